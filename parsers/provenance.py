@@ -1,0 +1,77 @@
+"""Where every row comes from: sources, spans in bytes, and what a file's rows repeat of its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ReplicaState = Literal["current", "future", "deleted", "stray"]
+
+FileKind = Literal[
+    "segment",
+    "offset-index",
+    "time-index",
+    "transaction-index",
+    "producer-snapshot",
+    "leader-epoch-checkpoint",
+    "replication-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+    "partition-metadata",
+    "meta-properties",
+    "clean-shutdown",
+    "quorum-state",
+    "kraft-snapshot",
+    "dump-text",
+    "request-log",
+    "broker-log",
+    "server-properties",
+    "trace-table",
+    "describe-text",
+    "leftover",
+    "unknown",
+]
+"""What a file is. `leftover` is a known remnant (.deleted .cleaned .tmp …) that is never the truth about a log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A half-open range of bytes in one source; the address of a piece of evidence."""
+
+    source: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What all rows of one file share: the file and the replica (or log dir) that it belongs to.
+
+    `source` is the path relative to the dump, with forward slashes, so a report reads the same wherever the dump lies.
+    """
+
+    source: str
+    cluster_id: str | None = None
+    broker: int | None = None
+    log_dir: str | None = None
+    topic: str | None = None
+    topic_id: str | None = None
+    partition: int | None = None
+    state: ReplicaState = "current"
+
+    def span(self, start: int, end: int) -> Span:
+        """The address of bytes `[start, end)` of this file."""
+        return Span(source=self.source, start=start, end=end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One file of a dump, as the inventory found it."""
+
+    origin: Origin
+    kind: FileKind
+    size: int
+    base_offset: int | None = None
+    suffix: str = ""
+    """`.deleted`, `.cleaned`, `.swap`, `.tmp` … when the file carries one; empty for a file in plain use."""
