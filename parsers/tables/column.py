@@ -1,0 +1,146 @@
+"""Columns and what follows from them: Arrow schemas, documentation, rows to Arrow and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column means and what its values may be; `type` fixes the width in which it travels."""
+
+    doc: str
+    type: str
+    minimum: int | None = None
+    maximum: int | None = None
+    nullable: bool = False
+    name: str = ""
+
+
+def i64(doc: str, *, minimum: int | None = None, maximum: int | None = None) -> Column:
+    """A 64-bit signed integer column."""
+    return Column(doc, "int64", minimum, maximum)
+
+
+def i32(doc: str, *, minimum: int | None = None, maximum: int | None = None) -> Column:
+    """A 32-bit signed integer column."""
+    return Column(doc, "int32", minimum, maximum)
+
+
+def i16(doc: str, *, minimum: int | None = None, maximum: int | None = None) -> Column:
+    """A 16-bit signed integer column."""
+    return Column(doc, "int16", minimum, maximum)
+
+
+def i8(doc: str, *, minimum: int | None = None, maximum: int | None = None) -> Column:
+    """An 8-bit signed integer column."""
+    return Column(doc, "int8", minimum, maximum)
+
+
+def text(doc: str) -> Column:
+    """A text column."""
+    return Column(doc, "string")
+
+
+def flag(doc: str) -> Column:
+    """A true/false column."""
+    return Column(doc, "bool")
+
+
+def raw(doc: str) -> Column:
+    """A bytes column."""
+    return Column(doc, "binary")
+
+
+_ARROW: dict[str, pa.DataType] = {
+    "int64": pa.int64(), "int32": pa.int32(), "int16": pa.int16(), "int8": pa.int8(),
+    "string": pa.string(), "bool": pa.bool_(), "binary": pa.binary(),
+}  # fmt: skip
+_PLAIN: dict[type, pa.DataType] = {int: pa.int64(), str: pa.string(), bool: pa.bool_(), bytes: pa.binary(), float: pa.float64()}
+
+
+@cache
+def columns(row_class: type) -> tuple[Column, ...]:
+    """The columns of a table, in order, with name and nullability taken from the row class."""
+    hints = get_type_hints(row_class, include_extras=True)
+    return tuple(_column(field.name, hints[field.name]) for field in dataclasses.fields(row_class))
+
+
+def _column(name: str, hint: Any) -> Column:
+    base, column = get_args(hint)[:2]
+    return dataclasses.replace(column, name=name, nullable=_optional(base) is not None)
+
+
+def _optional(hint: Any) -> Any:
+    """The type inside `X | None`, or None where the hint admits no null."""
+    if get_origin(hint) not in (Union, types.UnionType):
+        return None
+    return next(argument for argument in get_args(hint) if argument is not type(None))
+
+
+@cache
+def arrow_schema(row_class: type) -> pa.Schema:
+    """The Arrow schema of a row class; nested frozen classes become structs, tuples become lists."""
+    hints = get_type_hints(row_class, include_extras=True)
+    return pa.schema([_arrow_field(field.name, hints[field.name]) for field in dataclasses.fields(row_class)])
+
+
+def _arrow_field(name: str, hint: Any) -> pa.Field:
+    if get_origin(hint) is Annotated:
+        base, column = get_args(hint)[:2]
+        return pa.field(name, _ARROW[column.type], nullable=_optional(base) is not None, metadata={"comment": column.doc})
+    inner = _optional(hint)
+    return pa.field(name, _arrow_type(inner or hint), nullable=inner is not None)
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    if get_origin(hint) is Annotated:
+        return _ARROW[get_args(hint)[1].type]
+    if get_origin(hint) is Literal:
+        return pa.string()
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow_type(get_args(hint)[0]))
+    if dataclasses.is_dataclass(hint):
+        return pa.struct(list(arrow_schema(hint)))  # type: ignore[arg-type]
+    return _PLAIN[hint]
+
+
+def to_arrow(rows: Sequence[Any], row_class: type) -> pa.RecordBatch:
+    """Rows of one class as one Arrow batch."""
+    return pa.RecordBatch.from_pylist([dataclasses.asdict(row) for row in rows], schema=arrow_schema(row_class))
+
+
+def from_arrow(batch: pa.RecordBatch | pa.Table, row_class: type[Row]) -> list[Row]:
+    """The rows of an Arrow batch as values of their class; the inverse of `to_arrow`."""
+    return [_value(row, row_class) for row in batch.to_pylist()]
+
+
+def _value(value: Any, hint: Any) -> Any:
+    if value is None:
+        return None
+    if dataclasses.is_dataclass(hint):
+        hints = _plain_hints(hint)  # type: ignore[arg-type]
+        return hint(**{name: _value(value[name], inner) for name, inner in hints.items()})  # type: ignore[operator]
+    if get_origin(hint) is tuple:
+        inner = get_args(hint)[0]
+        return tuple(_value(item, inner) for item in value)
+    return value
+
+
+@cache
+def _plain_hints(row_class: type) -> dict[str, Any]:
+    return {name: _optional(hint) or hint for name, hint in get_type_hints(row_class).items()}
+
+
+def describe(row_class: type) -> Iterable[str]:
+    """One line a column, for the generated reference."""
+    return (f"{column.name} ({column.type}{', nullable' if column.nullable else ''}): {column.doc}" for column in columns(row_class))
