@@ -1,0 +1,120 @@
+"""Facts of a stretch of log: what the fold of `rules.narrow` keeps of the batches, each fact with its address.
+
+A fact that is not kept here cannot be judged; a rule that needs more adds a fact, never a way back to the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.provenance import Span
+from parsers.tables import RefusalKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochRun:
+    """Consecutive batches of one leader epoch, in physical order."""
+
+    epoch: int
+    start_offset: int
+    end_offset: int
+    batches: int
+    first: Span
+    last: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetStep:
+    """Two neighbouring batches whose offsets do not meet: a gap when `found` is above `expected`, an overlap below."""
+
+    expected: int
+    found: int
+    epoch_before: int
+    epoch_after: int
+    before: Span
+    after: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksumFault:
+    """A batch whose bytes do not give the checksum it carries."""
+
+    base_offset: int
+    end_offset: int
+    leader_epoch: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadBytes:
+    """Bytes of a segment that hold no readable batch, and the offsets around them."""
+
+    kind: RefusalKind
+    expected_offset: int | None
+    """Offset that was due where the bytes begin."""
+    next_offset: int | None
+    """First offset read again behind them; null at the end of the log."""
+    found: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketDigest:
+    """An order-free sum over the batches that start in one bucket of offsets; equal contents have equal digests."""
+
+    bucket: int
+    batches: int
+    digest: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerRun:
+    """The batches of one producer id and epoch in a stretch of log."""
+
+    producer_id: int
+    producer_epoch: int
+    first_sequence: int
+    last_sequence: int
+    first_offset: int
+    end_offset: int
+    batches: int
+    breaks: int
+    """Neighbouring batches of the producer whose sequences do not meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFacts:
+    """A stretch of one replica's log, folded. Lists of defects keep their first members and count them all."""
+
+    batches: int = 0
+    records: int = 0
+    bytes: int = 0
+    first_offset: int | None = None
+    """First offset of the first batch; null for an empty stretch, or where only decompression would tell."""
+    end_offset: int | None = None
+    """Offset after the last batch in physical order; null for an empty stretch."""
+    min_timestamp: int | None = None
+    max_timestamp: int | None = None
+    magics: tuple[int, ...] = ()
+    epochs: tuple[EpochRun, ...] = ()
+    gaps: tuple[OffsetStep, ...] = ()
+    gap_count: int = 0
+    gap_offsets: int = 0
+    overlaps: tuple[OffsetStep, ...] = ()
+    overlap_count: int = 0
+    checksums_verified: int = 0
+    checksum_faults: tuple[ChecksumFault, ...] = ()
+    checksum_fault_count: int = 0
+    unread: tuple[UnreadBytes, ...] = ()
+    unread_count: int = 0
+    header_faults: tuple[ChecksumFault, ...] = ()
+    """Batches whose header says what no broker writes: a last offset before the first, a count above it, epoch -1."""
+    header_fault_count: int = 0
+    sparse_batches: int = 0
+    """Batches with fewer records than offsets: the log cleaner was here."""
+    transactional_batches: int = 0
+    control_batches: int = 0
+    unknown_bases: int = 0
+    """Compressed legacy entries, whose first offset the header does not tell."""
+    digests: tuple[BucketDigest, ...] = ()
+    producers: tuple[ProducerRun, ...] = ()

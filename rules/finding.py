@@ -1,0 +1,124 @@
+"""What a judgement is: a finding with its exhibits, or the reason why none could be made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from parsers.provenance import Span
+
+FactValue = str | int | bool | None | tuple[int, ...] | tuple[str, ...]
+Confidence = Literal["certain", "likely", "possible"]
+Verdict = Literal["violated", "undecided"]
+Scope = Literal["partition", "topic", "group", "broker", "cluster"]
+
+
+class Severity(IntEnum):
+    """How bad a defect is; ordered, so that severities compare."""
+
+    INFO = 0
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+    CRITICAL = 4
+
+    @property
+    def label(self) -> str:
+        """The word that reports use."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """One piece of evidence and the part it plays."""
+
+    span: Span
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """What a rule says when its law is broken; the rule's page supplies everything else."""
+
+    brokers: tuple[int, ...]
+    start_offset: int | None = None
+    end_offset: int | None = None
+    severity: Severity | None = None
+    confidence: Confidence = "certain"
+    facts: Mapping[str, FactValue]
+    exhibits: tuple[Exhibit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """What a rule says when evidence is missing, and which evidence would decide it."""
+
+    reason: str
+    missing: str
+    brokers: tuple[int, ...] = ()
+    start_offset: int | None = None
+    end_offset: int | None = None
+    blocking: bool = True
+    """Whether the whole verdict becomes unknown: the rule might well be violated, rather than merely not apply."""
+    exhibits: tuple[Exhibit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFact:
+    """One fact of a finding; the value is JSON text, so that any kind of value travels in one column."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A defect found, with everything a report needs to tell it and a reader needs to check it."""
+
+    rule: str
+    severity: int
+    confidence: str
+    verdict: str
+    cluster_id: str | None
+    topic: str | None
+    topic_id: str | None
+    partition: int | None
+    brokers: tuple[int, ...]
+    start_offset: int | None
+    end_offset: int | None
+    message: str
+    exhibits: tuple[Exhibit, ...]
+    facts: tuple[NamedFact, ...]
+    implied_by: tuple[str, ...] = ()
+    sketch: str = ""
+    blocking: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """The same in every run and wherever the dump lies: no path, time or run id goes into it."""
+        place = (self.rule, self.cluster_id, self.topic_id or self.topic, self.partition, self.brokers)
+        key = json.dumps([*place, self.start_offset, self.end_offset, self._subject])
+        return hashlib.sha256(key.encode()).hexdigest()
+
+    @property
+    def _subject(self) -> str:
+        """What else tells two findings of one rule on one range apart."""
+        return next((fact.value for fact in self.facts if fact.name == "subject"), "")
+
+    @property
+    def id(self) -> str:
+        """The short name by which people refer to the finding."""
+        return f"F-{self.fingerprint[:8]}"
+
+    def values(self) -> dict[str, FactValue]:
+        """The facts as plain values."""
+        return {fact.name: json.loads(fact.value) for fact in self.facts}
+
+
+def named_facts(facts: Mapping[str, FactValue]) -> tuple[NamedFact, ...]:
+    """Facts in the form in which they travel."""
+    return tuple(NamedFact(name=name, value=json.dumps(value)) for name, value in facts.items())

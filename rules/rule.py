@@ -1,0 +1,96 @@
+"""What a rule is: a frozen declaration, a pure function, and the page that its docstring holds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rules.evidence import PartitionEvidence
+from rules.finding import Scope, Severity, Undecided, Violation
+
+Check = Callable[[PartitionEvidence], Iterator[Violation | Undecided]]
+SECTIONS: Final = ("Proves", "Undecided when", "Upheld", "Violated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The text of a rule: one source for the terminal, the reference, the reports and the tests."""
+
+    title: str
+    introduction: str
+    proves: str
+    undecided_when: str
+    upheld: str
+    violated: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One defect: what it is called, what it needs, which published law it audits, and the function that judges."""
+
+    id: str
+    name: str
+    severity: Severity
+    scope: Scope
+    needs: tuple[type, ...]
+    law: str
+    implied_by: tuple[str, ...]
+    message: str
+    page: Page
+    check: Check
+
+
+def rule(
+    *,
+    id: str,  # noqa: A002 - the published word for it
+    severity: Severity,
+    needs: tuple[type, ...],
+    law: str,
+    message: str,
+    implied_by: tuple[str, ...] = (),
+    scope: Scope = "partition",
+) -> Callable[[Check], Rule]:
+    """Declare a rule: `@rule(...)` over its check function, whose docstring is the page."""
+
+    def declare(check: Check) -> Rule:
+        return Rule(
+            id=id,
+            name=check.__name__,
+            severity=severity,
+            scope=scope,
+            needs=needs,
+            law=law,
+            implied_by=implied_by,
+            message=message,
+            page=read_page(inspect.getdoc(check) or ""),
+            check=check,
+        )
+
+    return declare
+
+
+def read_page(docstring: str) -> Page:
+    """The page of a rule from its docstring; a missing section is an error of whoever wrote the rule."""
+    lines = docstring.splitlines()
+    starts = {
+        line.strip(): index
+        for index, line in enumerate(lines[:-1])
+        if line.strip() in SECTIONS and set(lines[index + 1].strip()) == {"-"}
+    }
+    if tuple(starts) != SECTIONS:
+        found = ", ".join(starts) or "none"
+        message = f"a rule page has the sections {', '.join(SECTIONS)} in this order, found {found}"
+        raise ValueError(message)
+    bounds = [*starts.values(), len(lines)]
+    bodies = ["\n".join(lines[a + 2 : b]).strip("\n") for a, b in zip(bounds, bounds[1:], strict=False)]
+    head = lines[: bounds[0]]
+    return Page(
+        title=head[0].strip(),
+        introduction="\n".join(head[1:]).strip(),
+        proves=bodies[0],
+        undecided_when=bodies[1],
+        upheld=bodies[2],
+        violated=bodies[3],
+    )

@@ -1,0 +1,61 @@
+"""A range of a log read again, batch by batch and record by record, because folded facts could not settle it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.provenance import Span
+from parsers.tables import RefusalKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadFile:
+    """A refusal inside a replica's directory or about its lines in a log dir's files."""
+
+    kind: RefusalKind
+    expected: str
+    found: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchMark:
+    """One batch of a zoomed range: what identifies it."""
+
+    base_offset: int
+    end_offset: int
+    leader_epoch: int
+    magic: int
+    size: int
+    crc: int
+    crc_valid: bool | None
+    control: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordMark:
+    """One record of a zoomed range: what identifies its content."""
+
+    offset: int
+    leader_epoch: int
+    key_hash: str | None
+    content_hash: str
+    headers_hash: str
+    control_type: int | None
+    tombstone: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Zoom:
+    """A range of one replica's log that was read again, batch by batch and where asked record by record."""
+
+    start_offset: int
+    end_offset: int
+    batches: tuple[BatchMark, ...]
+    records: tuple[RecordMark, ...] = ()
+    decoded: bool = False
+    undecodable: tuple[UnreadFile, ...] = ()
+    complete: bool = True
+    """False when the range held more than is kept: what is here is its beginning."""
