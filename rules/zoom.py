@@ -43,7 +43,8 @@ class RecordMark:
     content_hash: str
     headers_hash: str
     control_type: int | None
-    tombstone: bool
+    legacy: bool
+    """Written in format 0 or 1, which has no headers."""
     span: Span
 
 

@@ -1,0 +1,127 @@
+"""Facts as they travel between readers and judges, and how the facts about one partition become its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from parsers.provenance import ReplicaState, Span
+from rules.evidence import (
+    BrokerVersion,
+    EpochFile,
+    IndexFault,
+    Level,
+    OffsetClaim,
+    PartitionEvidence,
+    Replica,
+    SegmentFile,
+)
+from rules.facts import LogFacts
+from rules.join import join_all
+from rules.zoom import UnreadFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryFacts:
+    """What the small files and the listing of a replica's directory say."""
+
+    segments: tuple[SegmentFile, ...] = ()
+    epoch_file: EpochFile = EpochFile()
+    snapshot_offsets: tuple[OffsetClaim, ...] = ()
+    index_faults: tuple[IndexFault, ...] = ()
+    refusals: tuple[UnreadFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootClaims:
+    """What the checkpoint files of a log dir claim about one partition, and whether its broker stopped in order."""
+
+    high_watermark: OffsetClaim | None = None
+    recovery_point: OffsetClaim | None = None
+    log_start: OffsetClaim | None = None
+    cleaner: OffsetClaim | None = None
+    refusals: tuple[UnreadFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One row of the table of facts: whose it is, where it stands in physical order, and one kind of content."""
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    topic_id: str | None
+    broker: int
+    log_dir: str
+    path: str | None
+    state: ReplicaState
+    order: int
+    """Place of a stretch within its log: the readers number the stretches of a replica in physical order."""
+    log: LogFacts | None = None
+    directory: DirectoryFacts | None = None
+    root: RootClaims | None = None
+    clean_shutdown: Span | None = None
+    bytes_seen: int = 0
+    bytes_read: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a partition's judges must know of the rest of its cluster."""
+
+    cluster_id: str | None
+    level: Level = "full"
+    versions: tuple[BrokerVersion, ...] = ()
+    copied_live: bool = False
+    brokers_in_dump: int = 1
+
+
+def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvidence:
+    """The evidence about one partition from all facts about it, in whatever order they come."""
+    ordered = sorted(facts, key=lambda fact: (fact.broker, fact.log_dir, fact.state, fact.path or "", fact.order))
+    claims = {(fact.broker, fact.log_dir): fact for fact in ordered if fact.root is not None}
+    own = [fact for fact in ordered if fact.path is not None]
+    grouped = groupby(own, key=lambda fact: (fact.broker, fact.log_dir, fact.path))
+    replicas = tuple(_replica(list(group), claims.get((key[0], key[1]))) for key, group in grouped)
+    first = ordered[0]
+    if first.topic is None or first.partition is None:
+        message = "facts without a partition are no evidence about one"
+        raise ValueError(message)
+    return PartitionEvidence(
+        cluster_id=surroundings.cluster_id,
+        topic=first.topic,
+        partition=first.partition,
+        replicas=replicas,
+        level=surroundings.level,
+        versions=surroundings.versions,
+        copied_live=surroundings.copied_live,
+        brokers_in_dump=surroundings.brokers_in_dump,
+    )
+
+
+def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
+    first = facts[0]
+    directory = next((fact.directory for fact in facts if fact.directory is not None), DirectoryFacts())
+    # A deleted or stray copy shares its log dir's files with a live one of the same name: the lines are the live one's.
+    root = claimed.root if claimed and claimed.root and first.state in ("current", "future") else RootClaims()
+    return Replica(
+        broker=first.broker,
+        log_dir=first.log_dir,
+        path=first.path or "",
+        state=first.state,
+        topic_id=first.topic_id,
+        segments=directory.segments,
+        log=join_all(fact.log for fact in facts if fact.log is not None),
+        epoch_file=directory.epoch_file,
+        high_watermark=root.high_watermark,
+        recovery_point=root.recovery_point,
+        log_start_claim=root.log_start,
+        cleaner_offset=root.cleaner,
+        clean_shutdown=first.clean_shutdown,
+        snapshot_offsets=directory.snapshot_offsets,
+        index_faults=directory.index_faults,
+        refusals=directory.refusals + root.refusals,
+        bytes_seen=sum(fact.bytes_seen for fact in facts),
+        bytes_read=sum(fact.bytes_read for fact in facts),
+    )

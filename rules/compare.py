@@ -1,0 +1,196 @@
+"""Where the contents of two replicas differ: digests say where to look, a zoom says what is there.
+
+Digests of buckets of offsets are compared first; only unequal buckets are read again (`wanted`). What is read again is
+compared batch by batch, and record by record where batches may lawfully differ in their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.evidence import PartitionEvidence, Replica
+from rules.narrow import BUCKET_OFFSETS
+from rules.zoom import BatchMark, RecordMark, Zoom
+
+BUCKETS_ZOOMED: Final = 32
+"""Unequal buckets read again at either end of the unequal stretch; what lies between is told by its bounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoomRequest:
+    """A range of a replica's log to be read again."""
+
+    broker: int
+    log_dir: str
+    path: str
+    start_offset: int
+    end_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A maximal run of offsets at which two replicas hold different records."""
+
+    left: Replica
+    right: Replica
+    start_offset: int
+    end_offset: int
+    same_epoch: bool
+    """Whether both sides carry the same leader epoch, so that the epoch protocol cannot see it."""
+    left_epochs: tuple[int, ...]
+    right_epochs: tuple[int, ...]
+    left_batches: tuple[BatchMark, ...]
+    right_batches: tuple[BatchMark, ...]
+    exact: bool = True
+    """False when the middle of the run was told from digests alone."""
+
+
+def common_range(left: Replica, right: Replica) -> tuple[int, int]:
+    """Offsets that both replicas should hold: from the higher log start to the lower log end."""
+    return max(left.log_start_offset, right.log_start_offset), min(left.log_end_offset, right.log_end_offset)
+
+
+def unequal_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
+    """Buckets within the common range whose digests differ."""
+    start, end = common_range(left, right)
+    if start >= end:
+        return ()
+    first, last = start // BUCKET_OFFSETS, (end - 1) // BUCKET_OFFSETS
+    ours = {d.bucket: (d.batches, d.digest) for d in left.log.digests if first <= d.bucket <= last}
+    theirs = {d.bucket: (d.batches, d.digest) for d in right.log.digests if first <= d.bucket <= last}
+    return tuple(sorted(bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)))
+
+
+def wanted(evidence: PartitionEvidence) -> tuple[ZoomRequest, ...]:
+    """What must be read again before the partition can be judged; each replica's requests are disjoint and ascending."""
+    buckets: dict[tuple[int, str, str], set[int]] = {}
+    for left, right in evidence.pairs:
+        unequal = unequal_buckets(left, right)
+        chosen = set(unequal[:BUCKETS_ZOOMED]) | set(unequal[-BUCKETS_ZOOMED:])
+        for replica in (left, right):
+            buckets.setdefault((replica.broker, replica.log_dir, replica.path), set()).update(chosen)
+    return tuple(
+        ZoomRequest(broker=broker, log_dir=log_dir, path=path, start_offset=start, end_offset=end)
+        for (broker, log_dir, path), chosen in buckets.items()
+        for start, end in _ranges(sorted(chosen))
+    )
+
+
+def _ranges(buckets: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of neighbouring buckets as ranges of offsets; a batch may begin one bucket before the offsets it holds."""
+    for index, bucket in enumerate(buckets):
+        if index == 0 or buckets[index - 1] != bucket - 1:
+            start = bucket
+        if index + 1 == len(buckets) or buckets[index + 1] != bucket + 1:
+            yield start * BUCKET_OFFSETS, (bucket + 1) * BUCKET_OFFSETS
+
+
+def undecided_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
+    """Unequal buckets that nothing was read of, so that their difference is neither proved nor excused."""
+    covered = [zoom for zoom in left.zooms if any(z.start_offset == zoom.start_offset for z in right.zooms)]
+    seen = [(zoom.start_offset, zoom.end_offset) for zoom in covered]
+    return tuple(
+        bucket
+        for bucket in unequal_buckets(left, right)
+        if not any(start <= bucket * BUCKET_OFFSETS < end for start, end in seen)
+    )
+
+
+def differences(left: Replica, right: Replica) -> tuple[Difference, ...]:
+    """Every run of offsets at which both replicas hold records, and other ones."""
+    start, end = common_range(left, right)
+    conflicts: list[tuple[int, int]] = []
+    for bucket_start, bucket_end in _ranges(unequal_buckets(left, right)):
+        ours, theirs = (_in_range(r.zooms, max(start, bucket_start), min(end, bucket_end)) for r in (left, right))
+        conflicts.extend(_conflicts(ours, theirs, max(start, bucket_start), min(end, bucket_end)))
+    return tuple(_difference(left, right, *run) for run in _merge(conflicts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    batches: tuple[BatchMark, ...]
+    records: dict[int, RecordMark] | None
+
+
+def _in_range(zooms: Iterable[Zoom], start: int, end: int) -> _Content:
+    touched = [zoom for zoom in zooms if zoom.start_offset < end and zoom.end_offset > start]
+    batches = tuple(b for zoom in touched for b in zoom.batches if b.base_offset < end and b.end_offset > start)
+    records = {r.offset: r for zoom in touched for r in zoom.records} if all(z.decoded for z in touched) else None
+    return _Content(batches, records)
+
+
+def _conflicts(left: _Content, right: _Content, start: int, end: int) -> Iterator[tuple[int, int]]:
+    same = {_identity(b) for b in left.batches} & {_identity(b) for b in right.batches}
+    ours = [b for b in left.batches if _identity(b) not in same and b.crc_valid is not False]
+    theirs = [b for b in right.batches if _identity(b) not in same and b.crc_valid is not False]
+    if left.records is None or right.records is None:
+        yield from _clip(_overlaps(ours, theirs), start, end)
+        return
+    mine, other = _offsets(ours, left.records), _offsets(theirs, right.records)
+    for offset in sorted(mine.keys() & other.keys()):
+        if start <= offset < end and not same_record(mine[offset], other[offset]):
+            yield offset, offset + 1
+
+
+def _identity(batch: BatchMark) -> tuple[int, int, int, int, int, int]:
+    return batch.base_offset, batch.end_offset, batch.leader_epoch, batch.magic, batch.size, batch.crc
+
+
+def _offsets(batches: Iterable[BatchMark], records: dict[int, RecordMark]) -> dict[int, RecordMark]:
+    spans = {(batch.span.source, batch.span.start) for batch in batches}
+    return {o: record for o, record in records.items() if (record.span.source, record.span.start) in spans}
+
+
+def same_record(left: RecordMark, right: RecordMark) -> bool:
+    """Whether two records at one offset are the same one; headers count only where both formats can carry them."""
+    if left.content_hash != right.content_hash or left.control_type != right.control_type:
+        return False
+    return left.headers_hash == right.headers_hash or left.legacy or right.legacy
+
+
+def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator[tuple[int, int]]:
+    """Offsets covered by unequal batches of both sides."""
+    theirs = sorted(right, key=lambda batch: batch.base_offset)
+    index = 0
+    for batch in sorted(left, key=lambda batch: batch.base_offset):
+        while index < len(theirs) and theirs[index].end_offset <= batch.base_offset:
+            index += 1
+        for other in theirs[index:]:
+            if other.base_offset >= batch.end_offset:
+                break
+            yield max(batch.base_offset, other.base_offset), min(batch.end_offset, other.end_offset)
+
+
+def _clip(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    return ((max(a, start), min(b, end)) for a, b in ranges if max(a, start) < min(b, end))
+
+
+def _merge(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    start = end = -1
+    for a, b in sorted(ranges):
+        if a > end:
+            if end > start:
+                yield start, end
+            start, end = a, b
+        end = max(end, b)
+    if end > start:
+        yield start, end
+
+
+def _difference(left: Replica, right: Replica, start: int, end: int) -> Difference:
+    ours, theirs = (_in_range(replica.zooms, start, end).batches for replica in (left, right))
+    left_epochs = tuple(sorted({batch.leader_epoch for batch in ours}))
+    right_epochs = tuple(sorted({batch.leader_epoch for batch in theirs}))
+    return Difference(
+        left=left,
+        right=right,
+        start_offset=start,
+        end_offset=end,
+        same_epoch=left_epochs == right_epochs and min(left_epochs, default=-1) >= 0,
+        left_epochs=left_epochs,
+        right_epochs=right_epochs,
+        left_batches=ours,
+        right_batches=theirs,
+    )
