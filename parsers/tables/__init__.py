@@ -16,11 +16,23 @@ from parsers.tables.disk import (
     RefusalKind,
     SourceRow,
 )
+from parsers.tables.metadata import (
+    BrokerChange,
+    ConfigChange,
+    FeatureChange,
+    GroupOffset,
+    GroupState,
+    MetadataChange,
+    QuorumChange,
+    TopicChange,
+    Transaction,
+)
 
 __all__ = [
-    "TABLES", "BatchHeader", "CheckpointKind", "Column", "EpochEntry", "IndexEntry", "IndexKind", "OffsetCheckpoint",
-    "ProducerState", "RecordRow", "Refusal", "RefusalKind", "SourceRow", "arrow_schema", "columns", "describe",
-    "from_arrow", "to_arrow",
+    "TABLES", "BatchHeader", "BrokerChange", "CheckpointKind", "Column", "ConfigChange", "EpochEntry",
+    "FeatureChange", "GroupOffset", "GroupState", "IndexEntry", "IndexKind", "MetadataChange", "OffsetCheckpoint",
+    "ProducerState", "QuorumChange", "RecordRow", "Refusal", "RefusalKind", "SourceRow", "TopicChange", "Transaction",
+    "arrow_schema", "columns", "describe", "from_arrow", "to_arrow",
 ]  # fmt: skip
 
 TABLES: dict[str, type] = {
@@ -32,4 +44,13 @@ TABLES: dict[str, type] = {
     "indexes": IndexEntry,
     "refusals": Refusal,
     "sources": SourceRow,
+    "metadata_changes": MetadataChange,
+    "topic_changes": TopicChange,
+    "broker_changes": BrokerChange,
+    "config_changes": ConfigChange,
+    "feature_changes": FeatureChange,
+    "quorum_changes": QuorumChange,
+    "group_offsets": GroupOffset,
+    "groups": GroupState,
+    "transactions": Transaction,
 }
