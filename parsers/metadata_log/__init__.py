@@ -12,8 +12,10 @@ from parsers.metadata_log.history import (
     snapshot_id,
 )
 from parsers.metadata_log.records import MetadataInput, MetadataRecord
+from parsers.metadata_log.znodes import Znode, join_histories, znode_place, znode_states
 
 __all__ = [
-    "MetadataHistory", "MetadataInput", "MetadataRecord", "MetadataSnapshot", "SnapshotId",
-    "decode_metadata_record", "metadata_history", "metadata_input", "snapshot_id",
+    "MetadataHistory", "MetadataInput", "MetadataRecord", "MetadataSnapshot", "SnapshotId", "Znode",
+    "decode_metadata_record", "join_histories", "metadata_history", "metadata_input", "snapshot_id", "znode_place",
+    "znode_states",
 ]  # fmt: skip

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from parsers.metadata_log.records import (
-    AbortTransaction,
-    BeginTransaction,
-    BrokerRegistrationChange,
-    ClearElr,
-    Config,
-    Endpoint,
-    EndTransaction,
-    FeatureLevel,
-    FeatureRange,
-    FenceBroker,
-    MetadataRecord,
-    NoOp,
-    Partition,
-    PartitionChange,
-    ProducerIds,
-    RegisterBroker,
-    RegisterController,
-    RemoveTopic,
-    Skipped,
-    Topic,
-    UnfenceBroker,
-    UnregisterBroker,
-    ZkMigrationState,
-)
-from parsers.metadata_log.wire import Cursor, Malformed, TooLarge, UnknownVersion, tagged
+from parsers.metadata_log.bodies import BODIES, NO_OP
+from parsers.metadata_log.records import MetadataRecord, Skipped
+from parsers.metadata_log.wire import Cursor, Malformed, TooLarge, UnknownVersion
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
 
 _FRAME_VERSION: Final = 1
-_NO_LEADER_CHANGE: Final = -2
-_ENDPOINT_LEAST: Final = 7
-_FEATURE_LEAST: Final = 6
-_NO_OP: Final = NoOp()
 _NO_OP_BYTES: Final = b"\x01\x14\x00\x00"
 
 _SKIPPED_NAMES: Final = {
@@ -53,7 +25,7 @@ _SKIPPED_NAMES: Final = {
 def decode_metadata_record(value: bytes, origin: Origin, span: Span) -> MetadataRecord | Refusal:
     """The record that a value of the metadata log holds."""
     if value == _NO_OP_BYTES:
-        return _NO_OP
+        return NO_OP
     place = origin if origin.source == span.source else replace(origin, source=span.source)
     try:
         return decode_value(value)
@@ -72,7 +44,7 @@ def decode_value(value: bytes) -> MetadataRecord:
     if frame != _FRAME_VERSION:
         raise UnknownVersion(f"frame version {frame}")
     api_key, version = cursor.uvarint(), cursor.uvarint()
-    known = _DECODERS.get(api_key)
+    known = BODIES.get(api_key)
     if known is None:
         return Skipped(name=_SKIPPED_NAMES.get(api_key, f"unknown {api_key}"), api_key=api_key, version=version)
     latest, decode = known
@@ -81,217 +53,3 @@ def decode_value(value: bytes) -> MetadataRecord:
     record = decode(cursor, version)
     cursor.finish()
     return record
-
-
-def _endpoint(cursor: Cursor) -> Endpoint:
-    endpoint = Endpoint(
-        name=cursor.string(), host=cursor.string(), port=cursor.uint16(), security_protocol=cursor.int16()
-    )
-    cursor.tags()
-    return endpoint
-
-
-def _feature(cursor: Cursor) -> FeatureRange:
-    feature = FeatureRange(name=cursor.string(), minimum=cursor.int16(), maximum=cursor.int16())
-    cursor.tags()
-    return feature
-
-
-def _endpoints(cursor: Cursor) -> tuple[Endpoint, ...]:
-    return cursor.array(lambda: _endpoint(cursor), _ENDPOINT_LEAST)
-
-
-def _features(cursor: Cursor) -> tuple[FeatureRange, ...]:
-    return cursor.array(lambda: _feature(cursor), _FEATURE_LEAST)
-
-
-def _register_broker(cursor: Cursor, version: int) -> RegisterBroker:
-    broker_id = cursor.int32()
-    migrating = cursor.flag() if version >= 2 else False
-    incarnation_id, broker_epoch = cursor.uuid(), cursor.int64()
-    endpoints, features = _endpoints(cursor), _features(cursor)
-    rack, fenced = cursor.nullable_string(), cursor.flag()
-    stopping = cursor.flag() if version >= 1 else False
-    tags = cursor.tags()
-    return RegisterBroker(
-        broker_id=broker_id,
-        migrating_from_zookeeper=migrating,
-        incarnation_id=incarnation_id,
-        broker_epoch=broker_epoch,
-        endpoints=endpoints,
-        features=features,
-        rack=rack,
-        fenced=fenced,
-        in_controlled_shutdown=stopping,
-        log_dirs=tagged(tags, 0, Cursor.uuids, ()) if version >= 3 else (),
-        cordoned_log_dirs=tagged(tags, 1, Cursor.nullable_uuids, None) if version >= 4 else None,
-    )
-
-
-def _unregister_broker(cursor: Cursor, _version: int) -> UnregisterBroker:
-    record = UnregisterBroker(broker_id=cursor.int32(), broker_epoch=cursor.int64())
-    cursor.tags()
-    return record
-
-
-def _topic(cursor: Cursor, _version: int) -> Topic:
-    record = Topic(name=cursor.string(), topic_id=cursor.uuid())
-    cursor.tags()
-    return record
-
-
-def _partition(cursor: Cursor, version: int) -> Partition:
-    partition, topic_id = cursor.int32(), cursor.uuid()
-    replicas, isr, removing, adding = (cursor.int32s() for _ in range(4))
-    leader, leader_epoch, partition_epoch = cursor.int32(), cursor.int32(), cursor.int32()
-    directories = cursor.uuids() if version >= 1 else ()
-    # leaderRecoveryState stands in the middle of the schema and yet is tagged.
-    tags = cursor.tags()
-    return Partition(
-        partition=partition,
-        topic_id=topic_id,
-        replicas=replicas,
-        isr=isr,
-        removing_replicas=removing,
-        adding_replicas=adding,
-        leader=leader,
-        leader_epoch=leader_epoch,
-        partition_epoch=partition_epoch,
-        directories=directories,
-        leader_recovery_state=tagged(tags, 0, Cursor.int8, 0),
-        elr=tagged(tags, 1, Cursor.int32s, ()) if version >= 2 else (),
-        last_known_elr=tagged(tags, 2, Cursor.int32s, ()) if version >= 2 else (),
-    )
-
-
-def _partition_change(cursor: Cursor, version: int) -> PartitionChange:
-    partition, topic_id = cursor.int32(), cursor.uuid()
-    tags = cursor.tags()
-    leader = tagged(tags, 1, Cursor.int32, _NO_LEADER_CHANGE)
-    recovery = tagged(tags, 5, Cursor.int8, -1)
-    return PartitionChange(
-        partition=partition,
-        topic_id=topic_id,
-        isr=tagged(tags, 0, Cursor.nullable_int32s, None),
-        leader=None if leader == _NO_LEADER_CHANGE else leader,
-        replicas=tagged(tags, 2, Cursor.nullable_int32s, None),
-        removing_replicas=tagged(tags, 3, Cursor.nullable_int32s, None),
-        adding_replicas=tagged(tags, 4, Cursor.nullable_int32s, None),
-        leader_recovery_state=None if recovery == -1 else recovery,
-        elr=tagged(tags, 6, Cursor.nullable_int32s, None) if version >= 2 else None,
-        last_known_elr=tagged(tags, 7, Cursor.nullable_int32s, None) if version >= 2 else None,
-        directories=tagged(tags, 8, Cursor.nullable_uuids, None) if version >= 1 else None,
-    )
-
-
-def _config(cursor: Cursor, _version: int) -> Config:
-    record = Config(
-        resource_type=cursor.int8(), resource=cursor.string(), name=cursor.string(), value=cursor.nullable_string()
-    )
-    cursor.tags()
-    return record
-
-
-def _fence_broker(cursor: Cursor, _version: int) -> FenceBroker:
-    record = FenceBroker(broker_id=cursor.int32(), broker_epoch=cursor.int64())
-    cursor.tags()
-    return record
-
-
-def _unfence_broker(cursor: Cursor, _version: int) -> UnfenceBroker:
-    record = UnfenceBroker(broker_id=cursor.int32(), broker_epoch=cursor.int64())
-    cursor.tags()
-    return record
-
-
-def _remove_topic(cursor: Cursor, _version: int) -> RemoveTopic:
-    record = RemoveTopic(topic_id=cursor.uuid())
-    cursor.tags()
-    return record
-
-
-def _feature_level(cursor: Cursor, _version: int) -> FeatureLevel:
-    record = FeatureLevel(name=cursor.string(), level=cursor.int16())
-    cursor.tags()
-    return record
-
-
-def _remove_feature_level(cursor: Cursor, _version: int) -> FeatureLevel:
-    record = FeatureLevel(name=cursor.string(), level=0)
-    cursor.tags()
-    return record
-
-
-def _producer_ids(cursor: Cursor, _version: int) -> ProducerIds:
-    record = ProducerIds(broker_id=cursor.int32(), broker_epoch=cursor.int64(), next_producer_id=cursor.int64())
-    cursor.tags()
-    return record
-
-
-def _registration_change(cursor: Cursor, version: int) -> BrokerRegistrationChange:
-    broker_id, broker_epoch = cursor.int32(), cursor.int64()
-    tags = cursor.tags()
-    fenced = tagged(tags, 0, Cursor.int8, 0)
-    stopping = tagged(tags, 1, Cursor.int8, 0)
-    if fenced not in (-1, 0, 1) or stopping not in (0, 1):
-        raise Malformed("fenced -1, 0 or 1 and inControlledShutdown 0 or 1", f"{fenced} and {stopping}")
-    return BrokerRegistrationChange(
-        broker_id=broker_id,
-        broker_epoch=broker_epoch,
-        fenced=None if fenced == 0 else fenced == 1,
-        in_controlled_shutdown=True if stopping else None,
-        log_dirs=tagged(tags, 2, Cursor.nullable_uuids, None) if version >= 2 else None,
-        cordoned_log_dirs=tagged(tags, 3, Cursor.nullable_uuids, None) if version >= 3 else None,
-    )
-
-
-def _no_op(cursor: Cursor, _version: int) -> NoOp:
-    cursor.tags()
-    return _NO_OP
-
-
-def _zk_migration_state(cursor: Cursor, _version: int) -> ZkMigrationState:
-    record = ZkMigrationState(state=cursor.int8())
-    cursor.tags()
-    return record
-
-
-def _begin_transaction(cursor: Cursor, _version: int) -> BeginTransaction:
-    return BeginTransaction(name=tagged(cursor.tags(), 0, Cursor.nullable_string, None))
-
-
-def _end_transaction(cursor: Cursor, _version: int) -> EndTransaction:
-    cursor.tags()
-    return EndTransaction()
-
-
-def _abort_transaction(cursor: Cursor, _version: int) -> AbortTransaction:
-    return AbortTransaction(reason=tagged(cursor.tags(), 0, Cursor.nullable_string, None))
-
-
-def _register_controller(cursor: Cursor, _version: int) -> RegisterController:
-    record = RegisterController(
-        controller_id=cursor.int32(),
-        incarnation_id=cursor.uuid(),
-        zk_migration_ready=cursor.flag(),
-        endpoints=_endpoints(cursor),
-        features=_features(cursor),
-    )
-    cursor.tags()
-    return record
-
-
-def _clear_elr(cursor: Cursor, _version: int) -> ClearElr:
-    record = ClearElr(topic=cursor.string())
-    cursor.tags()
-    return record
-
-
-_DECODERS: Final[dict[int, tuple[int, Callable[[Cursor, int], MetadataRecord]]]] = {
-    0: (4, _register_broker), 1: (0, _unregister_broker), 2: (0, _topic), 3: (2, _partition), 4: (0, _config),
-    5: (2, _partition_change), 7: (0, _fence_broker), 8: (0, _unfence_broker), 9: (0, _remove_topic),
-    12: (0, _feature_level), 15: (0, _producer_ids), 16: (0, _remove_feature_level), 17: (3, _registration_change),
-    20: (0, _no_op), 21: (0, _zk_migration_state), 23: (0, _begin_transaction), 24: (0, _end_transaction),
-    25: (0, _abort_transaction), 27: (0, _register_controller), 28: (0, _clear_elr),
-}  # fmt: skip
-"""Latest known version and decoder of each record, by api key."""

@@ -48,6 +48,7 @@ from parsers.tables.metadata import (
 )
 
 _TOPIC: Final = 2
+_INT32_MAX: Final = (1 << 31) - 1
 
 
 class Fold:
@@ -110,6 +111,9 @@ class Fold:
             self._orphan(change, stamp)
             return
         after = merge(before, change)
+        if max(after.leader_epoch, after.partition_epoch) > _INT32_MAX:
+            self.refuse(stamp, "epochs within int32", f"{after.leader_epoch} and {after.partition_epoch}")
+            return
         self.image.put(after)
         self._partition_row(stamp, after, before, "changed")
 

@@ -32,7 +32,9 @@ from parsers.tables.metadata import (
     TopicChange,
 )
 
-_SNAPSHOT_NAME: Final = re.compile(r"(?:.*/)?(\d{20})-(\d{10})\.checkpoint")
+_SNAPSHOT_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})-([0-9]{10})\.checkpoint")
+_INT32_MAX: Final = (1 << 31) - 1
+_INT64_MAX: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,9 @@ class MetadataHistory:
 def snapshot_id(path: str) -> SnapshotId | None:
     """The id in the name of a snapshot; None for other files and for `bootstrap.checkpoint`, which has none."""
     match = _SNAPSHOT_NAME.fullmatch(path)
-    return SnapshotId(end_offset=int(match[1]), epoch=int(match[2])) if match else None
+    if match is None or int(match[1]) > _INT64_MAX or int(match[2]) > _INT32_MAX:
+        return None
+    return SnapshotId(end_offset=int(match[1]), epoch=int(match[2]))
 
 
 def metadata_input(row: RecordRow) -> MetadataInput:
@@ -211,7 +215,8 @@ def _read_snapshot(fold: Fold, snapshot: MetadataSnapshot, origin: Origin) -> se
             control = _control(fold, given, stamp)
             if control is not None:
                 kinds.add(control.kind)
-                contained_time = control.contained_time if control.contained_time is not None else contained_time
+                # A bootstrap file contains nothing of the log and says 0.
+                contained_time = control.contained_time or contained_time
         elif (record := _decode(fold, given, origin)) is not None:
             fold.apply(record, stamp)
     return kinds

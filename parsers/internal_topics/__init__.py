@@ -1,0 +1,12 @@
+"""`__consumer_offsets` and `__transaction_state`: what groups committed and what transactions went through."""
+
+from __future__ import annotations
+
+from parsers.internal_topics.groups import GroupHistory, group_history
+from parsers.internal_topics.record import InternalRecord, group_partition, internal_record
+from parsers.internal_topics.transactions import TransactionHistory, transaction_history
+
+__all__ = [
+    "GroupHistory", "InternalRecord", "TransactionHistory", "group_history", "group_partition", "internal_record",
+    "transaction_history",
+]  # fmt: skip

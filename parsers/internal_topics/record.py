@@ -1,0 +1,72 @@
+"""What the coordinators' topics have in common: the record as it comes in, and what is refused of it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+from typing import Final
+
+from parsers.internal_topics.fields import Malformed, TooLarge, UnknownVersion
+from parsers.provenance import Origin, Span
+from parsers.refusal import refuse
+from parsers.tables import RecordRow, Refusal, RefusalKind
+
+_INT_MIN: Final = 0x80000000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalRecord:
+    """One record of an internal topic, decompressed.
+
+    `producer_id` and `transactional` are its batch's; offsets committed in a transaction need them to know their fate.
+    """
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    span: Span
+    control_type: int | None = None
+    producer_id: int = -1
+    transactional: bool = False
+
+
+def internal_record(row: RecordRow, producer_id: int = -1, transactional: bool = False) -> InternalRecord:
+    """A decoded record of an internal topic, which must carry its payload, with two facts of its batch."""
+    return InternalRecord(
+        offset=row.offset,
+        timestamp=row.timestamp,
+        key=row.key,
+        value=row.value,
+        span=Origin(source=row.source).span(row.span_start, row.span_end),
+        control_type=row.control_type,
+        producer_id=producer_id,
+        transactional=transactional,
+    )
+
+
+def refuse_record(origin: Origin, record: InternalRecord, error: Malformed | UnknownVersion) -> Refusal:
+    """The refusal of a record that could not be decoded."""
+    place = replace(origin, source=record.span.source)
+    kind: RefusalKind = "malformed"
+    expected, found = "a known version", str(error)
+    if isinstance(error, UnknownVersion):
+        kind = "unknown_version"
+    else:
+        expected, found = error.expected, error.found
+        kind = "too_large" if isinstance(error, TooLarge) else kind
+    found = f"{found} at offset {record.offset}"
+    return refuse(place, kind, record.span.start, record.span.end, expected=expected, found=found)
+
+
+def group_partition(name: str, partitions: int) -> int:
+    """The partition of an internal topic that keeps a group (or a transactional id), as the coordinators choose it.
+
+    Java's hash of the text, made positive as Kafka does: its one value without a positive counterpart becomes 0.
+    """
+    digest = 0
+    encoded = name.encode("utf-16-be", "surrogatepass")
+    for (unit,) in struct.iter_unpack(">H", encoded):
+        digest = (31 * digest + unit) & 0xFFFFFFFF
+    positive = 0 if digest == _INT_MIN else min(digest, 0x100000000 - digest)
+    return positive % partitions

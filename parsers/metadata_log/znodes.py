@@ -1,0 +1,227 @@
+"""ZooKeeper's znodes as files: `/brokers/topics/<topic>` and `…/partitions/<partition>/state`, and the join with KRaft."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from parsers.provenance import Origin
+from parsers.refusal import Parsed, refuse
+from parsers.tables import Refusal, RefusalKind
+from parsers.tables.metadata import MetadataChange, join_ids
+
+_TOPIC_PATH: Final = re.compile(r"(?:.*/)?brokers/topics/([a-zA-Z0-9._-]{1,249})")
+_STATE_PATH: Final = re.compile(r"(?:.*/)?brokers/topics/([a-zA-Z0-9._-]{1,249})/partitions/([0-9]{1,9})/state")
+_TOPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]{22}")
+# ZooKeeper itself refuses a znode above 1 MiB unless told otherwise.
+_SIZE_LIMIT: Final = 4 << 20
+_SET_LIMIT: Final = 1000
+_INT_LIMIT: Final = 1 << 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Znode:
+    """A znode saved as a file; `version` and `time` are its Stat's dataVersion and mtime, where they were saved too."""
+
+    origin: Origin
+    path: str
+    content: bytes
+    version: int | None = None
+    time: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Assignment:
+    """What a topic's znode says of one partition."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    topic_id: str | None = None
+
+
+class _Unreadable(Exception):
+    def __init__(self, expected: str, found: str, kind: RefusalKind = "malformed") -> None:
+        super().__init__(expected, found)
+        self.expected, self.found, self.kind = expected, found, kind
+
+
+def znode_place(path: str) -> tuple[str, int | None] | None:
+    """Topic and partition of a partition's state, topic and None of a topic's znode; None for any other path."""
+    if match := _STATE_PATH.fullmatch(path):
+        return match[1], int(match[2])
+    match = _TOPIC_PATH.fullmatch(path)
+    return (match[1], None) if match else None
+
+
+def znode_states(znodes: Iterable[Znode]) -> Parsed[MetadataChange]:
+    """One row a partition whose state is among the znodes, with its assignment where the topic's znode is there too."""
+    refusals: list[Refusal] = []
+    assignments: dict[tuple[str, int], _Assignment] = {}
+    states: list[tuple[str, int, Znode, dict[str, object]]] = []
+    for znode in znodes:
+        try:
+            place = znode_place(znode.path)
+            if place is None:
+                raise _Unreadable("a path below /brokers/topics", znode.path)
+            topic, partition = place
+            content = _json_object(znode.content)
+            if partition is None:
+                assignments |= _assignments(topic, content)
+            else:
+                states.append((topic, partition, znode, content))
+        except _Unreadable as error:
+            refusals.append(_refusal(znode, error))
+    rows: list[MetadataChange] = []
+    for topic, partition, znode, content in states:
+        try:
+            rows.append(_row(znode, topic, partition, content, assignments.get((topic, partition))))
+        except _Unreadable as error:
+            refusals.append(_refusal(znode, error))
+    return Parsed(rows=tuple(rows), refusals=tuple(refusals))
+
+
+def join_histories(zookeeper: Sequence[MetadataChange], kraft: Sequence[MetadataChange]) -> tuple[MetadataChange, ...]:
+    """Both histories of a migrated cluster, partition by partition, ZooKeeper's rows set between KRaft's by their epochs.
+
+    KRaft's rows keep the order of their log: they are evidence of it. A migration carries the epochs over, so a znode's
+    state stands before the first KRaft state that is not older.
+    """
+    earlier: dict[tuple[str, int], list[MetadataChange]] = defaultdict(list)
+    later: dict[tuple[str, int], list[MetadataChange]] = defaultdict(list)
+    for row in zookeeper:
+        earlier[_place(row)].append(row)
+    for row in kraft:
+        later[_place(row)].append(row)
+    return tuple(
+        row
+        for place in sorted(earlier.keys() | later.keys())
+        for row in _merge(sorted(earlier.get(place, ()), key=_epochs), later.get(place, ()))
+    )
+
+
+def _merge(earlier: Sequence[MetadataChange], later: Sequence[MetadataChange]) -> Iterable[MetadataChange]:
+    taken = 0
+    for row in later:
+        while taken < len(earlier) and _epochs(earlier[taken]) <= _epochs(row):
+            yield earlier[taken]
+            taken += 1
+        yield row
+    yield from earlier[taken:]
+
+
+def _place(row: MetadataChange) -> tuple[str, int]:
+    return row.topic or "", -1 if row.partition is None else row.partition
+
+
+def _epochs(row: MetadataChange) -> tuple[int, int]:
+    """Leader epoch first: a saved znode often lacks its version, which is the partition epoch."""
+    return (
+        -1 if row.leader_epoch is None else row.leader_epoch,
+        -1 if row.partition_epoch is None else row.partition_epoch,
+    )
+
+
+def _json_object(content: bytes) -> dict[str, object]:
+    if len(content) > _SIZE_LIMIT:
+        raise _Unreadable(f"at most {_SIZE_LIMIT} bytes", f"{len(content)} bytes", "too_large")
+    try:
+        value = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise _Unreadable("a JSON object", content[:80].decode("utf-8", "replace")) from error
+    if not isinstance(value, dict):
+        raise _Unreadable("a JSON object", content[:80].decode("utf-8", "replace"))
+    return value
+
+
+def _assignments(topic: str, content: dict[str, object]) -> dict[tuple[str, int], _Assignment]:
+    partitions = _object(content, "partitions")
+    adding, removing = _object(content, "adding_replicas"), _object(content, "removing_replicas")
+    topic_id = _topic_id(content.get("topic_id"))
+    assigned: dict[tuple[str, int], _Assignment] = {}
+    for text, replicas in partitions.items():
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise _Unreadable("a partition number", text)
+        assigned[topic, int(text)] = _Assignment(
+            replicas=_ids(replicas, "replicas"),
+            adding=_ids(adding.get(text, []), "adding_replicas"),
+            removing=_ids(removing.get(text, []), "removing_replicas"),
+            topic_id=topic_id,
+        )
+    return assigned
+
+
+def _topic_id(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _TOPIC_ID.fullmatch(value):
+        raise _Unreadable("a topic_id of 22 base64url characters", str(value))
+    return value
+
+
+def _object(content: dict[str, object], name: str) -> dict[str, object]:
+    value = content.get(name, {})
+    if not isinstance(value, dict):
+        raise _Unreadable(f"an object {name}", str(type(value).__name__))
+    return value
+
+
+def _ids(value: object, name: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or len(value) > _SET_LIMIT:
+        raise _Unreadable(f"a list {name} of at most {_SET_LIMIT} broker ids", type(value).__name__)
+    return tuple(_integer(item, name) for item in value)
+
+
+def _integer(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < _INT_LIMIT:
+        raise _Unreadable(f"an int32 {name} of -1 or more", type(value).__name__)
+    return value
+
+
+def _refusal(znode: Znode, error: _Unreadable) -> Refusal:
+    return refuse(znode.origin, error.kind, 0, len(znode.content), expected=error.expected, found=error.found)
+
+
+def _row(
+    znode: Znode, topic: str, partition: int, content: dict[str, object], assigned: _Assignment | None
+) -> MetadataChange:
+    return MetadataChange(
+        cluster_id=znode.origin.cluster_id,
+        broker=znode.origin.broker,
+        log_dir=znode.origin.log_dir,
+        topic=topic,
+        topic_id=assigned.topic_id if assigned else None,
+        partition=partition,
+        kind="snapshot",
+        offset=None,
+        controller_epoch=_integer(content.get("controller_epoch"), "controller_epoch"),
+        time=znode.time,
+        leader=_integer(content.get("leader"), "leader"),
+        leader_epoch=_integer(content.get("leader_epoch"), "leader_epoch"),
+        partition_epoch=znode.version,
+        isr=join_ids(_ids(content.get("isr"), "isr")),
+        replicas=join_ids(assigned.replicas) if assigned else None,
+        adding_replicas=join_ids(assigned.adding) if assigned else None,
+        removing_replicas=join_ids(assigned.removing) if assigned else None,
+        elr=None,
+        last_known_elr=None,
+        leader_recovery_state=_recovery(content),
+        directories=None,
+        previous_leader=None,
+        previous_isr=None,
+        unclean=False,
+        source=znode.origin.source,
+        span_start=0,
+        span_end=len(znode.content),
+    )
+
+
+def _recovery(content: dict[str, object]) -> int | None:
+    state = content.get("leader_recovery_state")
+    if state not in (None, 0, 1):
+        raise _Unreadable("a leader_recovery_state of 0 or 1", str(state))
+    return None if state is None else int(bool(state))
