@@ -27,11 +27,21 @@ from parsers.tables.metadata import (
     TopicChange,
     Transaction,
 )
+from parsers.tables.requests import (
+    EpochRequest,
+    Fetch,
+    IsrRequest,
+    OffsetRequest,
+    Produce,
+    RequestEvent,
+    SessionGap,
+)
 
 __all__ = [
     "TABLES", "BatchHeader", "BrokerChange", "CheckpointKind", "Column", "ConfigChange", "EpochEntry",
-    "FeatureChange", "GroupOffset", "GroupState", "IndexEntry", "IndexKind", "MetadataChange", "OffsetCheckpoint",
-    "ProducerState", "QuorumChange", "RecordRow", "Refusal", "RefusalKind", "SourceRow", "TopicChange", "Transaction",
+    "EpochRequest", "FeatureChange", "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexKind", "IsrRequest",
+    "MetadataChange", "OffsetCheckpoint", "OffsetRequest", "Produce", "ProducerState", "QuorumChange", "RecordRow",
+    "Refusal", "RefusalKind", "RequestEvent", "SessionGap", "SourceRow", "TopicChange", "Transaction",
     "arrow_schema", "columns", "describe", "from_arrow", "to_arrow",
 ]  # fmt: skip
 
@@ -53,4 +63,11 @@ TABLES: dict[str, type] = {
     "group_offsets": GroupOffset,
     "groups": GroupState,
     "transactions": Transaction,
+    "fetches": Fetch,
+    "session_gaps": SessionGap,
+    "produces": Produce,
+    "epoch_requests": EpochRequest,
+    "offset_requests": OffsetRequest,
+    "isr_requests": IsrRequest,
+    "request_events": RequestEvent,
 }
