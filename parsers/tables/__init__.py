@@ -16,6 +16,7 @@ from parsers.tables.disk import (
     RefusalKind,
     SourceRow,
 )
+from parsers.tables.events import BrokerEvent, BrokerSetting, Description, DescriptionKind, EventKind, TrustLevel
 from parsers.tables.metadata import (
     BrokerChange,
     ConfigChange,
@@ -38,10 +39,11 @@ from parsers.tables.requests import (
 )
 
 __all__ = [
-    "TABLES", "BatchHeader", "BrokerChange", "CheckpointKind", "Column", "ConfigChange", "EpochEntry",
-    "EpochRequest", "FeatureChange", "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexKind", "IsrRequest",
-    "MetadataChange", "OffsetCheckpoint", "OffsetRequest", "Produce", "ProducerState", "QuorumChange", "RecordRow",
-    "Refusal", "RefusalKind", "RequestEvent", "SessionGap", "SourceRow", "TopicChange", "Transaction",
+    "TABLES", "BatchHeader", "BrokerChange", "BrokerEvent", "BrokerSetting", "CheckpointKind", "Column",
+    "ConfigChange", "Description", "DescriptionKind", "EpochEntry", "EpochRequest", "EventKind", "FeatureChange",
+    "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexKind", "IsrRequest", "MetadataChange",
+    "OffsetCheckpoint", "OffsetRequest", "Produce", "ProducerState", "QuorumChange", "RecordRow", "Refusal",
+    "RefusalKind", "RequestEvent", "SessionGap", "SourceRow", "TopicChange", "Transaction", "TrustLevel",
     "arrow_schema", "columns", "describe", "from_arrow", "to_arrow",
 ]  # fmt: skip
 
@@ -70,4 +72,7 @@ TABLES: dict[str, type] = {
     "offset_requests": OffsetRequest,
     "isr_requests": IsrRequest,
     "request_events": RequestEvent,
+    "events": BrokerEvent,
+    "settings": BrokerSetting,
+    "descriptions": Description,
 }
