@@ -1,0 +1,123 @@
+"""The physical columns of batch headers: filled by a kernel as numpy arrays, handed to Arrow without a copy."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from parsers.provenance import Origin
+from parsers.segment.layout import CODEC_MASK, LEGACY_DTYPE, V2_DTYPE, Bytes
+from parsers.tables import BatchHeader, arrow_schema
+
+PLACE_COLUMNS: Final = ("cluster_id", "broker", "log_dir", "topic", "topic_id", "partition", "source")
+BATCH_SCHEMA: Final = arrow_schema(BatchHeader)
+HEADER_SCHEMA: Final = pa.schema([field for field in BATCH_SCHEMA if field.name not in PLACE_COLUMNS])
+"""The columns of `BatchHeader` that differ from batch to batch of one file."""
+
+
+class HeaderColumns(NamedTuple):
+    """One array a column, filled from the front. A named tuple, because compiled code can take one as an argument."""
+
+    base_offset: npt.NDArray[np.int64]
+    last_offset: npt.NDArray[np.int64]
+    leader_epoch: npt.NDArray[np.int32]
+    magic: npt.NDArray[np.int8]
+    size: npt.NDArray[np.int32]
+    crc: npt.NDArray[np.int64]
+    crc_valid: npt.NDArray[np.uint8]
+    attributes: npt.NDArray[np.int16]
+    record_count: npt.NDArray[np.int32]
+    base_timestamp: npt.NDArray[np.int64]
+    max_timestamp: npt.NDArray[np.int64]
+    producer_id: npt.NDArray[np.int64]
+    producer_epoch: npt.NDArray[np.int16]
+    base_sequence: npt.NDArray[np.int32]
+    span_start: npt.NDArray[np.int64]
+
+
+def empty_columns(rows: int) -> HeaderColumns:
+    """Room for `rows` rows; the operating system gives pages only to rows that are written."""
+    i64, i32, i16 = np.int64, np.int32, np.int16
+    kinds = (i64, i64, i32, np.int8, i32, i64, np.uint8, i16, i32, i64, i64, i64, i16, i32, i64)
+    return HeaderColumns(*(np.empty(rows, dtype=kind) for kind in kinds))
+
+
+def gather_v2(data: Bytes, columns: HeaderColumns, rows: slice | npt.NDArray[np.int64]) -> None:
+    """Fill `rows`, all of magic 2, from the headers at their `span_start`."""
+    headers = _windows(data, columns.span_start[rows], V2_DTYPE)
+    columns.base_offset[rows] = headers["base_offset"]
+    columns.last_offset[rows] = headers["base_offset"].astype(np.int64) + headers["last_offset_delta"]
+    columns.leader_epoch[rows] = headers["leader_epoch"]
+    columns.magic[rows] = 2
+    columns.size[rows] = headers["length"].astype(np.int32) + 12
+    for name in ("crc", "attributes", "record_count", "base_timestamp", "max_timestamp"):
+        getattr(columns, name)[rows] = headers[name]
+    for name in ("producer_id", "producer_epoch", "base_sequence"):
+        getattr(columns, name)[rows] = headers[name]
+
+
+def gather_legacy(data: Bytes, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
+    """Fill `rows`, all of magic 0 or 1, from the entries at their `span_start`."""
+    headers = _windows(data, columns.span_start[rows], LEGACY_DTYPE)
+    columns.base_offset[rows] = headers["offset"]
+    columns.last_offset[rows] = headers["offset"]
+    columns.magic[rows] = headers["magic"]
+    columns.size[rows] = headers["length"].astype(np.int32) + 12
+    columns.crc[rows] = headers["crc"]
+    columns.attributes[rows] = headers["attributes"]
+    columns.record_count[rows] = 1
+    columns.base_timestamp[rows] = -1
+    columns.max_timestamp[rows] = np.where(headers["magic"] == 0, -1, headers["timestamp"])
+    for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence"):
+        getattr(columns, name)[rows] = -1
+
+
+def _windows(data: Bytes, starts: npt.NDArray[np.int64], layout: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    """The bytes that follow each start, read as one structure each."""
+    width = layout.itemsize
+    if len(starts) == 0:
+        return np.empty(0, dtype=layout)
+    windows = np.lib.stride_tricks.as_strided(data, (len(data) - width + 1, width), (1, 1), writeable=False)
+    return windows[starts].view(layout)[:, 0]
+
+
+def to_headers(columns: HeaderColumns, filled: int, *, verified: bool) -> pa.RecordBatch:
+    """The first `filled` rows as Arrow; fixed-width columns keep the arrays' own memory."""
+    legacy = columns.magic[:filled] < 2
+    compressed = legacy & ((columns.attributes[:filled] & CODEC_MASK) != 0) if legacy.any() else None
+    nulls = {"base_offset": compressed, "record_count": compressed, "base_timestamp": legacy}
+    arrays = {
+        field.name: _arrow(getattr(columns, field.name)[:filled], field.type, nulls.get(field.name), compressed is None)
+        for field in HEADER_SCHEMA
+        if field.name not in ("crc_valid", "span_end")
+    }
+    arrays["crc_valid"] = pa.array(columns.crc_valid[:filled] != 0) if verified else pa.nulls(filled, pa.bool_())
+    span_end = columns.span_start[:filled] + columns.size[:filled]
+    arrays["span_end"] = _arrow(span_end, pa.int64(), None, True)
+    return pa.RecordBatch.from_arrays([arrays[name] for name in HEADER_SCHEMA.names], schema=HEADER_SCHEMA)
+
+
+def _arrow(
+    values: npt.NDArray[np.generic], kind: pa.DataType, nulls: npt.NDArray[np.bool_] | None, whole: bool
+) -> pa.Array:
+    if nulls is None or whole:
+        return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    return pa.array(values, type=kind, mask=nulls)
+
+
+def with_place(headers: pa.RecordBatch, origin: Origin) -> pa.RecordBatch:
+    """Headers of one file with the columns that all its rows share: the whole `BatchHeader` table.
+
+    The shared texts are run through Arrow once, not once a row in Python.
+    """
+    rows = headers.num_rows
+    arrays = [
+        pa.repeat(pa.scalar(getattr(origin, field.name), type=field.type), rows)
+        if field.name in PLACE_COLUMNS
+        else headers.column(field.name)
+        for field in BATCH_SCHEMA
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=BATCH_SCHEMA)

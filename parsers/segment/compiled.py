@@ -1,0 +1,63 @@
+"""The kernel as compiled code: one pass over the mapping follows the chain, fills the columns and sums the bytes.
+
+It works on addresses, because a bounds check a byte would cost more than the work; every read is preceded by a comparison
+with the segment's size. Checksums come from libcrc32c, which google-crc32c brings along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsers.segment.checksum import crc_holds
+from parsers.segment.columns import HeaderColumns, gather_legacy
+from parsers.segment.layout import Mapped
+
+Walk = Callable[[int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
+Skip = Callable[[int, int, int, int], tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledKernel:
+    """Follows sound headers in machine code."""
+
+    walk_code: Walk
+    skip_code: Skip
+
+    def walk(
+        self, segment: Mapped, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+    ) -> tuple[int, int]:
+        """See `Kernel.walk`."""
+        address = segment.data.ctypes.data
+        rows, reached = self.walk_code(address, segment.size, position, stop, columns, filled, verify)
+        legacy = np.flatnonzero(columns.magic[filled:rows] < 2) + filled
+        if len(legacy):
+            gather_legacy(segment.data, columns, legacy)
+            if verify:
+                _sum_legacy(segment, columns, legacy)
+        return rows, reached
+
+    def skip(self, segment: Mapped, position: int, stop: int) -> tuple[int, int]:
+        """See `Kernel.skip`."""
+        return self.skip_code(segment.data.ctypes.data, segment.size, position, stop)
+
+
+def _sum_legacy(segment: Mapped, columns: HeaderColumns, rows: NDArray[np.int64]) -> None:
+    starts = columns.span_start[rows].tolist()
+    sizes = columns.size[rows].tolist()
+    columns.crc_valid[rows] = [crc_holds(segment, at, at + size) for at, size in zip(starts, sizes, strict=True)]
+
+
+@cache
+def compiled_kernel() -> CompiledKernel | None:
+    """The compiled kernel; None where numba is not installed or cannot compile here."""
+    try:
+        from parsers.segment.machine import compile_kernel
+    except ImportError:
+        return None
+    code = compile_kernel()
+    return CompiledKernel(walk_code=code[0], skip_code=code[1]) if code is not None else None

@@ -1,0 +1,56 @@
+"""The kernel without compiled code: `struct` over the mapping finds the chain, numpy gathers the fields.
+
+Small files take it, because loading a compiler costs more than reading them; machines without numba take it always.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.segment.checksum import crc_holds
+from parsers.segment.columns import HeaderColumns, gather_legacy, gather_v2
+from parsers.segment.layout import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, Mapped, sane_v2, sound
+
+
+class PlainKernel:
+    """Follows sound headers, one `struct` call each."""
+
+    def walk(
+        self, segment: Mapped, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+    ) -> tuple[int, int]:
+        """Fill rows from `position` while headers are sound, start before `stop` and find room.
+
+        Returns the number of rows then filled and the position after the last of them.
+        """
+        starts: list[int] = []
+        room = len(columns.span_start) - filled
+        while position < stop and len(starts) < room and (end := next_entry(segment, position)):
+            starts.append(position)
+            position = end
+        rows = np.arange(filled, filled + len(starts))
+        columns.span_start[rows] = starts
+        magics = segment.data[columns.span_start[rows] + 16]
+        gather_v2(segment.data, columns, rows[magics == 2])
+        gather_legacy(segment.data, columns, rows[magics < 2])
+        if verify:
+            ends = [*starts[1:], position]
+            columns.crc_valid[rows] = [crc_holds(segment, start, end) for start, end in zip(starts, ends, strict=False)]
+        return filled + len(starts), position
+
+    def skip(self, segment: Mapped, position: int, stop: int) -> tuple[int, int]:
+        """Follow sound headers up to `stop`; the last entry's start (-1 for none) and the position after it."""
+        previous = -1
+        while position < stop and (end := next_entry(segment, position)):
+            previous, position = position, end
+        return previous, position
+
+
+def next_entry(segment: Mapped, position: int) -> int:
+    """`sound`, with the everyday case decided by one `struct` call."""
+    if position + HEADER_BYTES <= segment.size:
+        header = V2_HEADER.unpack_from(segment.mapping, position)
+        end: int = position + LENGTH_END + header[1]
+        possible = HEADER_BYTES - LENGTH_END <= header[1] <= MAX_LENGTH
+        if header[3] == 2 and possible and end <= segment.size and sane_v2(header):
+            return end
+    return sound(segment, position)
