@@ -76,12 +76,12 @@ def _gunzip_member(data: memoryview, at: int, out: bytearray, limit: int) -> int
 
 def _unsnappy(data: memoryview, limit: int) -> bytes:
     """Raw snappy, or xerial framing whose header may come again between chunks."""
-    if data[:8] != _XERIAL_MAGIC:
+    if bytes(data[:8]) != _XERIAL_MAGIC:
         return _snappy_block(data, 0, limit)
     out = bytearray()
     at = 0
     while at < len(data):
-        if data[at : at + 8] == _XERIAL_MAGIC:
+        if bytes(data[at : at + 8]) == _XERIAL_MAGIC:
             at += _XERIAL_HEADER
             if at > len(data):
                 raise Undecodable("a snappy stream header of 16 bytes", bytes(data[at - _XERIAL_HEADER :]))

@@ -52,7 +52,7 @@ def lz4_frames(data: memoryview, *, check_descriptor: bool, limit: int) -> bytes
 
 
 def _descriptor(data: memoryview, check: bool) -> FrameDescriptor:
-    if len(data) < 7 or data[:4] != _MAGIC:
+    if len(data) < 7 or bytes(data[:4]) != _MAGIC:
         raise Undecodable("an lz4 frame", bytes(data[:7]))
     flags, block = data[4], data[5]
     if flags >> 6 != 1 or flags & 0x03 or block & 0x8F or block >> 4 < 4:

@@ -205,7 +205,7 @@ def printed(path: Path) -> list[tuple[int, int, int, int, bytes | None, bytes | 
     ("text", "case", "partition"), [("orders-0.data", "clean_mixed", "orders-0"), ("compacted.data", "compaction_race", "kv-0")]
 )
 def test_records_are_what_the_dump_tool_prints(text: str, case: str, partition: str) -> None:
-    segment = sorted((SAMPLES / case / "dump/broker-1/data" / partition).glob("*.log"))[0]
+    segment = min((SAMPLES / case / "dump/broker-1/data" / partition).glob("*.log"))
     rows = [row for at, entry in entries(segment) for row in decode_entry(entry, ORIGIN, at, payloads=True).rows]
     data = [
         (row.offset, row.timestamp, row.key_size, row.value_size, row.key, row.value) for row in rows if row.control_type is None

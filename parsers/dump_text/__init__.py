@@ -1,0 +1,9 @@
+"""kafka-dump-log text, every release's shape, to the same rows as the segment reader."""
+
+from __future__ import annotations
+
+from parsers.dump_text.dumped_file import DumpedFile, dumped_file
+from parsers.dump_text.output import DumpChunk, Note, PrintedRecord
+from parsers.dump_text.reader import CHUNK_ROWS, read_dump_text
+
+__all__ = ["CHUNK_ROWS", "DumpChunk", "DumpedFile", "Note", "PrintedRecord", "dumped_file", "read_dump_text"]

@@ -1,0 +1,247 @@
+"""What kafka-dump-log prints about batches and records, one pattern a shape, from 0.10 to 4.3.
+
+Patterns are anchored at the line's start and stop before keys and payloads, which may hold anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_N: Final = rb"-?\d{1,19}"
+_TYPE: Final = rb"(?P<type>NoTimestampType|CreateTime|LogAppendTime): (?P<time>" + _N + rb")"
+_BOOL: Final = rb"(?:true|false)"
+
+_BATCH: Final = re.compile(
+    rb"baseOffset: (?P<base>" + _N + rb") lastOffset: (?P<last>" + _N + rb")(?: count: (?P<count>\d{1,10}))?"
+    rb" baseSequence: (?P<sequence>" + _N + rb") lastSequence: " + _N + rb" producerId: (?P<producer>" + _N + rb")"
+    rb"(?: producerEpoch: (?P<epoch>" + _N + rb"))? partitionLeaderEpoch: (?P<leader>" + _N + rb")"
+    rb" isTransactional: (?P<txn>" + _BOOL + rb")(?: isControl: (?P<control>" + _BOOL + rb"))?"
+    rb"(?: deleteHorizonMs: OptionalLong(?P<horizon>\.empty|\[" + _N + rb"\]))?"
+    rb" position: (?P<position>\d{1,19}) " + _TYPE + rb"(?: isvalid: (?P<early>" + _BOOL + rb"))?"
+    rb" size: (?P<size>\d{1,10}) magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
+    rb"(?: isvalid: (?P<late>" + _BOOL + rb"))?"
+)
+_LEGACY_BATCH: Final = re.compile(
+    rb"offset: (?P<last>" + _N + rb") position: (?P<position>\d{1,19}) " + _TYPE + rb"(?: isvalid: (?P<early>" + _BOOL + rb"))?"
+    rb" size: (?P<size>\d{1,10}) magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
+    rb"(?: isvalid: (?P<late>" + _BOOL + rb"))?"
+)
+_RECORD: Final = re.compile(
+    rb"\| offset: (?P<offset>" + _N + rb") (?:isValid: " + _BOOL + rb" crc: (?:null|\d{1,10}) keySize: (?P<key8>" + _N + rb")"
+    rb" valueSize: (?P<value8>" + _N + rb") (?P<type8>NoTimestampType|CreateTime|LogAppendTime): (?P<time8>" + _N + rb")"
+    rb" baseOffset: " + _N + rb" lastOffset: " + _N + rb" baseSequence: " + _N + rb" lastSequence: " + _N
+    + rb" producerEpoch: " + _N + rb" partitionLeaderEpoch: " + _N + rb" batchSize: \d{1,10} magic: \d compressType: \w{1,30}"
+    rb" position: \d{1,19}|" + _TYPE + rb" key[sS]ize: (?P<key>" + _N + rb") value[sS]ize: (?P<value>" + _N + rb"))"
+    rb" (?:sequence: (?P<sequence>" + _N + rb") headerKeys: \["
+    rb"|(?:isValid: " + _BOOL + rb" )?crc: \d{1,10}\}?(?: isvalid: " + _BOOL + rb")?)"
+)
+_DEEP: Final = re.compile(
+    rb"offset: (?P<offset>" + _N + rb") position: (?P<position>\d{1,19}) " + _TYPE + rb" isvalid: (?P<valid>" + _BOOL + rb")"
+    rb" keysize: (?P<key>" + _N + rb") valuesize: (?P<value>" + _N + rb") magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30})"
+    rb" (?:producerId: (?P<producer>" + _N + rb")(?: producerEpoch: (?P<epoch>" + _N + rb"))? sequence: (?P<sequence>" + _N + rb")"
+    rb" isTransactional: (?P<txn>" + _BOOL + rb") headerKeys: \[|crc: (?P<crc>\d{1,10}))"
+)
+_OLD: Final = re.compile(
+    rb"offset: (?P<offset>" + _N + rb") position: (?P<position>\d{1,19}) (?:" + _TYPE + rb" )?isvalid: (?P<valid>" + _BOOL + rb")"
+    rb" payloadsize: (?P<value>" + _N + rb") magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
+    rb"(?: keysize: (?P<key>" + _N + rb"))?"
+)
+_CONTROL: Final = re.compile(
+    rb"\] (?:endTxnMarker: (?P<marker>ABORT|COMMIT) coordinatorEpoch: " + _N + rb"|controlType: \w{1,40}\((?P<number>-?\d{1,5})\)"
+    rb"|(?P<name>LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters):? \{.*)"
+)
+_CONTROL_TYPES: Final = {
+    b"ABORT": 0, b"COMMIT": 1, b"LeaderChange": 2, b"SnapshotHeader": 3, b"SnapshotFooter": 4, b"KRaftVersion": 5, b"KRaftVoters": 6,
+}  # fmt: skip
+_CODECS: Final = {"no": 0, "none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+_LONGEST_BATCH: Final = 1024
+
+
+class BatchLine(NamedTuple):
+    """A line that speaks of a whole batch, or of a whole legacy entry."""
+
+    base_offset: int | None
+    last_offset: int
+    record_count: int | None
+    base_sequence: int | None
+    producer_id: int
+    producer_epoch: int | None
+    leader_epoch: int | None
+    transactional: bool
+    control: bool | None
+    horizon: int | None
+    position: int
+    timestamp_type: bytes
+    timestamp: int | None
+    size: int
+    magic: int
+    codec: int | None
+    crc: int | None
+    valid: bool | None
+
+
+class RecordLine(NamedTuple):
+    """A line that speaks of one record below its batch line (2.2 and later)."""
+
+    offset: int
+    timestamp: int
+    key_size: int
+    value_size: int
+    sequence: int
+    tail: bytes
+
+
+class PositionedLine(NamedTuple):
+    """A line that speaks of one record and of its batch's position (0.10 to 2.1)."""
+
+    offset: int
+    position: int
+    timestamp_type: bytes
+    timestamp: int
+    valid: bool
+    key_size: int
+    value_size: int
+    magic: int
+    codec: int | None
+    producer_id: int
+    producer_epoch: int | None
+    sequence: int
+    transactional: bool
+    crc: int | None
+    before_v2: bool
+    tail: bytes
+
+
+def batch_line(text: bytes) -> BatchLine | None:
+    """Read the one line that a batch gets without deep iteration, or from 2.2 always."""
+    if len(text) > _LONGEST_BATCH:
+        return None
+    if match := _BATCH.fullmatch(text):
+        return _batch_of(match)
+    if match := _LEGACY_BATCH.fullmatch(text):
+        return _legacy_of(match)
+    return None
+
+
+def _batch_of(match: re.Match[bytes]) -> BatchLine:
+    control, count, epoch = match["control"], match["count"], match["epoch"]
+    horizon = match["horizon"]
+    return BatchLine(
+        base_offset=int(match["base"]),
+        last_offset=int(match["last"]),
+        record_count=None if count is None else int(count),
+        base_sequence=int(match["sequence"]),
+        producer_id=int(match["producer"]),
+        producer_epoch=None if epoch is None else int(epoch),
+        leader_epoch=int(match["leader"]),
+        transactional=match["txn"] == b"true",
+        control=None if control is None else control == b"true",
+        horizon=None if horizon in (None, b".empty") else int(horizon[1:-1]),
+        position=int(match["position"]),
+        timestamp_type=match["type"],
+        timestamp=int(match["time"]),
+        size=int(match["size"]),
+        magic=int(match["magic"]),
+        codec=codec_of(match["codec"]),
+        crc=int(match["crc"]),
+        valid=_valid(match["late"] or match["early"]),
+    )
+
+
+def _legacy_of(match: re.Match[bytes]) -> BatchLine:
+    codec = codec_of(match["codec"])
+    offset = int(match["last"])
+    return BatchLine(
+        base_offset=offset if codec == 0 else None,
+        last_offset=offset,
+        record_count=1 if codec == 0 else None,
+        base_sequence=-1,
+        producer_id=-1,
+        producer_epoch=-1,
+        leader_epoch=-1,
+        transactional=False,
+        control=False,
+        horizon=None,
+        position=int(match["position"]),
+        timestamp_type=match["type"],
+        timestamp=int(match["time"]),
+        size=int(match["size"]),
+        magic=int(match["magic"]),
+        codec=codec,
+        crc=int(match["crc"]),
+        valid=_valid(match["late"] or match["early"]),
+    )
+
+
+def record_line(text: bytes) -> RecordLine | None:
+    """Read a record line of 2.2 and later up to its key."""
+    match = _RECORD.match(text)
+    if match is None:
+        return None
+    repeats_batch = match["key8"] is not None
+    return RecordLine(
+        offset=int(match["offset"]),
+        timestamp=int(match["time8"] if repeats_batch else match["time"]),
+        key_size=int(match["key8"] if repeats_batch else match["key"]),
+        value_size=int(match["value8"] if repeats_batch else match["value"]),
+        sequence=int(match["sequence"] or -1),
+        tail=text[match.end() :],
+    )
+
+
+def positioned_line(text: bytes) -> PositionedLine | None:
+    """Read a record line of 0.11 to 2.1, or any line of 0.10, up to its key."""
+    match = _DEEP.match(text)
+    old = None if match else _OLD.match(text)
+    found = match or old
+    if found is None:
+        return None
+    crc, key = found["crc"], found["key"]
+    return PositionedLine(
+        offset=int(found["offset"]),
+        position=int(found["position"]),
+        timestamp_type=found["type"] or b"",
+        timestamp=int(found["time"] or -1),
+        valid=found["valid"] == b"true",
+        key_size=int(key or -1),
+        value_size=int(found["value"]),
+        magic=int(found["magic"]),
+        codec=codec_of(found["codec"]),
+        producer_id=int((match and match["producer"]) or -1),
+        producer_epoch=_optional(match["epoch"]) if match and match["producer"] else -1,
+        sequence=int((match and match["sequence"]) or -1),
+        transactional=match is not None and match["txn"] == b"true",
+        crc=_optional(crc),
+        before_v2=old is not None,
+        tail=text[found.end() :],
+    )
+
+
+def control_type(tail: bytes) -> int | None:
+    """Type of a control record by what follows its (empty) list of header keys; null where nothing tells it."""
+    match = _CONTROL.fullmatch(tail)
+    if match is None:
+        return None
+    if match["number"] is not None:
+        number = int(match["number"])
+        return number if -(1 << 15) <= number < 1 << 15 else None
+    return _CONTROL_TYPES[match["marker"] or match["name"]]
+
+
+def shows_contents(tail: bytes) -> bool:
+    """Whether a record line goes on with a key or a payload, after which any text may follow."""
+    return b" key: " in tail or b" payload: " in tail
+
+
+def codec_of(name: bytes) -> int | None:
+    """Codec bits by any release's name of the codec."""
+    return _CODECS.get(name.decode("ascii", "replace").lower().removesuffix("compressioncodec"))
+
+
+def _optional(number: bytes | None) -> int | None:
+    return None if number is None else int(number)
+
+
+def _valid(word: bytes | None) -> bool | None:
+    return None if word is None else word == b"true"

@@ -1,0 +1,84 @@
+"""What the reader hands on: chunks of rows of one dumped file, bounded in size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import pyarrow as pa
+
+from parsers.dump_text.dumped_file import DumpedFile
+from parsers.tables import BatchHeader, IndexEntry, ProducerState, Refusal, arrow_schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedRecord:
+    """What the text says of one record; contents are never hashed from text, which does not keep their bytes."""
+
+    topic: str | None
+    partition: int | None
+    offset: int
+    timestamp: int
+    sequence: int
+    key_size: int
+    value_size: int
+    control_type: int | None
+    position: int
+    leader_epoch: int | None
+    producer_id: int | None
+    source: str
+    span_start: int
+    span_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A line of the tool or the JVM that is no row: warnings, mismatch sections, stack traces."""
+
+    text: str
+    source: str
+    span_start: int
+    span_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DumpChunk:
+    """A bounded part of a section; `file` is null before the first `Dumping` line."""
+
+    file: DumpedFile | None
+    rows: tuple[BatchHeader, ...] = ()
+    records: tuple[PrintedRecord, ...] = ()
+    indexes: tuple[IndexEntry, ...] = ()
+    producers: tuple[ProducerState, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def headers(self) -> pa.RecordBatch:
+        """The batch rows as one Arrow batch, the shape in which a segment's headers travel."""
+        schema = arrow_schema(BatchHeader)
+        columns = [pa.array([getattr(row, item.name) for row in self.rows], item.type) for item in schema]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@dataclass(slots=True)
+class Output:
+    """Rows gathered for the next chunk."""
+
+    rows: list[BatchHeader] = field(default_factory=list)
+    records: list[PrintedRecord] = field(default_factory=list)
+    indexes: list[IndexEntry] = field(default_factory=list)
+    producers: list[ProducerState] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    def size(self) -> int:
+        """Rows of all kinds."""
+        kinds = (self.rows, self.records, self.indexes, self.producers, self.refusals, self.notes)
+        return sum(len(kind) for kind in kinds)
+
+    def drain(self, file: DumpedFile | None) -> DumpChunk:
+        """Everything gathered, as a chunk; the gathering starts anew."""
+        chunk = DumpChunk(file=file, **{item.name: tuple(getattr(self, item.name)) for item in fields(self)})
+        for item in fields(self):
+            getattr(self, item.name).clear()
+        return chunk

@@ -1,0 +1,179 @@
+"""kafka-dump-log text of any release, line by line, to the rows that the segment reader would give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from parsers.dump_text.dumped_file import dumped_file
+from parsers.dump_text.grammar import batch_line, positioned_line, record_line
+from parsers.dump_text.index_rows import SUFFIXES, read_entry
+from parsers.dump_text.lines import HEAD_LIMIT, Line, read_lines
+from parsers.dump_text.output import DumpChunk, Note, Output
+from parsers.dump_text.section import Section, Text
+from parsers.provenance import Origin
+from parsers.refusal import shorten
+
+CHUNK_ROWS: Final = 8192
+_LONGEST_PATH: Final = 4096
+_DUMPED: Final = re.compile(r".+\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)")
+_FRAME: Final = re.compile(rb"(?:Log s|S)tarting offset: -?\d{1,19}|Snapshot end offset: .{1,80}|KRaft bootstrap snapshot")
+_INVALID: Final = re.compile(rb"Found \d{1,19} invalid bytes at the end of .{1,4096}")
+_NOTE: Final = re.compile(
+    rb"Mismatches in :|Found (?:timestamp mismatch|out of order timestamp) in :|The following indexed offsets are not found"
+    rb"|Non-(?:con)?secutive offsets in |  -?\d+ is followed by -?\d+$|  Index (?:offset|timestamp): |Indexed offset: "
+    rb"|Ignoring unknown file |Exception in thread |Caused by: |\s+at [\w.$/<]|\s+\.\.\. \d+ more|.{1,4096} is empty\.$"
+    rb"|.{1,4096} passed sanity check\.$|\[[\d\- :,]+\] \w+ |(?:log4j|SLF4J|WARNING|OpenJDK|Picked up)\b|kafka\.serializer\."
+)
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_dump_text(
+    source: Path | BinaryIO, origin: Origin, *, chunk_rows: int = CHUNK_ROWS, head_limit: int = HEAD_LIMIT
+) -> Iterator[DumpChunk]:
+    """Chunks of rows in the order of the text; each chunk speaks of one dumped file."""
+    if isinstance(source, Path):
+        with source.open("rb") as stream:
+            yield from _Reader(origin, chunk_rows).read(read_lines(stream, head_limit))
+    else:
+        yield from _Reader(origin, chunk_rows).read(read_lines(source, head_limit))
+
+
+class _Reader:
+    """The walk over the lines: which section they belong to, and what belongs to none."""
+
+    def __init__(self, origin: Origin, chunk_rows: int) -> None:
+        self.origin = origin
+        self.chunk_rows = chunk_rows
+        self.output = Output()
+        self.text = Text(self.output)
+        self.section = Section(None, origin, self.text, 0)
+        self.before: Section | None = None
+        self.stray: tuple[int, int, bytes] | None = None
+        self.continues = False
+
+    def read(self, lines: Iterable[Line]) -> Iterator[DumpChunk]:
+        """Feed every line; hand out a chunk whenever enough rows gathered or the section changes."""
+        end = 0
+        for line in lines:
+            end = line.end
+            if line.start == 0 and line.head[:2] in _UTF_16:
+                self.section.refuse("malformed", 0, end, "text in UTF-8", "text in UTF-16")
+                break
+            path = self._opened(line)
+            if path is not None:
+                self._close(line.start)
+                yield from self._chunk()
+                self._open(path, line)
+            else:
+                self._line(line)
+            if self.output.size() >= self.chunk_rows:
+                yield from self._chunk()
+        self._close(end)
+        yield from self._chunk()
+
+    def _chunk(self) -> Iterator[DumpChunk]:
+        if self.output.size():
+            yield self.output.drain(self.section.file)
+
+    def _close(self, end: int) -> None:
+        self._settle_stray()
+        self.section.close(end)
+
+    def _opened(self, line: Line) -> str | None:
+        """The path of a `Dumping` line; among contents one counts only where a section can end, and for a file that is dumped."""
+        if not line.head.startswith(b"Dumping ") or not line.complete or len(line.head) > _LONGEST_PATH:
+            return None
+        path = line.head[8:].decode("utf-8", "replace")
+        if self.text.contents_seen and not (self.section.complete and _DUMPED.fullmatch(path)):
+            self.section.reject(line)
+            return None
+        return path
+
+    def _open(self, path: str, line: Line) -> None:
+        file = dumped_file(path)
+        self.before = self.section if self.text.contents_seen and self.section.ends else None
+        self.section = Section(file, file.place(self.origin), self.text, line.start)
+        self.section.ends = {0}
+        self.continues = False
+
+    def _line(self, line: Line) -> None:
+        head = line.head.removeprefix(b"\xef\xbb\xbf") if line.start == 0 else line.head
+        if not line.complete:
+            self._settle_stray()
+            self.section.refuse("truncated_line", line.start, line.end, "a line that ends in a newline", head)
+        elif self._evidence(line, head):
+            self._settle_stray()
+            self.continues = head.startswith((b"| ", b"offset: ")) and self.text.contents_seen
+        elif not self.continues and head:
+            self._no_evidence(line, head)
+
+    def _evidence(self, line: Line, head: bytes) -> bool:
+        """Whether a line gave rows, or was proved to be a place for them."""
+        file = self.section.file
+        if file is not None and file.suffix in SUFFIXES:
+            return read_entry(line, file, self.section.place, self.output)
+        if head.startswith(b"| "):
+            return self._record(line, head)
+        if head.startswith(b"baseOffset: "):
+            said = batch_line(head)
+            return said is not None and (self._resumed(said, line) or self.section.batch(line, said))
+        if head.startswith(b"offset: "):
+            return self._offset_line(line, head)
+        return False
+
+    def _record(self, line: Line, head: bytes) -> bool:
+        said = record_line(head)
+        if said is not None:
+            return self.section.record(line, said)
+        if head.startswith((b"| key: ", b"| payload: ")):
+            self.text.contents_seen = True
+            return True
+        return False
+
+    def _offset_line(self, line: Line, head: bytes) -> bool:
+        """A legacy batch line, or one of the record lines that carry a position."""
+        said = batch_line(head)
+        if said is not None:
+            return self._resumed(said, line) or self.section.batch(line, said)
+        record = positioned_line(head)
+        return record is not None and self.section.positioned(line, record)
+
+    def _resumed(self, said: object, line: Line) -> bool:
+        """Go back to the section before when a batch continues its chain and not this one's: its `Dumping` line was payload."""
+        before, ends = self.before, self.section.ends or set()
+        position = getattr(said, "position", None)
+        if before is None or before.ends is None or position in ends or position not in before.ends:
+            return False
+        self.section.refuse(
+            "ambiguous", self.section.start, line.start, "the next batch of the file before", "a frame that its chain disproves"
+        )
+        self.section.close(line.start)
+        self.section, self.before = before, None
+        return False
+
+    def _no_evidence(self, line: Line, head: bytes) -> None:
+        """A line of the tool, or one that nothing explains."""
+        if _INVALID.fullmatch(head):
+            self._settle_stray()
+            self.section.refuse("torn_tail", line.start, line.end, "batches up to the end of the segment", head)
+        elif head.startswith((b" payload: ", b" key: ")):
+            self.text.contents_seen = self.continues = True
+        elif _FRAME.fullmatch(head):
+            return
+        elif _NOTE.match(head):
+            self._settle_stray()
+            self.output.notes.append(
+                Note(text=shorten(head.decode("utf-8", "replace")), source=self.origin.source, span_start=line.start, span_end=line.end)
+            )
+        else:
+            self.stray = (self.stray[0], line.end, self.stray[2]) if self.stray else (line.start, line.end, head)
+
+    def _settle_stray(self) -> None:
+        """One refusal for a run of lines that nothing explains."""
+        if self.stray:
+            start, end, first = self.stray
+            self.section.refuse("malformed", start, end, "a line that kafka-dump-log prints", first)
+            self.stray = None
