@@ -1,0 +1,42 @@
+"""The small state files of log dirs and replicas, each read into rows or a frozen value."""
+
+from __future__ import annotations
+
+from parsers.checkpoints.identity import (
+    CleanShutdown,
+    MetaProperties,
+    PartitionMetadata,
+    read_clean_shutdown,
+    read_meta_properties,
+    read_partition_metadata,
+)
+from parsers.checkpoints.offsets import (
+    OFFSET_CHECKPOINTS,
+    CheckpointState,
+    EpochCheckpoint,
+    read_leader_epoch_checkpoint,
+    read_offset_checkpoint,
+)
+from parsers.checkpoints.properties import PropertiesFile, Property, read_properties
+from parsers.checkpoints.quorum import QuorumState, read_quorum_state
+from parsers.checkpoints.snapshots import read_producer_snapshot
+
+__all__ = [
+    "OFFSET_CHECKPOINTS",
+    "CheckpointState",
+    "CleanShutdown",
+    "EpochCheckpoint",
+    "MetaProperties",
+    "PartitionMetadata",
+    "PropertiesFile",
+    "Property",
+    "QuorumState",
+    "read_clean_shutdown",
+    "read_leader_epoch_checkpoint",
+    "read_meta_properties",
+    "read_offset_checkpoint",
+    "read_partition_metadata",
+    "read_producer_snapshot",
+    "read_properties",
+    "read_quorum_state",
+]

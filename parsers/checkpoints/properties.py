@@ -1,0 +1,116 @@
+"""Java properties text: server.properties and the ground that meta.properties stands on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from parsers.checkpoints.numbers import ENTRY_LIMIT, REFUSAL_LIMIT, integer
+from parsers.provenance import Origin, Span
+from parsers.refusal import refuse
+from parsers.tables import Refusal
+
+# Java reads properties as Latin-1, so a character is a byte and offsets in the text are offsets in the file.
+_LINE: Final = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
+_KEY: Final = re.compile(r"((?:[^\\=: \t\f]|\\.)*+)[ \t\f]*+[=:]?[ \t\f]*+", re.DOTALL)
+_PIECE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)|[^\\]+|\\\Z", re.DOTALL)
+_SPECIAL: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_BLANKS: Final = " \t\f"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """One key and its value, unescaped, and the bytes they stand in."""
+
+    key: str
+    value: str
+    span_start: int
+    span_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertiesFile:
+    """The entries of a properties file in file order; of two with one key Java believes the last.
+
+    Values may hold credentials: print none that was not asked for.
+    """
+
+    source: str
+    entries: tuple[Property, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+    def find(self, key: str) -> Property | None:
+        """The entry that counts for a key."""
+        return next((entry for entry in reversed(self.entries) if entry.key == key), None)
+
+    def get(self, key: str) -> str | None:
+        """The value of a key, without surrounding blanks, as Kafka's config reads it."""
+        entry = self.find(key)
+        return None if entry is None else entry.value.strip()
+
+    def integer(self, key: str) -> int | None:
+        """The value of a key as a number; None where it is absent or no 64-bit number."""
+        text = self.get(key)
+        return None if text is None else integer(text)
+
+    def span(self, key: str) -> Span | None:
+        """The address of the entry that counts for a key."""
+        entry = self.find(key)
+        return None if entry is None else Span(source=self.source, start=entry.span_start, end=entry.span_end)
+
+
+def read_properties(data: bytes, origin: Origin) -> PropertiesFile:
+    """A properties file by Java's grammar: comments, continued lines, `=`, `:` or a blank as separator, escapes."""
+    entries: list[Property] = []
+    refusals: list[Refusal] = []
+    for text, start, end in _logical_lines(data.decode("latin-1")):
+        if len(entries) >= ENTRY_LIMIT or len(refusals) >= REFUSAL_LIMIT:
+            refusals.append(
+                refuse(origin, "too_large", start, len(data), expected="a properties file", found="too many lines")
+            )
+            break
+        match = _KEY.match(text)
+        key, value = (_unescape(text[: match.end(1)]), _unescape(text[match.end() :])) if match else (None, None)
+        if key is None or value is None:
+            expected = "four hexadecimal digits after a backslash and u"
+            refusals.append(refuse(origin, "malformed", start, end, expected=expected, found=text))
+        else:
+            entries.append(Property(key=key, value=value, span_start=start, span_end=end))
+    return PropertiesFile(source=origin.source, entries=tuple(entries), refusals=tuple(refusals))
+
+
+def _logical_lines(text: str) -> Iterator[tuple[str, int, int]]:
+    """Lines that hold an entry, continuations joined: a line that ends in a lone backslash goes on in the next."""
+    pieces: list[str] = []
+    start = 0
+    for match in _LINE.finditer(text):
+        if match.end() == match.start():
+            continue
+        line = match[1].lstrip(_BLANKS)
+        if not pieces:
+            start = match.start()
+            if not line or line[0] in "#!":
+                continue
+        continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+        pieces.append(line[:-1] if continued else line)
+        if not continued or match.end() == len(text):
+            yield "".join(pieces), start, match.end()
+            pieces = []
+
+
+def _unescape(text: str) -> str | None:
+    """Text with its escapes resolved; None where a backslash and u are not followed by four digits."""
+    if "\\" not in text:
+        return text
+    pieces = [_character(match[1]) if match[1] else match[0] for match in _PIECE.finditer(text)]
+    return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
+
+
+def _character(escape: str) -> str | None:
+    if escape == "u":
+        return None
+    if escape[0] == "u":
+        return chr(int(escape[1:], 16))
+    return _SPECIAL.get(escape, escape)

@@ -1,0 +1,149 @@
+"""Bounded, read-only access to the files of a dump; what the operating system refuses becomes a value."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from parsers.provenance import Origin
+from parsers.refusal import refuse
+from parsers.tables import Refusal, RefusalKind
+
+SMALL_LIMIT: Final = 64 << 20
+_STEP: Final = 1 << 20
+# A FIFO opened without O_NONBLOCK waits for a writer for ever; a terminal opened without O_NOCTTY may become ours.
+_READ_ONLY: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFault:
+    """Why a file's bytes could not be had."""
+
+    kind: RefusalKind
+    expected: str
+    found: str
+    size: int = 0
+
+    def refusal(self, origin: Origin) -> Refusal:
+        """The fault as a refusal of the whole file."""
+        return refuse(origin, self.kind, 0, self.size, expected=self.expected, found=self.found)
+
+
+def read_small(path: Path, limit: int = SMALL_LIMIT) -> bytes | FileFault:
+    """All bytes of a regular file of at most `limit` bytes; links are not followed and nothing is waited for."""
+    content = _read(path, limit + 1)
+    if isinstance(content, FileFault) or len(content) <= limit:
+        return content
+    return FileFault(
+        kind="too_large", expected=f"at most {limit} bytes", found="a larger file", size=_size(path, len(content))
+    )
+
+
+def read_head(path: Path, count: int) -> bytes | FileFault:
+    """The first `count` bytes of a regular file, fewer where it is shorter."""
+    return _read(path, count)
+
+
+def read_source(root: Path, origin: Origin, limit: int = SMALL_LIMIT) -> bytes | Refusal:
+    """The bytes of a dump's file, found by its origin."""
+    place = locate(root, origin.source)
+    content = place if isinstance(place, FileFault) else read_small(place, limit)
+    return content.refusal(origin) if isinstance(content, FileFault) else content
+
+
+def locate(root: Path, source: str) -> Path | FileFault:
+    """Where a source lies on this machine, with links inside the dump resolved; a path that leaves the dump is a fault."""
+    expected = "a path inside the dump"
+    try:
+        base = os.path.realpath(root)
+        place = os.path.realpath(os.path.join(base, disk_name(source)))
+    except (OSError, ValueError) as error:
+        return FileFault(kind="unreadable", expected=expected, found=_reason(error))
+    if not is_inside(place, base):
+        return FileFault(kind="escapes_dump", expected=expected, found=source)
+    return Path(place)
+
+
+def is_inside(place: str, base: str) -> bool:
+    """Whether a resolved path is `base` or lies beneath it."""
+    return place == base or place.startswith(base.rstrip(os.sep) + os.sep)
+
+
+def printable(name: str) -> str:
+    """A file name as a report may show it: what cannot be printed, `%` and backslashes become `%XX`; reversible."""
+    if name.isascii() and name.isprintable() and "%" not in name and "\\" not in name:
+        return name
+    return "".join(_escaped(character) for character in name)
+
+
+def disk_name(shown: str) -> str:
+    """The name on disk that `printable` showed; the inverse of `printable`."""
+    if "%" not in shown:
+        return shown
+    return os.fsdecode(unquote_to_bytes(os.fsencode(shown)))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable() and character not in "%\\":
+        return character
+    return "".join(f"%{byte:02X}" for byte in os.fsencode(character))
+
+
+def _read(path: Path, count: int) -> bytes | FileFault:
+    try:
+        fault = _fault_of_mode(os.lstat(path).st_mode)
+        # Asked before opening too: to open a device may already do something to it.
+        return fault or _read_opened(os.open(path, _READ_ONLY), count)
+    except (OSError, ValueError) as error:
+        return FileFault(kind="unreadable", expected="a readable file", found=_reason(error))
+
+
+def _read_opened(descriptor: int, count: int) -> bytes | FileFault:
+    try:
+        fault = _fault_of_mode(os.fstat(descriptor).st_mode)
+        if fault:
+            return fault
+        pieces: list[bytes] = []
+        while count > 0 and (piece := os.read(descriptor, min(count, _STEP))):
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+    finally:
+        os.close(descriptor)
+
+
+def _fault_of_mode(mode: int) -> FileFault | None:
+    if stat.S_ISREG(mode):
+        return None
+    return FileFault(kind="unreadable", expected="a regular file", found=file_type(mode))
+
+
+def file_type(mode: int) -> str:
+    """What a directory entry is, in words."""
+    names = {
+        stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
+        stat.S_IFBLK: "a block device", stat.S_IFCHR: "a character device", stat.S_IFREG: "a regular file",
+    }  # fmt: skip
+    return names.get(stat.S_IFMT(mode), "an entry of unknown type")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)
+
+
+def _size(path: Path, at_least: int) -> int:
+    try:
+        return max(os.lstat(path).st_size, at_least)
+    except OSError:
+        return at_least

@@ -1,0 +1,24 @@
+"""Walk a dump: name every file's broker, log dir, replica and kind, and refuse what is ambiguous."""
+
+from __future__ import annotations
+
+from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, ReplicaDir
+from parsers.inventory.names import FileName, ReplicaName, parse_file_name, parse_replica_name
+from parsers.inventory.segments import LeftOut, PlainSegments, plain_segments
+from parsers.inventory.take import take_inventory
+
+__all__ = [
+    "BrokerFrom",
+    "ClusterFrom",
+    "FileName",
+    "Inventory",
+    "LeftOut",
+    "LogDir",
+    "PlainSegments",
+    "ReplicaDir",
+    "ReplicaName",
+    "parse_file_name",
+    "parse_replica_name",
+    "plain_segments",
+    "take_inventory",
+]

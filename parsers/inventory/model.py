@@ -1,0 +1,68 @@
+"""What an inventory says of a dump."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.provenance import Origin, ReplicaState, Source, Span
+from parsers.tables import Refusal
+
+BrokerFrom = Literal["meta.properties", "override", "folder name"]
+ClusterFrom = Literal["meta.properties", "only cluster of the dump"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogDir:
+    """One log dir: an entry of a broker's log.dirs."""
+
+    path: str
+    """Folder relative to the dump, with forward slashes; `.` for the dump itself."""
+    cluster_id: str | None = None
+    cluster_from: ClusterFrom | None = None
+    broker: int | None = None
+    broker_from: BrokerFrom | None = None
+    directory_id: str | None = None
+    meta_version: int | None = None
+    meta: Span | None = None
+    """The meta.properties; null in a copy that lacks it."""
+    clean_shutdown: bool = False
+    clean_shutdown_span: Span | None = None
+    clean_shutdown_broker_epoch: int | None = None
+    ambiguous: bool = False
+    """Whether another log dir of the dump claims to be the same one; a refusal names both."""
+
+    @property
+    def origin(self) -> Origin:
+        """The origin that rows about the log dir as a whole bear."""
+        return Origin(source=self.path, cluster_id=self.cluster_id, broker=self.broker, log_dir=self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaDir:
+    """One replica's directory in a log dir; its origin's source is the directory."""
+
+    origin: Origin
+    path: str
+    state: ReplicaState = "current"
+    topic_truncated: bool = False
+    """Whether the directory's name is so long that Kafka may have cut the topic in it."""
+    ambiguous: bool = False
+    """Whether another directory claims the same replica; a refusal names both."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """Everything found under one root, each part sorted by path."""
+
+    log_dirs: tuple[LogDir, ...] = ()
+    replicas: tuple[ReplicaDir, ...] = ()
+    files: tuple[Source, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+    def files_by_folder(self) -> dict[str, tuple[Source, ...]]:
+        """Files under the folder that holds them: a replica's under its path, a log dir's own under the log dir's."""
+        folders: dict[str, list[Source]] = {}
+        for file in self.files:
+            folders.setdefault(file.origin.source.rpartition("/")[0] or ".", []).append(file)
+        return {folder: tuple(files) for folder, files in folders.items()}

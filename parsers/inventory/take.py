@@ -1,0 +1,121 @@
+"""The inventory of a dump."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from parsers.files import FileFault, locate, printable, read_head
+from parsers.inventory.log_dirs import (
+    INDEX_CACHE,
+    adopt_cluster,
+    find_log_dirs,
+    identify,
+    name_brokers,
+    read_overrides,
+    refuse_unknown_brokers,
+)
+from parsers.inventory.model import Inventory, LogDir, ReplicaDir
+from parsers.inventory.neighbours import Neighbours
+from parsers.inventory.replicas import find_replicas, mark_same_log_dirs, mark_same_replicas
+from parsers.inventory.walk import Entry, Folder, ancestors, walk
+from parsers.provenance import FileKind, Origin, Source
+from parsers.refusal import refuse
+from parsers.tables import Refusal
+
+_DUMP_TEXT: Final = (b"Dumping ", b"Starting offset:", b"Log starting offset:")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_HEAD: Final = 64
+
+
+def take_inventory(root: Path, *, log_dirs: Sequence[tuple[int, str]] = ()) -> Inventory:
+    """Every log dir, replica and file under `root`, and a refusal for whatever has no clear owner.
+
+    `log_dirs` gives folders to brokers, as (broker, folder relative to `root`); it outweighs what stands on the disk.
+    Links that leave the dump are refused; folders inside are visited once, under their own path.
+    """
+    folders, refusals = walk(root)
+    overrides = read_overrides(root, folders, log_dirs)
+    found = [identify(root, folders[path]) for path in find_log_dirs(folders, overrides.brokers)]
+    refusals += [*overrides.refusals, *(refusal for _, refused in found for refusal in refused)]
+    root_name = printable(os.path.basename(os.path.realpath(root)))
+    named = adopt_cluster(name_brokers([log_dir for log_dir, _ in found], overrides, root_name))
+    replicas, refused = find_replicas(root, named, folders)
+    marked_dirs, copies = mark_same_log_dirs(named, replicas)
+    marked_replicas, doubles = mark_same_replicas(replicas, marked_dirs)
+    refusals += [*refused, *copies, *doubles, *refuse_unknown_brokers(named)]
+    files, homeless = _sources(root, folders, marked_dirs, marked_replicas, root_name)
+    return Inventory(
+        log_dirs=tuple(marked_dirs),
+        replicas=tuple(sorted(marked_replicas, key=lambda replica: replica.path)),
+        files=tuple(sorted(files, key=lambda file: file.origin.source)),
+        refusals=tuple(sorted(refusals + homeless, key=lambda refusal: (refusal.source, refusal.span_start))),
+    )
+
+
+def _sources(
+    root: Path,
+    folders: Mapping[str, Folder],
+    log_dirs: Sequence[LogDir],
+    replicas: Sequence[ReplicaDir],
+    root_name: str,
+) -> tuple[list[Source], list[Refusal]]:
+    """A source for every file; segments that lie in no replica's directory are refused, once a folder."""
+    owners = {log_dir.path: log_dir.origin for log_dir in log_dirs}
+    owners |= {replica.path: replica.origin for replica in replicas}
+    of_replicas = {replica.path for replica in replicas}
+    neighbours = Neighbours(log_dirs, root_name)
+    sources: list[Source] = []
+    homeless: list[Refusal] = []
+    for path, folder in folders.items():
+        owner = owners.get(path) or _surrounding(path, owners, of_replicas, neighbours)
+        cached = INDEX_CACHE in path.split("/")
+        listed = [
+            _source(root, replace(owner, source=folder.child(entry.name)), entry, path in of_replicas, cached)
+            for entry in folder.files
+        ]
+        sources += listed
+        if path not in of_replicas and any(file.kind == "segment" for file in listed):
+            homeless.append(_refuse_homeless(path, owner, root_name))
+    return sources, homeless
+
+
+def _surrounding(path: str, owners: Mapping[str, Origin], of_replicas: set[str], neighbours: Neighbours) -> Origin:
+    """Whose a folder's files are when it is neither log dir nor replica: the log dir's around it, or a neighbour's."""
+    around = next(
+        (owners[folder] for folder in ancestors(path) if folder in owners and folder not in of_replicas), None
+    )
+    return around or neighbours.owner_of(path)
+
+
+def _source(root: Path, origin: Origin, entry: Entry, in_replica: bool, cached: bool) -> Source:
+    kind: FileKind = entry.parsed.kind
+    if cached:
+        kind = "leftover"
+    elif kind == "unknown" or (kind == "segment" and not in_replica):
+        kind = _sniff(root, origin, entry)
+    return Source(
+        origin=origin,
+        kind=kind,
+        size=entry.size,
+        base_offset=entry.parsed.base_offset,
+        suffix=entry.parsed.suffix,
+    )
+
+
+def _sniff(root: Path, origin: Origin, entry: Entry) -> FileKind:
+    """The kind of a file that its name does not tell, by its first bytes."""
+    place = locate(root, origin.source) if entry.size else FileFault(kind="unreadable", expected="", found="")
+    head = place if isinstance(place, FileFault) else read_head(place, _HEAD)
+    if isinstance(head, bytes) and head.removeprefix(_BYTE_ORDER_MARK).startswith(_DUMP_TEXT):
+        return "dump-text"
+    return entry.parsed.kind
+
+
+def _refuse_homeless(path: str, owner: Origin, root_name: str) -> Refusal:
+    name = root_name if path == "." else path
+    expected = "segments in a directory named topic-partition, within a log dir"
+    return refuse(replace(owner, source=path), "malformed", 0, 0, expected=expected, found=f"segments in {name}")

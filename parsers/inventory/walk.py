@@ -1,0 +1,123 @@
+"""Every folder and file of a tree, each visited once, without following a link out of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parsers.files import file_type, is_inside, printable
+from parsers.inventory.names import FileName, parse_file_name
+from parsers.provenance import Origin
+from parsers.refusal import refuse
+from parsers.tables import Refusal, RefusalKind
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file in a folder: its name as shown, its size, and what the name says."""
+
+    name: str
+    size: int
+    parsed: FileName
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the tree, its files and the names of its subfolders."""
+
+    path: str
+    files: tuple[Entry, ...]
+    subfolders: tuple[str, ...]
+
+    def child(self, name: str) -> str:
+        """The path of an entry of this folder."""
+        return name if self.path == "." else f"{self.path}/{name}"
+
+
+@dataclass(slots=True)
+class _Listing:
+    """A folder while it is listed."""
+
+    files: list[Entry] = field(default_factory=list)
+    subfolders: list[tuple[str, str]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+
+def walk(root: Path) -> tuple[dict[str, Folder], list[Refusal]]:
+    """The folders of a tree by path, and what the operating system or a link kept from being read."""
+    base = os.path.realpath(root)
+    folders: dict[str, Folder] = {}
+    refusals: list[Refusal] = []
+    # A stack of our own: folders may nest deeper than Python's calls can.
+    stack = [(base, ".")]
+    while stack:
+        place, path = stack.pop()
+        listing = _list_folder(place, path, base)
+        refusals += listing.refusals
+        stack += listing.subfolders
+        files = tuple(sorted(listing.files, key=lambda entry: entry.name))
+        names = tuple(sorted(shown.rpartition("/")[2] for _, shown in listing.subfolders))
+        folders[path] = Folder(path, files, names)
+    return folders, refusals
+
+
+def ancestors(path: str) -> Iterator[str]:
+    """A folder and those that enclose it, nearest first, up to the root."""
+    while path != ".":
+        yield path
+        path = path.rpartition("/")[0] or "."
+    yield "."
+
+
+def _list_folder(place: str, path: str, base: str) -> _Listing:
+    listing = _Listing()
+    try:
+        with os.scandir(place) as entries:
+            for entry in entries:
+                shown = printable(entry.name)
+                _add(listing, entry, shown if path == "." else f"{path}/{shown}", base)
+    except (OSError, ValueError) as error:
+        listing.refusals.append(_refusal(path, "unreadable", "a folder that can be listed", _reason(error)))
+    return listing
+
+
+def _add(listing: _Listing, entry: os.DirEntry[str], path: str, base: str) -> None:
+    try:
+        if entry.is_symlink():
+            _add_link(listing, entry, path, base)
+        elif entry.is_dir(follow_symlinks=False):
+            listing.subfolders.append((entry.path, path))
+        else:
+            _add_file(listing, entry.name, path, entry.stat(follow_symlinks=False))
+    except (OSError, ValueError) as error:
+        listing.refusals.append(_refusal(path, "unreadable", "a readable file", _reason(error)))
+
+
+def _add_link(listing: _Listing, entry: os.DirEntry[str], path: str, base: str) -> None:
+    target = os.path.realpath(entry.path)
+    if not is_inside(target, base):
+        found = f"a link to {printable(os.readlink(entry.path))}"
+        listing.refusals.append(_refusal(path, "escapes_dump", "a path inside the dump", found))
+        return
+    status = os.stat(target)
+    # A folder inside the dump is walked under its own path: once, however many links lead to it.
+    if not stat.S_ISDIR(status.st_mode):
+        _add_file(listing, entry.name, path, status)
+
+
+def _add_file(listing: _Listing, name: str, path: str, status: os.stat_result) -> None:
+    if stat.S_ISREG(status.st_mode):
+        listing.files.append(Entry(path.rpartition("/")[2], status.st_size, parse_file_name(name)))
+    else:
+        listing.refusals.append(_refusal(path, "unreadable", "a regular file", file_type(status.st_mode)))
+
+
+def _refusal(path: str, kind: RefusalKind, expected: str, found: str) -> Refusal:
+    return refuse(Origin(source=path), kind, 0, 0, expected=expected, found=found)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)
