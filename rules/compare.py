@@ -7,10 +7,10 @@ compared batch by batch, and record by record where batches may lawfully differ 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.narrow import BUCKET_OFFSETS
 from rules.zoom import BatchMark, RecordMark, Zoom
 
@@ -27,24 +27,6 @@ class ZoomRequest:
     path: str
     start_offset: int
     end_offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """A maximal run of offsets at which two replicas hold different records."""
-
-    left: Replica
-    right: Replica
-    start_offset: int
-    end_offset: int
-    same_epoch: bool
-    """Whether both sides carry the same leader epoch, so that the epoch protocol cannot see it."""
-    left_epochs: tuple[int, ...]
-    right_epochs: tuple[int, ...]
-    left_batches: tuple[BatchMark, ...]
-    right_batches: tuple[BatchMark, ...]
-    exact: bool = True
-    """False when the middle of the run was told from digests alone."""
 
 
 def common_range(left: Replica, right: Replica) -> tuple[int, int]:
@@ -101,11 +83,15 @@ def undecided_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
 def differences(left: Replica, right: Replica) -> tuple[Difference, ...]:
     """Every run of offsets at which both replicas hold records, and other ones."""
     start, end = common_range(left, right)
-    conflicts: list[tuple[int, int]] = []
-    for bucket_start, bucket_end in _ranges(unequal_buckets(left, right)):
-        ours, theirs = (_in_range(r.zooms, max(start, bucket_start), min(end, bucket_end)) for r in (left, right))
-        conflicts.extend(_conflicts(ours, theirs, max(start, bucket_start), min(end, bucket_end)))
-    return tuple(_difference(left, right, *run) for run in _merge(conflicts))
+    ours, theirs = (_in_range(replica.zooms, start, end) for replica in (left, right))
+    conflicts = sorted(_clip(_conflicts(ours, theirs), start, end))
+    if not conflicts:
+        return ()
+    # Where contents differ at both ends of an unequal stretch, the buckets between them, left unread, differ too.
+    unread = [(b * BUCKET_OFFSETS, (b + 1) * BUCKET_OFFSETS) for b in undecided_buckets(left, right)]
+    told = [_Conflict(a, b, conflicts[0].same_epoch, exact=False) for a, b in unread if conflicts[0].start < a]
+    runs = _merge(sorted([*conflicts, *_clip(told, start, conflicts[-1].end)]))
+    return tuple(_difference(left, right, run) for run in runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +107,26 @@ def _in_range(zooms: Iterable[Zoom], start: int, end: int) -> _Content:
     return _Content(batches, records)
 
 
-def _conflicts(left: _Content, right: _Content, start: int, end: int) -> Iterator[tuple[int, int]]:
+@dataclass(frozen=True, slots=True, order=True)
+class _Conflict:
+    start: int
+    end: int
+    same_epoch: bool
+    exact: bool = True
+
+
+def _conflicts(left: _Content, right: _Content) -> Iterator[_Conflict]:
     same = {_identity(b) for b in left.batches} & {_identity(b) for b in right.batches}
     ours = [b for b in left.batches if _identity(b) not in same and b.crc_valid is not False]
     theirs = [b for b in right.batches if _identity(b) not in same and b.crc_valid is not False]
     if left.records is None or right.records is None:
-        yield from _clip(_overlaps(ours, theirs), start, end)
+        yield from _overlaps(ours, theirs)
         return
     mine, other = _offsets(ours, left.records), _offsets(theirs, right.records)
-    for offset in sorted(mine.keys() & other.keys()):
-        if start <= offset < end and not same_record(mine[offset], other[offset]):
-            yield offset, offset + 1
+    for offset in mine.keys() & other.keys():
+        if not same_record(mine[offset], other[offset]):
+            same_epoch = mine[offset].leader_epoch == other[offset].leader_epoch >= 0
+            yield _Conflict(offset, offset + 1, same_epoch)
 
 
 def _identity(batch: BatchMark) -> tuple[int, int, int, int, int, int]:
@@ -150,7 +145,7 @@ def same_record(left: RecordMark, right: RecordMark) -> bool:
     return left.headers_hash == right.headers_hash or left.legacy or right.legacy
 
 
-def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator[tuple[int, int]]:
+def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator[_Conflict]:
     """Offsets covered by unequal batches of both sides."""
     theirs = sorted(right, key=lambda batch: batch.base_offset)
     index = 0
@@ -160,37 +155,63 @@ def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator
         for other in theirs[index:]:
             if other.base_offset >= batch.end_offset:
                 break
-            yield max(batch.base_offset, other.base_offset), min(batch.end_offset, other.end_offset)
+            start, end = max(batch.base_offset, other.base_offset), min(batch.end_offset, other.end_offset)
+            yield _Conflict(start, end, batch.leader_epoch == other.leader_epoch >= 0)
 
 
-def _clip(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    return ((max(a, start), min(b, end)) for a, b in ranges if max(a, start) < min(b, end))
+def _clip(conflicts: Iterable[_Conflict], start: int, end: int) -> Iterator[_Conflict]:
+    for run in conflicts:
+        if max(run.start, start) < min(run.end, end):
+            yield replace(run, start=max(run.start, start), end=min(run.end, end))
 
 
-def _merge(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    start = end = -1
-    for a, b in sorted(ranges):
-        if a > end:
-            if end > start:
-                yield start, end
-            start, end = a, b
-        end = max(end, b)
-    if end > start:
-        yield start, end
+def _merge(conflicts: Iterable[_Conflict]) -> Iterator[_Conflict]:
+    """Neighbouring conflicts of one kind as one run; the input ascends."""
+    current: _Conflict | None = None
+    for run in conflicts:
+        if current is not None and run.start <= current.end and run.same_epoch == current.same_epoch:
+            end, exact = max(current.end, run.end), current.exact and run.exact
+            current = replace(current, end=end, exact=exact)
+            continue
+        if current is not None:
+            yield current
+        current = run
+    if current is not None:
+        yield current
 
 
-def _difference(left: Replica, right: Replica, start: int, end: int) -> Difference:
-    ours, theirs = (_in_range(replica.zooms, start, end).batches for replica in (left, right))
-    left_epochs = tuple(sorted({batch.leader_epoch for batch in ours}))
-    right_epochs = tuple(sorted({batch.leader_epoch for batch in theirs}))
+def _difference(left: Replica, right: Replica, run: _Conflict) -> Difference:
+    ours, theirs = (_in_range(replica.zooms, run.start, run.end).batches for replica in (left, right))
     return Difference(
         left=left,
         right=right,
-        start_offset=start,
-        end_offset=end,
-        same_epoch=left_epochs == right_epochs and min(left_epochs, default=-1) >= 0,
-        left_epochs=left_epochs,
-        right_epochs=right_epochs,
+        start_offset=run.start,
+        end_offset=run.end,
+        same_epoch=run.same_epoch,
+        left_epochs=tuple(sorted({batch.leader_epoch for batch in ours})),
+        right_epochs=tuple(sorted({batch.leader_epoch for batch in theirs})),
         left_batches=ours,
         right_batches=theirs,
+        exact=run.exact,
     )
+
+
+def with_differences(evidence: PartitionEvidence) -> PartitionEvidence:
+    """The evidence with everything that comparing its replicas says."""
+    found = tuple(difference for left, right in evidence.pairs for difference in differences(left, right))
+    unread = tuple(gap for left, right in evidence.pairs for gap in _uncompared(left, right, evidence))
+    return replace(evidence, differences=found, uncompared=unread)
+
+
+def _uncompared(left: Replica, right: Replica, evidence: PartitionEvidence) -> Iterator[Uncompared]:
+    start, end = common_range(left, right)
+    zoomed = left.zooms and right.zooms
+    for low, high in _ranges(undecided_buckets(left, right)):
+        if max(low, start) < min(high, end) and not zoomed:
+            reason = "their digests differ and their batches were not read again"
+            yield Uncompared(
+                left=left, right=right, start_offset=max(low, start), end_offset=min(high, end), reason=reason
+            )
+    if evidence.compacted and zoomed and not all(zoom.decoded for zoom in (*left.zooms, *right.zooms)):
+        reason = "the log cleaner was here, and records were not decoded at this level"
+        yield Uncompared(left=left, right=right, start_offset=start, end_offset=end, reason=reason)

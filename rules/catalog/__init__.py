@@ -1,0 +1,56 @@
+"""All rules, listed by hand in the order of their families; a test compares this list with the folder."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rules.catalog.epoch001_leader_epoch_regressed import leader_epoch_regressed
+from rules.catalog.epoch002_checkpoint_contradicts_log import checkpoint_contradicts_log
+from rules.catalog.epoch003_epoch_missing_from_checkpoint import epoch_missing_from_checkpoint
+from rules.catalog.epoch004_checkpoint_malformed import checkpoint_malformed
+from rules.catalog.epoch005_epoch_starts_disagree import epoch_starts_disagree
+from rules.catalog.epoch007_epoch_gap import epoch_gap
+from rules.catalog.epoch009_checkpoint_beyond_log_end import checkpoint_beyond_log_end
+from rules.catalog.hw001_high_watermark_beyond_log_end import high_watermark_beyond_log_end
+from rules.catalog.hw005_high_watermark_below_log_start import high_watermark_below_log_start
+from rules.catalog.log001_committed_records_diverge import committed_records_diverge
+from rules.catalog.log002_tail_diverges import tail_diverges
+from rules.catalog.log003_same_epoch_different_records import same_epoch_different_records
+from rules.catalog.log006_different_topics_compared import different_topics_compared
+from rules.catalog.seg001_batch_checksum_mismatch import batch_checksum_mismatch
+from rules.catalog.seg002_damage_inside_log import damage_inside_log
+from rules.catalog.seg003_tail_torn import tail_torn
+from rules.catalog.seg004_offsets_overlap_or_regress import offsets_overlap_or_regress
+from rules.catalog.seg005_offsets_missing import offsets_missing
+from rules.catalog.seg006_header_contradicts_chain import header_contradicts_chain
+from rules.catalog.seg007_records_undecodable import records_undecodable
+from rules.catalog.seg008_recovery_point_beyond_log_end import recovery_point_beyond_log_end
+from rules.catalog.trunc004_truncation_owed import truncation_owed
+from rules.rule import Rule
+
+RULES: Final[tuple[Rule, ...]] = (
+    leader_epoch_regressed,
+    checkpoint_contradicts_log,
+    epoch_missing_from_checkpoint,
+    checkpoint_malformed,
+    epoch_starts_disagree,
+    epoch_gap,
+    checkpoint_beyond_log_end,
+    high_watermark_beyond_log_end,
+    high_watermark_below_log_start,
+    committed_records_diverge,
+    tail_diverges,
+    same_epoch_different_records,
+    different_topics_compared,
+    batch_checksum_mismatch,
+    damage_inside_log,
+    tail_torn,
+    offsets_overlap_or_regress,
+    offsets_missing,
+    header_contradicts_chain,
+    records_undecodable,
+    recovery_point_beyond_log_end,
+    truncation_owed,
+)
+
+BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}

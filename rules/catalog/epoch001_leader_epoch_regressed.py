@@ -1,0 +1,58 @@
+"""EPOCH001: leader epochs fall along a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from itertools import pairwise
+
+from parsers.tables import BatchHeader
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="EPOCH001",
+    severity=Severity.CRITICAL,
+    needs=(BatchHeader,),
+    law="MonotonicEpoch",
+    message="broker {broker} holds epoch {epoch} at offset {start_offset} behind epoch {higher_epoch}",
+    implied_by=("SEG006",),
+)
+def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Leader epochs fall along a log.
+
+    Proves
+    ------
+    A deposed leader appended to this log, or files of two histories were mixed. Every answer about where an epoch ends
+    that is computed from such a log is wrong, and so is every truncation that follows from it.
+
+    Undecided when
+    --------------
+    The batches are of a format without epochs.
+
+    Upheld
+    ------
+    broker 1 00112|
+    broker 2 00112|
+
+    Violated
+    --------
+    broker 1 00211|
+    broker 2 00211|
+    """
+    for replica in evidence.current:
+        runs = [run for run in replica.log.epochs if run.epoch >= 0]
+        for before, behind in pairwise(runs):
+            if behind.epoch < before.epoch:
+                yield Violation(
+                    brokers=(replica.broker,),
+                    start_offset=behind.start_offset,
+                    end_offset=behind.end_offset,
+                    facts={"broker": replica.broker, "epoch": behind.epoch, "higher_epoch": before.epoch},
+                    exhibits=(
+                        Exhibit(span=before.last, role="the last batch of the higher epoch"),
+                        Exhibit(span=behind.first, role="the first batch of the lower epoch behind it"),
+                    ),
+                )

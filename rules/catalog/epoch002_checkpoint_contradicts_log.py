@@ -1,0 +1,70 @@
+"""EPOCH002: the leader-epoch-checkpoint gives an offset to another epoch than its batch carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, EpochEntry
+from rules.evidence import EpochClaim, PartitionEvidence, Replica
+from rules.facts import EpochRun
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="EPOCH002",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, EpochEntry),
+    law="CacheAgreesWithLog",
+    message="broker {broker}'s checkpoint gives offset {start_offset} to epoch {claimed_epoch}, its batch to epoch {epoch}",
+    implied_by=("EPOCH001", "SEG006"),
+)
+def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The leader-epoch-checkpoint claims that a newer epoch began before batches of an older one.
+
+    An entry without any batch is lawful: a leader that wrote nothing. Batches wholly below the log start offset need no
+    entry. What is missing from the file is told by EPOCH003.
+
+    Proves
+    ------
+    Followers that ask this replica where an epoch ended are told a wrong offset, and cut too much or too little.
+
+    Undecided when
+    --------------
+    The file is malformed (EPOCH004), or the log is of a format without epochs.
+
+    Upheld
+    ------
+    broker 1 000111|1 ; epochs 0@0 1@3 2@7
+    broker 2 000111|1
+
+    Violated
+    --------
+    broker 1 000111|1 ; epochs 0@0 1@2
+    broker 2 000111|1
+    """
+    for replica in evidence.current:
+        if replica.epoch_file.state != "entries":
+            continue
+        for run in replica.log.epochs:
+            claim = _contradiction(replica, run)
+            if claim is not None:
+                start = max(run.start_offset, claim.start_offset, replica.log_start_offset)
+                yield Violation(
+                    brokers=(replica.broker,),
+                    start_offset=start,
+                    end_offset=run.end_offset,
+                    facts={"broker": replica.broker, "epoch": run.epoch, "claimed_epoch": claim.epoch},
+                    exhibits=(
+                        Exhibit(span=claim.span, role="the entry"),
+                        Exhibit(span=run.first, role="the first batch of the epoch that the log shows"),
+                    ),
+                )
+
+
+def _contradiction(replica: Replica, run: EpochRun) -> EpochClaim | None:
+    """The first entry of a newer epoch that begins before the end of this run."""
+    if run.epoch < 0 or run.end_offset <= replica.log_start_offset:
+        return None
+    newer = (entry for entry in replica.epoch_file.entries if entry.epoch > run.epoch)
+    return next((entry for entry in newer if max(entry.start_offset, replica.log_start_offset) < run.end_offset), None)

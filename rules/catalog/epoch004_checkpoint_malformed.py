@@ -1,0 +1,65 @@
+"""EPOCH004: the leader-epoch-checkpoint breaks its grammar or its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from itertools import pairwise
+
+from parsers.tables import EpochEntry, Refusal
+from rules.evidence import PartitionEvidence, Replica
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="EPOCH004",
+    severity=Severity.HIGH,
+    needs=(EpochEntry, Refusal),
+    law="TypeOk",
+    message="broker {broker}'s leader-epoch-checkpoint is malformed: {problem}",
+)
+def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The leader-epoch-checkpoint breaks its grammar, or its entries do not rise.
+
+    A file of zero bytes is lawful (the broker creates it so), and so is a file that says zero. Entries that begin at one
+    offset were written up to 2.0.0.
+
+    Proves
+    ------
+    The broker will refuse the whole log dir when it loads this file, or will silently drop the entries out of order.
+
+    Undecided when
+    --------------
+    The file is missing (EPOCH003 speaks of that where the log has epochs).
+
+    Upheld
+    ------
+    broker 1 000111|
+    broker 2 000111|
+
+    Violated
+    --------
+    broker 1 000111| ; epochs 0@0 2@3 1@5
+    broker 2 000111|
+    """
+    for replica in evidence.current:
+        problem = _problem(replica)
+        if problem is not None and replica.epoch_file.span is not None:
+            yield Violation(
+                brokers=(replica.broker,),
+                facts={"broker": replica.broker, "problem": problem},
+                exhibits=(Exhibit(span=replica.epoch_file.span, role="the leader-epoch-checkpoint"),),
+            )
+
+
+def _problem(replica: Replica) -> str | None:
+    if replica.epoch_file.state == "malformed":
+        own = (r for r in replica.refusals if replica.epoch_file.span and r.span.source == replica.epoch_file.span.source)
+        return next((f"expected {r.expected}, found {r.found}" for r in own), "it could not be read")
+    for before, behind in pairwise(replica.epoch_file.entries):
+        if behind.epoch <= before.epoch:
+            return f"epoch {behind.epoch} stands behind epoch {before.epoch}"
+        if behind.start_offset < before.start_offset:
+            return f"epoch {behind.epoch} begins at {behind.start_offset}, before epoch {before.epoch}"
+    return None

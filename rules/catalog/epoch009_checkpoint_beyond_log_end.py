@@ -1,0 +1,67 @@
+"""EPOCH009: the leader-epoch-checkpoint knows epochs that begin beyond the log end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, EpochEntry
+from rules.evidence import EpochClaim, PartitionEvidence, Replica
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="EPOCH009",
+    severity=Severity.MEDIUM,
+    needs=(BatchHeader, EpochEntry),
+    law="CacheAgreesWithLog",
+    message="broker {broker}'s checkpoint lets epoch {epoch} begin at {claimed}, beyond its log end {log_end_offset}",
+    implied_by=("SEG008", "SEG003", "SEG002"),
+)
+def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The leader-epoch-checkpoint knows an epoch that begins beyond the log end.
+
+    A leader that was elected and wrote nothing leaves an entry exactly at the log end; that is everyday. After a crash
+    the file may be newer than the log, or its truncation was not yet written (3.7 and later).
+
+    Proves
+    ------
+    After an orderly stop: the log was longer when the entry was written, or the file belongs to another log.
+
+    Undecided when
+    --------------
+    The broker did not stop in order, or the copy was taken while it ran: reported as information.
+
+    Upheld
+    ------
+    broker 1 000111| ; epochs 0@0 1@3 2@6
+    broker 2 000111|
+
+    Violated
+    --------
+    broker 1 000111| ; epochs 0@0 1@3 2@9
+    broker 2 000111|
+    """
+    for replica in evidence.current:
+        for entry in replica.epoch_file.entries:
+            if _beyond(replica, entry):
+                orderly = replica.clean_shutdown is not None
+                yield Violation(
+                    brokers=(replica.broker,),
+                    start_offset=replica.log_end_offset,
+                    end_offset=entry.start_offset,
+                    severity=Severity.MEDIUM if orderly else Severity.INFO,
+                    confidence="certain" if orderly else "possible",
+                    facts={
+                        "broker": replica.broker,
+                        "epoch": entry.epoch,
+                        "claimed": entry.start_offset,
+                        "log_end_offset": replica.log_end_offset,
+                    },
+                    exhibits=(Exhibit(span=entry.span, role="the entry"),),
+                )
+
+
+def _beyond(replica: Replica, entry: EpochClaim) -> bool:
+    """Entries of an empty log that begins at its log start offset are at the log end, not beyond it."""
+    return entry.start_offset > max(replica.log_end_offset, replica.log_start_offset)

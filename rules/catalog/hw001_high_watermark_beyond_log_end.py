@@ -1,0 +1,79 @@
+"""HW001: the high watermark on disk is above the log end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, OffsetCheckpoint
+from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="HW001",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, OffsetCheckpoint),
+    law="TypeOk",
+    message="broker {broker} knew high watermark {end_offset}, and its log ends at {start_offset}: {meaning};"
+    " brokers that hold the rest: {holders}",
+    implied_by=("SEG008", "SEG003", "SEG002"),
+)
+def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The high watermark on disk is above the log end: the replica lost records that it knew to be committed.
+
+    The checkpoint is written every few seconds and at an orderly stop, and a truncation does not rewrite it. After a
+    crash it may therefore lawfully be ahead of the log for the last seconds of the broker's life.
+
+    Proves
+    ------
+    Committed records are missing from this replica's tail. If it leads before it has copied them back, they are lost.
+
+    Undecided when
+    --------------
+    No broker of the cluster stopped in order: the copy may have been taken live, so log and checkpoint may be of
+    different moments. It is then reported with low severity.
+
+    Upheld
+    ------
+    broker 1 0000|0
+    broker 2 0000|0
+
+    Violated
+    --------
+    broker 1 0000 ; hw 6
+    broker 2 000000|
+    """
+    for replica in evidence.current:
+        claim = replica.high_watermark
+        if claim is None or claim.offset <= replica.log_end_offset:
+            continue
+        holders = _holders(evidence, replica, claim.offset)
+        severity, meaning = _weigh(evidence, replica, holders)
+        yield Violation(
+            brokers=(replica.broker,),
+            start_offset=replica.log_end_offset,
+            end_offset=claim.offset,
+            severity=severity,
+            confidence="certain" if severity >= Severity.MEDIUM else "possible",
+            facts={"broker": replica.broker, "holders": holders, "meaning": meaning},
+            exhibits=(Exhibit(span=claim.span, role="the high watermark"),),
+        )
+
+
+def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int) -> tuple[int, ...]:
+    peers = (r for r in evidence.current if r is not replica and same_topic(r, replica))
+    return tuple(r.broker for r in peers if r.log_end_offset >= high_watermark)
+
+
+def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
+    flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
+    if replica.clean_shutdown is not None:
+        return Severity.HIGH, "lost since its orderly stop"
+    if evidence.copied_live:
+        return Severity.LOW, "lost in a crash, or copied while it ran"
+    if flushed:
+        return Severity.HIGH, "flushed data was lost in a crash"
+    if holders:
+        return Severity.MEDIUM, "its unflushed tail was lost in a crash"
+    return Severity.HIGH, "its unflushed tail was lost in a crash, and no replica here holds it"

@@ -1,0 +1,60 @@
+"""LOG002: tails differ above the high watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, OffsetCheckpoint
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="LOG002",
+    severity=Severity.INFO,
+    needs=(BatchHeader, OffsetCheckpoint),
+    law="LogMatchingProperty",
+    message="brokers {left} and {right} hold different records at offsets [{start_offset}, {end_offset}),"
+    " not known to be committed on both: the protocol will cut one of them",
+)
+def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Two replicas hold different records above a high watermark.
+
+    Proves
+    ------
+    Nothing bad: a deposed leader's suffix that was never committed differs from what its successor wrote, and the next
+    fetch will cut it. TRUNC004 says where, and whether a replica thought part of it committed.
+
+    Undecided when
+    --------------
+    The epochs of both sides are the same: then no protocol will cut it (LOG003).
+
+    Upheld
+    ------
+    broker 1* 0000|
+    broker 2  0000|0
+
+    Violated
+    --------
+    broker 1* 0000|22
+    broker 2  0000|1
+    """
+    for difference in evidence.differences:
+        start = max(difference.start_offset, difference.committed_end)
+        if start >= difference.end_offset or difference.same_epoch:
+            continue
+        yield Violation(
+            brokers=(difference.left.broker, difference.right.broker),
+            start_offset=start,
+            end_offset=difference.end_offset,
+            facts={"left": difference.left.broker, "right": difference.right.broker},
+            exhibits=tuple(
+                Exhibit(span=batches[0].span, role=f"broker {replica.broker}'s first differing batch")
+                for replica, batches in (
+                    (difference.left, difference.left_batches),
+                    (difference.right, difference.right_batches),
+                )
+                if batches
+            ),
+        )

@@ -1,0 +1,67 @@
+"""LOG003: one epoch, one offset, two records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, RecordRow
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="LOG003",
+    severity=Severity.CRITICAL,
+    needs=(BatchHeader, RecordRow),
+    law="LogMatchingProperty",
+    message="brokers {left} and {right} hold different records of epoch {epochs} at offsets [{start_offset}, {end_offset}):"
+    " the epoch protocol cannot see it",
+    implied_by=("SEG006",),
+)
+def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Two replicas hold different records at one offset in one leader epoch.
+
+    One epoch has one leader, and a leader writes an offset once: epoch and offset name a record. Batches that fail
+    their checksum do not count here (SEG001).
+
+    Proves
+    ------
+    A restored disk, a deposed leader that kept writing, or damage before the checksum was made. Leader epochs are
+    equal, so every version of the protocol takes the logs for equal, and nothing will ever cut either.
+
+    Undecided when
+    --------------
+    The batches are of a format without epochs, or were not read again.
+
+    Upheld
+    ------
+    broker 1 0011|
+    broker 2 0022|
+
+    Violated
+    --------
+    broker 1 001a1a|
+    broker 2 001b1b|
+    """
+    for difference in evidence.differences:
+        if difference.same_epoch:
+            yield Violation(
+                brokers=(difference.left.broker, difference.right.broker),
+                start_offset=difference.start_offset,
+                end_offset=difference.end_offset,
+                facts={
+                    "left": difference.left.broker,
+                    "right": difference.right.broker,
+                    "epochs": difference.left_epochs,
+                    "exact": difference.exact,
+                },
+                exhibits=tuple(
+                    Exhibit(span=batches[0].span, role=f"broker {replica.broker}'s first differing batch")
+                    for replica, batches in (
+                        (difference.left, difference.left_batches),
+                        (difference.right, difference.right_batches),
+                    )
+                    if batches
+                ),
+            )

@@ -1,0 +1,81 @@
+"""SEG001: a stored batch no longer gives the checksum it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader
+from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.facts import ChecksumFault
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="SEG001",
+    severity=Severity.MEDIUM,
+    needs=(BatchHeader,),
+    law="TypeOk",
+    message="broker {broker} holds a batch at offsets [{start_offset}, {end_offset}) whose bytes do not give its checksum;"
+    " good copies: {good_copies}",
+)
+def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A stored batch does not give the checksum it carries.
+
+    Kafka verifies checksums when a follower appends and when a log is recovered, not when it serves: a flipped bit in
+    flushed data goes unnoticed until a consumer or a new follower reads it.
+
+    Proves
+    ------
+    The bytes changed after the batch was written. Whether another replica holds the same batch with a good checksum is
+    said with the finding; where none does and the offsets are committed, they are lost.
+
+    Undecided when
+    --------------
+    Checksums were not recomputed (level quick), or the bytes could not be read as a batch (see SEG002).
+
+    Upheld
+    ------
+    broker 1 000|
+    broker 2 000|
+
+    Violated
+    --------
+    broker 1 000|
+    broker 2 00!0|
+    """
+    for replica in evidence.replicas:
+        for fault in replica.log.checksum_faults if replica.state in ("current", "future") else ():
+            good = tuple(r.broker for r in evidence.current if _holds_soundly(r, replica, fault))
+            yield Violation(
+                brokers=(replica.broker,),
+                start_offset=fault.base_offset,
+                end_offset=fault.end_offset,
+                severity=_severity(replica, fault, good),
+                facts={
+                    "broker": replica.broker,
+                    "good_copies": good,
+                    "faults_in_log": replica.log.checksum_fault_count,
+                    "leader_epoch": fault.leader_epoch,
+                    "below_high_watermark": _committed(replica, fault),
+                },
+                exhibits=(Exhibit(span=fault.span, role="the batch whose checksum does not fit"),),
+            )
+
+
+def _holds_soundly(other: Replica, faulty: Replica, fault: ChecksumFault) -> bool:
+    """Whether another replica covers the offsets with batches that verify."""
+    if other is faulty or not same_topic(other, faulty) or not other.log.checksums_verified:
+        return False
+    covered = any(r.start_offset <= fault.base_offset and fault.end_offset <= r.end_offset for r in other.log.epochs)
+    damaged = (f for f in other.log.checksum_faults if f.base_offset < fault.end_offset and fault.base_offset < f.end_offset)
+    holes = (s for s in other.log.gaps if s.expected < fault.end_offset and fault.base_offset < s.found)
+    return covered and not any(damaged) and not any(holes)
+
+
+def _committed(replica: Replica, fault: ChecksumFault) -> bool:
+    return replica.high_watermark is not None and fault.base_offset < replica.high_watermark.offset
+
+
+def _severity(replica: Replica, fault: ChecksumFault, good: tuple[int, ...]) -> Severity:
+    return Severity.CRITICAL if not good and _committed(replica, fault) else Severity.MEDIUM

@@ -1,0 +1,58 @@
+"""SEG002: unreadable bytes with valid batches behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, Refusal
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="SEG002",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, Refusal),
+    law="TypeOk",
+    message="broker {broker} has {bytes} unreadable bytes inside its log; offsets [{start_offset}, {end_offset}) lie there",
+)
+def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Unreadable bytes are followed by valid batches.
+
+    Proves
+    ------
+    The log cannot be read through: Kafka stops at the damage, and after an unclean stop it would cut there and drop
+    every later segment. The offsets between the batches around the damage are what it swallowed.
+
+    Undecided when
+    --------------
+    Nothing valid follows in the whole log: then it is a torn tail (SEG003).
+
+    Upheld
+    ------
+    broker 1 0000|
+    broker 2 0000|_
+
+    Violated
+    --------
+    broker 1 0#00|
+    broker 2 0000|
+    """
+    for replica in evidence.current:
+        for unread in replica.log.unread:
+            if unread.next_offset is None or unread.kind == "zero_tail" and unread.next_offset == unread.expected_offset:
+                continue
+            yield Violation(
+                brokers=(replica.broker,),
+                start_offset=unread.expected_offset,
+                end_offset=max(unread.next_offset, unread.expected_offset or 0),
+                facts={
+                    "broker": replica.broker,
+                    "bytes": unread.span.end - unread.span.start,
+                    "unread": unread.found,
+                    "stretches": replica.log.unread_count,
+                    "subject": str(unread.span.start),
+                },
+                exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
+            )

@@ -1,0 +1,70 @@
+"""SEG003: the log ends in bytes that are no batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, OffsetCheckpoint, Refusal
+from rules.evidence import PartitionEvidence, Replica
+from rules.facts import UnreadBytes
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="SEG003",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, Refusal, OffsetCheckpoint),
+    law="TypeOk",
+    message="broker {broker}'s log ends in {bytes} bytes that are no batch, at offset {start_offset}; {meaning}",
+)
+def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The log ends in bytes that are no batch.
+
+    A write that was cut short, or a copy of a file that was still being written, leaves a torn batch at the end: above
+    the recovery point that is everyday, and recovery cuts it. Zeros at the end are preallocated space, not damage.
+
+    Proves
+    ------
+    Below the recovery point: data that had been flushed is gone, and a restart after an orderly stop will not notice.
+
+    Undecided when
+    --------------
+    The recovery point is not known; the tail is then reported as information.
+
+    Upheld
+    ------
+    broker 1 0000|_
+    broker 2 0000|
+
+    Violated
+    --------
+    broker 1 0000|~ ; recovery 6
+    broker 2 000000|
+    """
+    for replica in evidence.current:
+        for unread in replica.log.unread:
+            if unread.next_offset is not None:
+                continue
+            flushed = _below_recovery_point(replica, unread)
+            if unread.kind == "zero_tail" and not flushed:
+                continue
+            yield Violation(
+                brokers=(replica.broker,),
+                start_offset=replica.log_end_offset,
+                end_offset=replica.recovery_point.offset if flushed and replica.recovery_point else None,
+                severity=Severity.HIGH if flushed and not evidence.copied_live else Severity.INFO,
+                confidence="certain" if flushed else "likely",
+                facts={
+                    "broker": replica.broker,
+                    "bytes": unread.span.end - unread.span.start,
+                    "meaning": "flushed data is missing there" if flushed else "nothing flushed is missing there",
+                    "unread": unread.found,
+                },
+                exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
+            )
+
+
+def _below_recovery_point(replica: Replica, unread: UnreadBytes) -> bool:
+    end = replica.log_end_offset if unread.expected_offset is None else unread.expected_offset
+    return replica.recovery_point is not None and end < replica.recovery_point.offset

@@ -1,0 +1,62 @@
+"""SEG008: the log ends below its recovery point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, OffsetCheckpoint
+from rules.evidence import PartitionEvidence, same_topic
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="SEG008",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, OffsetCheckpoint),
+    law="TypeOk",
+    message="broker {broker} had flushed its log up to {end_offset}, and it ends at {start_offset}; longer logs: {longer}",
+    implied_by=("SEG002", "SEG003"),
+)
+def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The log ends below the offset up to which it was flushed.
+
+    The recovery point is written after a flush, and at once after a truncation. A cut inside a batch can leave it less
+    than a batch above the log end; nothing else on an untouched disk can.
+
+    Proves
+    ------
+    Data that the disk had promised to keep is gone from this replica.
+
+    Undecided when
+    --------------
+    The files were copied while the broker ran, so that checkpoint and log may be of different moments: low severity.
+
+    Upheld
+    ------
+    broker 1 0000| ; recovery 3
+    broker 2 0000|
+
+    Violated
+    --------
+    broker 1 0000| ; recovery 9
+    broker 2 000000000|
+    """
+    for replica in evidence.current:
+        point = replica.recovery_point
+        if point is None or point.offset <= replica.log_end_offset:
+            continue
+        peers = (r for r in evidence.current if r is not replica and same_topic(r, replica))
+        yield Violation(
+            brokers=(replica.broker,),
+            start_offset=replica.log_end_offset,
+            end_offset=point.offset,
+            severity=Severity.LOW if evidence.copied_live else Severity.HIGH,
+            confidence="possible" if evidence.copied_live else "certain",
+            facts={
+                "broker": replica.broker,
+                "longer": tuple(r.broker for r in peers if r.log_end_offset > replica.log_end_offset),
+                "stopped_in_order": replica.clean_shutdown is not None,
+            },
+            exhibits=(Exhibit(span=point.span, role="the recovery point"),),
+        )

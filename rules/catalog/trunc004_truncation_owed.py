@@ -1,0 +1,86 @@
+"""TRUNC004: the epoch protocol demands a cut that has not happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
+from rules.evidence import PartitionEvidence, Replica
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.truncation import Truncation, truncate_on_fetch
+from rules.rule import rule
+
+
+@rule(
+    id="TRUNC004",
+    severity=Severity.CRITICAL,
+    needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
+    law="TruncationJustified",
+    message="broker {follower} must be cut to {start_offset} when it follows broker {leader}: asked where epoch {asked_epoch}"
+    " ends, the leader answers ({answered_epoch}, {answered_offset}); {meaning}",
+)
+def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The epoch protocol demands a cut that has not happened yet.
+
+    The replica with the newest epoch, then the longest log, is taken for the leader, as the protocol would have it.
+
+    Proves
+    ------
+    When the replica returns as a follower, its records from the named offset on are removed. Above its high watermark
+    that is the protocol at work and information only; below it, records that it knew to be committed are destroyed,
+    and this may be their last copy.
+
+    Undecided when
+    --------------
+    Replicas carry no epochs (old formats, or a lost leader-epoch-checkpoint): the cut would be at the high watermark.
+
+    Upheld
+    ------
+    broker 1* 00011|1
+    broker 2  00011|
+
+    Violated
+    --------
+    broker 1* 000222|2
+    broker 2  0000011|
+    """
+    for leader in evidence.presumed_leaders[:1]:
+        for follower in evidence.followers_of(leader):
+            if not follower.loaded_chain or not leader.loaded_chain:
+                continue
+            owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
+            if owed.cuts and owed.offset < follower.log_end_offset:
+                yield _violation(follower, leader, owed)
+
+
+def _violation(follower: Replica, leader: Replica, owed: Truncation) -> Violation:
+    watermark = follower.high_watermark
+    committed = watermark.offset if watermark else follower.log_start_offset
+    exchange = owed.exchanges[0]
+    return Violation(
+        brokers=(follower.broker,),
+        start_offset=owed.offset,
+        end_offset=follower.log_end_offset,
+        severity=Severity.CRITICAL if owed.offset < committed else Severity.INFO,
+        facts={
+            "follower": follower.broker,
+            "leader": leader.broker,
+            "asked_epoch": exchange.asked_epoch,
+            "asked_offset": exchange.asked_offset,
+            "answered_epoch": exchange.answered_epoch,
+            "answered_offset": exchange.answered_offset,
+            "exchanges": len(owed.exchanges),
+            "committed_end": min(committed, follower.log_end_offset),
+            "meaning": "committed records go with it" if owed.offset < committed else "nothing committed goes with it",
+        },
+        exhibits=tuple(_exhibits(follower, owed.offset)),
+    )
+
+
+def _exhibits(follower: Replica, offset: int) -> Iterator[Exhibit]:
+    for run in follower.log.epochs:
+        if run.end_offset > offset:
+            yield Exhibit(span=run.first, role="the first batch of the epoch in which the cut lies")
+            break
+    if follower.high_watermark:
+        yield Exhibit(span=follower.high_watermark.span, role="the high watermark that the replica knew")

@@ -1,0 +1,136 @@
+"""What every generation of the protocol would have asked, been answered and cut, for each pair of diverging replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
+from rules.protocol import replica as protocol
+from rules.protocol.truncation import RULES, Truncation, end_offset_rule, rule_in_force
+from rules.protocol.versions import parse_kafka_version, parse_protocol_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAndAnswered:
+    """One exchange between a follower and its leader; -1 stands where Kafka sends -1."""
+
+    asked_epoch: int
+    asked_offset: int | None
+    answered_epoch: int
+    answered_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolOutcome:
+    """What one generation of the protocol makes of the pair."""
+
+    rule: str
+    exchanges: tuple[AskedAndAnswered, ...]
+    cut_to: int
+    cuts: bool
+    kept_start: int
+    kept_end: int
+    lost_start: int
+    lost_end: int
+    because: str
+    in_force: bool
+    """Whether this is the rule that the follower ran, by its versions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterfactual:
+    """The table for one follower and one leader, at the moment when their logs parted for these offsets."""
+
+    follower: int
+    leader: int
+    start_offset: int
+    end_offset: int
+    outcomes: tuple[ProtocolOutcome, ...]
+    because: str
+
+
+def counterfactuals(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
+    """The table of every pair of replicas whose contents differ."""
+    leaders = evidence.presumed_leaders
+    tables: list[Counterfactual] = []
+    for left, right in evidence.pairs:
+        own = [d for d in evidence.differences if d.left is left and d.right is right]
+        for difference in _first_of_each_stretch(own):
+            tables.extend(_table(d, evidence, leaders) for d in _roles(difference, leaders))
+    return tuple(tables)
+
+
+def _first_of_each_stretch(found: Iterable[Difference]) -> Iterator[Difference]:
+    """A pair parts once for all the offsets up to the next place where its logs agree again."""
+    end = -1
+    for difference in found:
+        if difference.start_offset > end:
+            yield difference
+        end = max(end, difference.end_offset)
+
+
+def _roles(difference: Difference, leaders: tuple[Replica, ...]) -> Iterator[tuple[Replica, Replica, Difference]]:
+    """Follower and leader; both ways round where the disks cannot tell who would lead."""
+    left, right = difference.left, difference.right
+    if left in leaders or right not in leaders:
+        yield right, left, difference
+    if right in leaders or left not in leaders:
+        yield left, right, difference
+
+
+def _table(
+    roles: tuple[Replica, Replica, Difference], evidence: PartitionEvidence, leaders: tuple[Replica, ...]
+) -> Counterfactual:
+    follower, leader, difference = roles
+    versions = {version.broker: version for version in evidence.versions}
+    asking = _as_run(follower, versions.get(follower.broker), difference.end_offset)
+    answering = _as_run(leader, versions.get(leader.broker), leader.log_end_offset)
+    in_force = _in_force(versions.get(follower.broker))
+    known = "by newest epoch and log end" if leader in leaders and len(leaders) == 1 else "either could lead"
+    return Counterfactual(
+        follower=follower.broker,
+        leader=leader.broker,
+        start_offset=difference.start_offset,
+        end_offset=difference.end_offset,
+        outcomes=tuple(outcome(rule(asking, answering), asking, name == in_force) for name, rule in RULES.items()),
+        because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}; roles {known}",
+    )
+
+
+def _as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.Replica:
+    """The replica at an offset, searching its epochs as its broker's version does."""
+    binary = parse_kafka_version(version.binary) if version and version.binary else None
+    state = replica.at(end_offset)
+    return state if binary is None else replace(state, end_offset_rule=end_offset_rule(binary))
+
+
+def _in_force(version: BrokerVersion | None) -> str | None:
+    if version is None or version.binary is None:
+        return None
+    spoken = version.inter_broker_protocol
+    return rule_in_force(parse_kafka_version(version.binary), parse_protocol_version(spoken) if spoken else None)
+
+
+def outcome(truncation: Truncation, asking: protocol.Replica, in_force: bool) -> ProtocolOutcome:
+    """One line of the table."""
+    return ProtocolOutcome(
+        rule=truncation.rule,
+        exchanges=tuple(
+            AskedAndAnswered(
+                asked_epoch=e.asked_epoch,
+                asked_offset=e.asked_offset,
+                answered_epoch=e.answered_epoch,
+                answered_offset=e.answered_offset,
+            )
+            for e in truncation.exchanges
+        ),
+        cut_to=truncation.offset,
+        cuts=truncation.cuts,
+        kept_start=asking.log_start_offset,
+        kept_end=min(truncation.kept_log_end_offset, asking.log_end_offset),
+        lost_start=min(truncation.kept_log_end_offset, asking.log_end_offset),
+        lost_end=asking.log_end_offset,
+        because=truncation.because,
+        in_force=in_force,
+    )

@@ -1,0 +1,195 @@
+"""Run the rules on the evidence about one partition, put causes before echoes, and state what each replica holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rules.compare import common_range, with_differences
+from rules.counterfactual import counterfactuals
+from rules.evidence import PartitionEvidence, Replica
+from rules.expected import expected_high_watermark
+from rules.finding import Finding, Severity, Undecided, Violation, named_facts
+from rules.rule import Rule
+from rules.sketch_draw import draw
+from rules.verdict import EpochLine, PartitionVerdict, ReplicaVerdict, RuleCoverage
+from rules.zoom import UnreadFile
+
+TAIL_KINDS: Final = ("zero_tail",)
+
+
+def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdict:
+    """The verdict of these rules on one partition."""
+    evidence = with_differences(evidence)
+    findings, undecided = _run(evidence, rules)
+    ordered = _causes_first(findings, rules)
+    return PartitionVerdict(
+        cluster_id=evidence.cluster_id,
+        topic=evidence.topic,
+        partition=evidence.partition,
+        findings=ordered,
+        replicas=tuple(_replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
+        counterfactuals=counterfactuals(evidence),
+        refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
+        undecided=tuple(undecided),
+        offsets_compared=_offsets_compared(evidence),
+    )
+
+
+def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Finding], list[RuleCoverage]]:
+    findings: list[Finding] = []
+    undecided: list[RuleCoverage] = []
+    for rule in rules:
+        for said in _check(rule, evidence):
+            if isinstance(said, Violation):
+                findings.append(_violation(rule, said, evidence))
+            elif said.blocking:
+                findings.append(_undecided(rule, said, evidence))
+            else:
+                undecided.append(RuleCoverage(rule=rule.id, reason=said.reason, missing=said.missing))
+    return findings, undecided
+
+
+def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A rule that fails has not passed: its exception is an undecided verdict with the reason, never silence."""
+    try:
+        yield from tuple(rule.check(evidence))
+    except Exception as error:  # noqa: BLE001 - whatever went wrong, the rule has not judged
+        where = error.__traceback__
+        while where is not None and where.tb_next is not None:
+            where = where.tb_next
+        line = f"{where.tb_frame.f_code.co_name}:{where.tb_lineno}" if where is not None else "?"
+        reason = f"the rule failed: {type(error).__name__} in {line}"
+        yield Undecided(reason=reason, missing="a corrected rule; please report this dump's shape")
+
+
+def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
+    severity = rule.severity if said.severity is None else said.severity
+    return Finding(
+        rule=rule.id,
+        severity=int(severity),
+        confidence=said.confidence,
+        verdict="violated",
+        cluster_id=evidence.cluster_id,
+        topic=evidence.topic,
+        topic_id=_topic_id(evidence, said.brokers),
+        partition=evidence.partition,
+        brokers=said.brokers,
+        start_offset=said.start_offset,
+        end_offset=said.end_offset,
+        message=rule.message.format_map(_spoken(said)),
+        exhibits=said.exhibits,
+        facts=named_facts(said.facts),
+        sketch=draw(evidence, said.brokers, said.start_offset, said.end_offset),
+    )
+
+
+def _spoken(said: Violation) -> dict[str, str]:
+    known = {**said.facts, "start_offset": said.start_offset, "end_offset": said.end_offset, "brokers": said.brokers}
+    return {name: _phrase(value) for name, value in known.items()}
+
+
+def _phrase(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _undecided(rule: Rule, said: Undecided, evidence: PartitionEvidence) -> Finding:
+    return Finding(
+        rule=rule.id,
+        severity=int(Severity.INFO),
+        confidence="possible",
+        verdict="undecided",
+        cluster_id=evidence.cluster_id,
+        topic=evidence.topic,
+        topic_id=_topic_id(evidence, said.brokers),
+        partition=evidence.partition,
+        brokers=said.brokers,
+        start_offset=said.start_offset,
+        end_offset=said.end_offset,
+        message=f"undecided: {said.reason}; it would be decided by {said.missing}",
+        exhibits=said.exhibits,
+        facts=named_facts({"reason": said.reason, "missing": said.missing, "subject": said.reason}),
+        blocking=True,
+    )
+
+
+def _topic_id(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> str | None:
+    ids = {r.topic_id for r in evidence.current if r.broker in brokers and r.topic_id is not None}
+    return min(ids) if len(ids) == 1 else None
+
+
+def _causes_first(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[Finding, ...]:
+    """Causes before their echoes, then the worst first; an echo names the causes that were found with it."""
+    found = {finding.rule for finding in findings if finding.verdict == "violated"}
+    causes = {rule.id: tuple(cause for cause in rule.implied_by if cause in found) for rule in rules}
+    depth = _depths(causes)
+    linked = [_linked(finding, causes[finding.rule]) for finding in findings]
+    return tuple(
+        sorted(linked, key=lambda f: (depth[f.rule], -f.severity, f.rule, f.start_offset or 0, f.brokers, f.message))
+    )
+
+
+def _linked(finding: Finding, causes: tuple[str, ...]) -> Finding:
+    return replace(finding, implied_by=causes) if causes and finding.verdict == "violated" else finding
+
+
+def _depths(causes: dict[str, tuple[str, ...]]) -> dict[str, int]:
+    depths: dict[str, int] = {}
+
+    def depth(rule_id: str) -> int:
+        if rule_id not in depths:
+            depths[rule_id] = 1 + max((depth(cause) for cause in causes.get(rule_id, ())), default=-1)
+        return depths[rule_id]
+
+    return {rule_id: depth(rule_id) for rule_id in causes}
+
+
+def _replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Sequence[Finding]) -> ReplicaVerdict:
+    expected = expected_high_watermark(replica, evidence)
+    chain = replica.file_chain or replica.log_chain
+    return ReplicaVerdict(
+        broker=replica.broker,
+        log_dir=replica.log_dir,
+        path=replica.path,
+        state=replica.state,
+        topic_id=replica.topic_id,
+        log_start_offset=replica.log_start_offset,
+        log_end_offset=replica.log_end_offset,
+        high_watermark_on_disk=replica.high_watermark.offset if replica.high_watermark else None,
+        expected_low=expected.low,
+        expected_high=expected.high,
+        expected_because=expected.because,
+        epochs=tuple(EpochLine(epoch=e.epoch, start_offset=e.start_offset) for e in chain),
+        verdict=_standing(replica, findings),
+        batches=replica.log.batches,
+        records=replica.log.records,
+        bytes_seen=replica.bytes_seen,
+        bytes_read=replica.bytes_read,
+        bytes_refused=sum(u.span.end - u.span.start for u in replica.log.unread if u.kind not in TAIL_KINDS),
+        checksums_verified=replica.log.checksums_verified,
+    )
+
+
+def _standing(replica: Replica, findings: Sequence[Finding]) -> str:
+    """The worst that was found about the replica, in one word."""
+    if replica.state != "current":
+        return replica.state
+    own = [finding for finding in findings if replica.broker in finding.brokers]
+    worst = max((finding.severity for finding in own if finding.verdict == "violated"), default=-1)
+    if worst >= Severity.LOW:
+        return Severity(worst).label
+    return "undecided" if any(finding.blocking for finding in own) else "sound"
+
+
+def _refusals(replica: Replica) -> Iterator[UnreadFile]:
+    yield from replica.refusals
+    for unread in replica.log.unread:
+        yield UnreadFile(kind=unread.kind, expected="a record batch", found=unread.found, span=unread.span)
+
+
+def _offsets_compared(evidence: PartitionEvidence) -> int:
+    ranges = (common_range(left, right) for left, right in evidence.pairs)
+    return max((max(0, end - start) for start, end in ranges), default=0)

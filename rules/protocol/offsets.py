@@ -1,0 +1,54 @@
+"""Offsets, epochs and broker ids as distinct types, and the half-open range that every end is exclusive in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NewType
+
+Offset = NewType("Offset", int)
+Epoch = NewType("Epoch", int)
+BrokerId = NewType("BrokerId", int)
+
+UNDEFINED_EPOCH: Final = Epoch(-1)
+UNDEFINED_EPOCH_OFFSET: Final = Offset(-1)
+UNKNOWN_OFFSET: Final = Offset(-1)
+"""What a new leader holds as a follower's log end offset until that follower has fetched once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetRange:
+    """Offsets `[start_offset, end_offset)`; every range that ends at or before its start is empty."""
+
+    start_offset: Offset
+    end_offset: Offset
+
+    @property
+    def empty(self) -> bool:
+        """Whether the range holds no offset."""
+        return self.end_offset <= self.start_offset
+
+    @property
+    def width(self) -> int:
+        """How many offsets the range holds."""
+        return max(0, self.end_offset - self.start_offset)
+
+    def contains(self, offset: Offset) -> bool:
+        """Whether the offset lies in the range; its end does not."""
+        return self.start_offset <= offset < self.end_offset
+
+    def intersection(self, other: OffsetRange) -> OffsetRange:
+        """The offsets that both ranges hold; empty ranges compare by `empty`, not by their ends."""
+        start_offset = max(self.start_offset, other.start_offset)
+        end_offset = min(self.end_offset, other.end_offset)
+        return OffsetRange(start_offset=start_offset, end_offset=max(start_offset, end_offset))
+
+    def subtract(self, other: OffsetRange) -> tuple[OffsetRange, ...]:
+        """The offsets of this range that the other does not hold: none, one or two ranges in order."""
+        if self.empty:
+            return ()
+        removed = self.intersection(other)
+        if removed.empty:
+            return (self,)
+        before = OffsetRange(start_offset=self.start_offset, end_offset=removed.start_offset)
+        after = OffsetRange(start_offset=removed.end_offset, end_offset=self.end_offset)
+        return tuple(part for part in (before, after) if not part.empty)

@@ -1,0 +1,59 @@
+"""One replica's log as the protocol sees it, and what cutting it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rules.protocol.epochs import EndOffsetRule, EpochChain, end_offset_for, truncate_from_end
+from rules.protocol.offsets import Offset, OffsetRange
+
+LOG_ORIGIN: Final = Offset(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """Which epoch wrote which offset of a log, as far as its epoch cache tells."""
+
+    epochs: EpochChain
+    log_start_offset: Offset = LOG_ORIGIN
+    log_end_offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replica(Lineage):
+    """A replica at the moment when it follows, or leads, after an election."""
+
+    high_watermark: Offset
+    end_offset_rule: EndOffsetRule = end_offset_for
+    """How this broker's version searches its own epoch cache."""
+    batches: tuple[OffsetRange, ...] = ()
+    """The batches around a possible cut, where they are known; elsewhere every offset is taken for a batch boundary."""
+
+
+def truncate_to(replica: Replica, offset: Offset) -> Replica:
+    """The replica after `truncateTo`. Its log end becomes the offset even inside a batch, though the batch goes whole.
+
+    Epoch entries at or beyond the offset go too, also when no record does (since KAFKA-10706).
+    """
+    end_offset = min(offset, replica.log_end_offset)
+    return replace(
+        replica,
+        epochs=truncate_from_end(replica.epochs, end_offset),
+        log_start_offset=min(replica.log_start_offset, end_offset),
+        log_end_offset=end_offset,
+        high_watermark=min(replica.high_watermark, end_offset),
+        batches=tuple(batch for batch in replica.batches if batch.end_offset <= end_offset),
+    )
+
+
+def truncate_fully(replica: Replica, offset: Offset) -> Replica:
+    """The replica after `truncateFullyAndStartAt`: nothing is left, the log begins anew at the offset."""
+    return replace(
+        replica, epochs=(), log_start_offset=offset, log_end_offset=offset, high_watermark=offset, batches=()
+    )
+
+
+def batch_around(replica: Replica, offset: Offset) -> OffsetRange | None:
+    """The known batch that an offset would cut in two."""
+    return next((batch for batch in replica.batches if batch.start_offset < offset < batch.end_offset), None)

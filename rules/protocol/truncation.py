@@ -1,0 +1,299 @@
+"""Where a follower cuts its log after an election: one function a generation of the protocol, side by side.
+
+Every function takes the follower and the leader as they stand, plays the exchange between them to its end, and says
+what was asked, what was answered and what is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+from rules.protocol.epochs import (
+    EndOffsetRule,
+    EpochEnd,
+    end_offset_for,
+    end_offset_for_before_kafka_7415,
+    epoch_at,
+    latest_epoch,
+    offset_only,
+)
+from rules.protocol.leader import FetchReply, answer_epoch, answer_fetch
+from rules.protocol.offsets import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
+from rules.protocol.replica import Lineage, Replica, batch_around, truncate_fully, truncate_to
+from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
+
+RuleName = Literal[
+    "hw-truncation", "kip-101", "kip-279", "truncate-on-fetch", "future-replica", "out-of-range-reset", "kraft-metadata"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One question of the follower and the leader's answer; -1 stands where Kafka sends -1.
+
+    A Fetch asks with an offset, OffsetsForLeaderEpoch without. A Fetch that was accepted shows the epoch end that the
+    leader found and did not need to send.
+    """
+
+    asked_epoch: Epoch
+    asked_offset: Offset | None
+    answered_epoch: Epoch
+    answered_offset: Offset
+
+    @classmethod
+    def of(cls, asked_epoch: Epoch | None, asked_offset: Offset | None, answer: EpochEnd | None) -> Exchange:
+        """An exchange as it stands on the wire, where the unknown is -1."""
+        return cls(
+            asked_epoch=UNDEFINED_EPOCH if asked_epoch is None else asked_epoch,
+            asked_offset=asked_offset,
+            answered_epoch=UNDEFINED_EPOCH if answer is None else answer.epoch,
+            answered_offset=UNDEFINED_EPOCH_OFFSET if answer is None else answer.end_offset,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncation:
+    """What a rule makes of a follower."""
+
+    rule: RuleName
+    exchanges: tuple[Exchange, ...]
+    offset: Offset
+    """The log end that the follower takes on, and fetches from."""
+    kept_log_end_offset: Offset
+    """The end of the records that are left: below `offset` when that lay inside a batch, which leaves a hole."""
+    cuts: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncationPoint:
+    """What a follower makes of one answer; when not completed it cuts and asks again."""
+
+    offset: Offset
+    completed: bool
+    because: str
+
+
+Rule = Callable[[Replica, Replica], Truncation]
+
+
+def conclude(
+    rule: RuleName, follower: Replica, state: Replica, exchanges: tuple[Exchange, ...], because: str
+) -> Truncation:
+    """The account of a rule that left a follower in this state."""
+    offset = state.log_end_offset
+    if state.log_start_offset > follower.log_end_offset:
+        kept = min(follower.log_start_offset, follower.log_end_offset)
+    else:
+        broken = batch_around(follower, offset)
+        kept = offset if broken is None else broken.start_offset
+    cuts = kept < follower.log_end_offset
+    return Truncation(
+        rule=rule, exchanges=exchanges, offset=offset, kept_log_end_offset=kept, cuts=cuts, because=because
+    )
+
+
+def truncate_by_high_watermark(follower: Replica, leader: Replica) -> Truncation:
+    """Up to 0.10.2, and wherever the inter-broker protocol is older than 0.11.0-IV2: nobody is asked."""
+    return _at_high_watermark("hw-truncation", follower, follower, (), "this rule asks no leader")
+
+
+def truncate_by_end_offset(follower: Replica, leader: Replica) -> Truncation:
+    """KIP-101, OffsetsForLeaderEpoch v0: one question, and the answer does not say whose end it is."""
+    asked = latest_epoch(follower.epochs)
+    # 0.11 to 1.x put the question even without an epoch to ask about
+    answer = offset_only(answer_epoch(leader, asked))
+    exchanges = (Exchange.of(asked, None, answer),)
+    if answer is None:
+        return _at_high_watermark("kip-101", follower, follower, exchanges, _why_undefined(asked))
+    point = truncation_point(follower, answer)
+    return conclude("kip-101", follower, truncate_to(follower, point.offset), exchanges, point.because)
+
+
+def truncate_by_epoch_end(follower: Replica, leader: Replica) -> Truncation:
+    """KIP-279, OffsetsForLeaderEpoch v1 and later: the answer names its epoch; the follower asks until both agree."""
+    return _ask_until_agreed("kip-279", follower, leader)
+
+
+def truncate_future_replica(future: Replica, current: Replica) -> Truncation:
+    """A replica on its way to another log dir follows its broker's current one by KIP-279, in every version."""
+    return _ask_until_agreed("future-replica", future, current)
+
+
+def truncate_on_fetch(follower: Replica, leader: Replica) -> Truncation:
+    """2.8 with 2.7-IV1 and later: every Fetch names the last fetched epoch, a diverging answer cuts and fetches on."""
+    if latest_epoch(follower.epochs) is None:
+        return _at_high_watermark("truncate-on-fetch", follower, follower, (), _why_undefined(None))
+    state, because = follower, ""
+    exchanges: tuple[Exchange, ...] = ()
+    while True:
+        asked = latest_epoch(state.epochs)
+        reply = answer_fetch(leader, state.log_end_offset, asked)
+        exchanges += (Exchange.of(asked, state.log_end_offset, reply.end),)
+        if reply.kind == "records":
+            because = because or f"the leader holds epoch {asked} up to offset {state.log_end_offset} too"
+            return conclude("truncate-on-fetch", follower, state, exchanges, because)
+        after, because = _after_reply(state, leader, reply)
+        if after == state:
+            return conclude("truncate-on-fetch", follower, state, exchanges, f"{because}; it fetches again in vain")
+        state = after
+
+
+def truncation_point(follower: Replica, answer: EpochEnd) -> TruncationPoint:
+    """What a follower makes of an epoch end that a leader answered, by OffsetsForLeaderEpoch or as divergingEpoch."""
+    said = f"the leader's epoch {answer.epoch} ends at {answer.end_offset}"
+    if answer.epoch == UNDEFINED_EPOCH:
+        said = f"the leader answered offset {answer.end_offset} without its epoch"
+        return TruncationPoint(offset=min(answer.end_offset, follower.log_end_offset), completed=True, because=said)
+    own = answer_epoch(follower, answer.epoch)
+    if own is None:
+        said += ", and nothing is known here at or below that epoch"
+        return TruncationPoint(offset=min(answer.end_offset, follower.log_end_offset), completed=True, because=said)
+    said += f", epoch {own.epoch} here at {own.end_offset}"
+    if own.epoch != answer.epoch:
+        return TruncationPoint(offset=min(own.end_offset, follower.log_end_offset), completed=False, because=said)
+    offset = min(own.end_offset, answer.end_offset, follower.log_end_offset)
+    return TruncationPoint(offset=offset, completed=True, because=said)
+
+
+def reset_out_of_range(follower: Replica, leader: Replica) -> Truncation:
+    """OFFSET_OUT_OF_RANGE on a follower's Fetch: offsets are compared and epochs are not, so a wrong prefix stays."""
+    if leader.log_end_offset < follower.log_end_offset:
+        because = f"the leader's log ends at {leader.log_end_offset}, below the log end {follower.log_end_offset} here"
+        state = truncate_to(follower, leader.log_end_offset)
+    elif leader.log_start_offset > follower.log_end_offset:
+        because = f"the leader's log starts at {leader.log_start_offset}, beyond the log end here: all is dropped"
+        state = truncate_fully(follower, leader.log_start_offset)
+    else:
+        because = f"the leader holds offset {follower.log_end_offset}: the same offset is fetched again"
+        state = follower
+    return conclude("out-of-range-reset", follower, state, (), because)
+
+
+def after_first_fetch(follower: Replica, leader: Replica, truncation: Truncation) -> Truncation | None:
+    """What the first plain Fetch after a truncation brings: the reset when it is out of range, None when it is not."""
+    state = after_truncation(follower, truncation)
+    reply = answer_fetch(leader, state.log_end_offset, None)
+    return reset_out_of_range(state, leader) if reply.kind == "out-of-range" else None
+
+
+def after_truncation(follower: Replica, truncation: Truncation) -> Replica:
+    """The follower as a truncation leaves it, by the log end that it believes in."""
+    if truncation.offset > follower.log_end_offset:
+        return truncate_fully(follower, truncation.offset)
+    return truncate_to(follower, truncation.offset)
+
+
+Consequence = Literal["agrees", "diverges", "hole", "stuck"]
+
+
+def consequence(follower: Replica, leader: Replica, truncation: Truncation) -> Consequence:
+    """What comes of a follower that goes on fetching after a truncation.
+
+    A hole: the records below its fetch offset are gone, and are not fetched. Stuck: the next batch of the leader begins
+    below its log end and cannot be appended. Diverges: silently, for the offsets match and the epochs do not.
+    """
+    if truncation.kept_log_end_offset < truncation.offset <= follower.log_end_offset:
+        return "hole"
+    if batch_around(leader, truncation.offset) is not None:
+        return "stuck"
+    return "agrees" if divergence_point(after_truncation(follower, truncation), leader) is None else "diverges"
+
+
+def divergence_point(left: Lineage, right: Lineage) -> Offset | None:
+    """The first offset that both logs hold by different epochs; None while they agree up to the shorter one's end.
+
+    Offsets below either side's first epoch entry are passed over: nothing is known of them.
+    """
+    start_offset = max(left.log_start_offset, right.log_start_offset)
+    end_offset = min(left.log_end_offset, right.log_end_offset)
+    starts = {entry.start_offset for entry in (*left.epochs, *right.epochs)}
+    for offset in sorted({start_offset} | starts):
+        if start_offset <= offset < end_offset:
+            known = epoch_at(left.epochs, offset), epoch_at(right.epochs, offset)
+            if None not in known and known[0] != known[1]:
+                return offset
+    return None
+
+
+RULES: Final[Mapping[RuleName, Rule]] = MappingProxyType(
+    {
+        "hw-truncation": truncate_by_high_watermark,
+        "kip-101": truncate_by_end_offset,
+        "kip-279": truncate_by_epoch_end,
+        "truncate-on-fetch": truncate_on_fetch,
+    }
+)
+"""The generations between which a cluster's versions choose, oldest first."""
+
+LEADER_EPOCHS: Final = protocol("0.11.0-IV2")
+EPOCH_IN_ANSWER: Final = protocol("2.0-IV0")
+LAST_FETCHED_EPOCH: Final = protocol("2.7-IV1")
+OLDEST_SPOKEN_BY_4_0: Final = protocol("3.3-IV3")
+
+
+def rule_in_force(binary: KafkaVersion | None, spoken: ProtocolVersion | None) -> RuleName | None:
+    """Which rule a follower applied, by its binary and the inter-broker protocol; None when they do not settle it.
+
+    The binary alone settles it up to 0.10.2 and from 4.0 on. A protocol newer than the binary is a contradiction.
+    """
+    if binary is None or (spoken is not None and spoken.release[:2] > binary.release[:2]):
+        return None
+    if not binary.at_least(0, 11):
+        return "hw-truncation"
+    if spoken is None:
+        spoken = OLDEST_SPOKEN_BY_4_0 if binary.at_least(4, 0) else None
+    if spoken is None:
+        return None
+    if spoken < LEADER_EPOCHS:
+        return "hw-truncation"
+    if not binary.at_least(2, 0) or spoken < EPOCH_IN_ANSWER:
+        return "kip-101"
+    # Fetch v12 came with 2.7, but no broker sent an epoch in it before 2.8
+    return "truncate-on-fetch" if binary.at_least(2, 8) and spoken >= LAST_FETCHED_EPOCH else "kip-279"
+
+
+def end_offset_rule(binary: KafkaVersion) -> EndOffsetRule:
+    """How a broker of this version searches its epoch cache, as a leader and as a follower."""
+    return end_offset_for if binary.at_least(2, 0, 1) else end_offset_for_before_kafka_7415
+
+
+def _ask_until_agreed(rule: RuleName, follower: Replica, leader: Replica) -> Truncation:
+    state = follower
+    exchanges: tuple[Exchange, ...] = ()
+    while True:
+        asked = latest_epoch(state.epochs)
+        answer = answer_epoch(leader, asked)
+        if asked is not None:
+            exchanges += (Exchange.of(asked, None, answer),)
+        if answer is None:
+            return _at_high_watermark(rule, follower, state, exchanges, _why_undefined(asked))
+        point = truncation_point(state, answer)
+        after = truncate_to(state, point.offset)
+        if point.completed:
+            return conclude(rule, follower, after, exchanges, point.because)
+        if after == state:
+            return conclude(rule, follower, after, exchanges, f"{point.because}; it asks again in vain")
+        state = after
+
+
+def _after_reply(state: Replica, leader: Replica, reply: FetchReply) -> tuple[Replica, str]:
+    if reply.end is not None:
+        point = truncation_point(state, reply.end)
+        return truncate_to(state, point.offset), point.because
+    reset = reset_out_of_range(state, leader)
+    return after_truncation(state, reset), f"out of range: {reset.because}"
+
+
+def _at_high_watermark(
+    rule: RuleName, follower: Replica, state: Replica, exchanges: tuple[Exchange, ...], because: str
+) -> Truncation:
+    because = f"cut to the high watermark {follower.high_watermark}: {because}"
+    return conclude(rule, follower, truncate_to(state, follower.high_watermark), exchanges, because)
+
+
+def _why_undefined(asked: Epoch | None) -> str:
+    return "the follower holds no epoch to ask about" if asked is None else f"the leader cannot place epoch {asked}"

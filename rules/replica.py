@@ -1,0 +1,172 @@
+"""One replica as its disk shows it: its log, what its checkpoints claim, what its directory holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from parsers.provenance import ReplicaState, Span
+from rules.facts import LogFacts
+from rules.protocol import replica as protocol
+from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
+from rules.protocol.offsets import Epoch, Offset, OffsetRange
+from rules.zoom import UnreadFile, Zoom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetClaim:
+    """An offset that a file states, and where it states it."""
+
+    offset: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochClaim:
+    """One entry of a leader-epoch-checkpoint."""
+
+    epoch: int
+    start_offset: int
+    span: Span
+
+
+EpochFileState = Literal["missing", "empty", "entries", "malformed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochFile:
+    """The leader-epoch-checkpoint of a replica. An empty file is not a file with no entries: Kafka writes both."""
+
+    state: EpochFileState = "missing"
+    entries: tuple[EpochClaim, ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentFile:
+    """One segment in plain use, in the order in which the broker would read it."""
+
+    base_offset: int
+    source: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFault:
+    """An index entry that its segment contradicts."""
+
+    kind: str
+    expected: str
+    found: str
+    span: Span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replica:
+    """One replica: its log, what its checkpoints claim, and what its directory holds."""
+
+    broker: int
+    log_dir: str
+    path: str
+    state: ReplicaState = "current"
+    topic_id: str | None = None
+    segments: tuple[SegmentFile, ...] = ()
+    log: LogFacts = LogFacts()
+    epoch_file: EpochFile = EpochFile()
+    high_watermark: OffsetClaim | None = None
+    recovery_point: OffsetClaim | None = None
+    log_start_claim: OffsetClaim | None = None
+    cleaner_offset: OffsetClaim | None = None
+    clean_shutdown: Span | None = None
+    """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""
+    snapshot_offsets: tuple[OffsetClaim, ...] = ()
+    index_faults: tuple[IndexFault, ...] = ()
+    refusals: tuple[UnreadFile, ...] = ()
+    zooms: tuple[Zoom, ...] = ()
+    bytes_seen: int = 0
+    bytes_read: int = 0
+
+    @cached_property
+    def log_start_offset(self) -> int:
+        """First offset the replica serves: the log start claim or the first segment's base, whichever is higher."""
+        base = self.segments[0].base_offset if self.segments else 0
+        return max(base, self.log_start_claim.offset if self.log_start_claim else 0)
+
+    @cached_property
+    def log_end_offset(self) -> int:
+        """Next offset to be written, as the disk gives it."""
+        base = self.segments[-1].base_offset if self.segments else 0
+        return max(self.log.end_offset if self.log.end_offset is not None else base, base, 0)
+
+    @cached_property
+    def cleaned(self) -> bool:
+        """Whether the log cleaner has left its marks on this replica."""
+        return self.cleaner_offset is not None or self.log.sparse_batches > 0
+
+    @cached_property
+    def last_epoch(self) -> int:
+        """Highest leader epoch among the batches; -1 for none."""
+        return max((run.epoch for run in self.log.epochs), default=-1)
+
+    @cached_property
+    def dense_from(self) -> int:
+        """Offset from which the cleaner cannot have rewritten batches."""
+        if not self.cleaned:
+            return self.log_start_offset
+        return self.cleaner_offset.offset if self.cleaner_offset else self.log_end_offset
+
+    @cached_property
+    def log_chain(self) -> EpochChain:
+        """Epochs and their first offsets as the batches of the log show them; legacy formats carry none."""
+        runs = [(Epoch(run.epoch), Offset(run.start_offset)) for run in self.log.epochs if run.epoch >= 0]
+        return truncate_from_start(rebuild(runs), Offset(self.log_start_offset))
+
+    @cached_property
+    def file_chain(self) -> EpochChain:
+        """Entries of the leader-epoch-checkpoint, as they stand in the file."""
+        return tuple(
+            EpochStart(epoch=Epoch(entry.epoch), start_offset=Offset(entry.start_offset))
+            for entry in self.epoch_file.entries
+        )
+
+    @cached_property
+    def loaded_chain(self) -> EpochChain:
+        """The cache the broker would have after its next start: the file, mended by recovery, cut to the log's bounds."""
+        chain: EpochChain = ()
+        for entry in self.file_chain:
+            chain = assign(chain, entry.epoch, entry.start_offset)
+        if self.clean_shutdown is None:
+            for entry in self.log_chain:
+                # Recovery walks the batches and adds only what is newer than all it has.
+                if not chain or entry.epoch > chain[-1].epoch:
+                    chain = assign(chain, entry.epoch, entry.start_offset)
+        chain = truncate_from_end(chain, Offset(self.log_end_offset))
+        return truncate_from_start(chain, Offset(self.log_start_offset))
+
+    def at(self, end_offset: int) -> protocol.Replica:
+        """The replica as the protocol saw it when its log ended at `end_offset`."""
+        end = min(end_offset, self.log_end_offset)
+        watermark = self.high_watermark.offset if self.high_watermark else self.log_start_offset
+        return protocol.Replica(
+            epochs=truncate_from_end(self.loaded_chain, Offset(end)),
+            log_start_offset=Offset(self.log_start_offset),
+            log_end_offset=Offset(end),
+            high_watermark=Offset(min(max(watermark, self.log_start_offset), end)),
+            batches=tuple(
+                OffsetRange(start_offset=Offset(batch.base_offset), end_offset=Offset(batch.end_offset))
+                for zoom in self.zooms
+                for batch in zoom.batches
+                if batch.end_offset > batch.base_offset >= 0
+            ),
+        )
+
+    @cached_property
+    def last_known_epoch(self) -> int:
+        """The highest epoch that the replica has seen, by a batch or by an entry without one."""
+        return max([self.last_epoch, *(entry.epoch for entry in self.epoch_file.entries)], default=-1)
+
+
+def same_topic(left: Replica, right: Replica) -> bool:
+    """Whether two replicas belong to one incarnation of the topic; an unknown id matches any."""
+    return left.topic_id is None or right.topic_id is None or left.topic_id == right.topic_id

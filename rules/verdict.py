@@ -1,0 +1,68 @@
+"""What is said about one partition: findings, the state of each replica, and how much was seen to say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rules.counterfactual import Counterfactual
+from rules.finding import Finding
+from rules.zoom import UnreadFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochLine:
+    """One leader epoch of a replica."""
+
+    epoch: int
+    start_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaVerdict:
+    """One replica as the report's table shows it."""
+
+    broker: int
+    log_dir: str
+    path: str
+    state: str
+    topic_id: str | None
+    log_start_offset: int
+    log_end_offset: int
+    high_watermark_on_disk: int | None
+    expected_low: int
+    expected_high: int
+    expected_because: tuple[str, ...]
+    epochs: tuple[EpochLine, ...]
+    verdict: str
+    batches: int
+    records: int
+    bytes_seen: int
+    bytes_read: int
+    bytes_refused: int
+    checksums_verified: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCoverage:
+    """What one rule could not decide, for the ledger that stands beside every verdict."""
+
+    rule: str
+    reason: str
+    missing: str
+    partitions: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionVerdict:
+    """The whole judgement about one partition."""
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    findings: tuple[Finding, ...] = ()
+    replicas: tuple[ReplicaVerdict, ...] = ()
+    counterfactuals: tuple[Counterfactual, ...] = ()
+    refusals: tuple[UnreadFile, ...] = ()
+    undecided: tuple[RuleCoverage, ...] = ()
+    offsets_compared: int = 0
+    """Offsets held by two replicas or more, whose contents were therefore compared."""
