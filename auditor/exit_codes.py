@@ -1,0 +1,37 @@
+"""What the process says when it ends: one table for the command line, the JSON report and the jobs."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+
+class ExitCode(IntEnum):
+    """The number a run ends with; the same number stands in its report."""
+
+    CLEAN = 0
+    FINDINGS = 1
+    COULD_NOT_RUN = 2
+    UNKNOWN = 3
+    INTERNAL_ERROR = 101
+    INTERRUPTED = 130
+
+    @property
+    def meaning(self) -> str:
+        """One sentence a person can act on."""
+        return MEANINGS[self]
+
+
+MEANINGS: Final[dict[ExitCode, str]] = {
+    ExitCode.CLEAN: "no finding, and enough of the evidence was read to say so",
+    ExitCode.FINDINGS: "at least one finding of the asked severity, whatever the coverage",
+    ExitCode.COULD_NOT_RUN: "nothing was audited: wrong usage, configuration or input",
+    ExitCode.UNKNOWN: "no finding, but the verdict is open or coverage is below the asked minimum",
+    ExitCode.INTERNAL_ERROR: "a defect of the auditor itself",
+    ExitCode.INTERRUPTED: "stopped from outside; what was known by then was printed",
+}
+
+
+def exit_code_table() -> str:
+    """The table as `--help` prints it, one code a line."""
+    return "\n".join(f"{code.value:>3}  {code.meaning}" for code in ExitCode)

@@ -1,0 +1,106 @@
+"""What every test may ask for: recorded incidents by name, one Spark session for the run, laws with a printed seed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAMPLE_LOGS: Final = Path(__file__).resolve().parents[1] / "sample_logs"
+SAMPLE_NAMES: Final = sorted(path.parent.name for path in SAMPLE_LOGS.glob("*/dump"))
+
+# A law may be slow on a busy machine and still hold; in CI the same cases every time, elsewhere new ones.
+settings.register_profile("here", deadline=None, print_blob=True)
+settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+SLOWNESS: Final = ("spark", "kafka")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed of the laws ourselves, so that it can be printed before anything fails."""
+    if config.getoption("hypothesis_seed", None) is None and not settings().derandomize:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """How to meet the same generated cases again."""
+    seed = config.getoption("hypothesis_seed", None)
+    return f"laws: --hypothesis-seed={seed}" if seed else "laws: the same cases in every run"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that takes `sample_name` runs once for every recorded incident."""
+    if "sample_name" in metafunc.fixturenames:
+        metafunc.parametrize("sample_name", SAMPLE_NAMES)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the session, skip what this machine cannot run, and put fast tests first."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+    _skip(items, "spark", _missing_for_spark)
+    _skip(items, "kafka", _missing_for_kafka)
+    items.sort(key=_slowness)
+
+
+def _slowness(item: pytest.Item) -> int:
+    return max((place for place, name in enumerate(SLOWNESS, start=1) if item.get_closest_marker(name)), default=0)
+
+
+def _skip(items: list[pytest.Item], marker: str, missing: Callable[[], str | None]) -> None:
+    marked = [item for item in items if item.get_closest_marker(marker)]
+    reason = missing() if marked else None
+    for item in marked if reason else ():
+        item.add_marker(pytest.mark.skip(reason=reason or ""))
+
+
+def _missing_for_spark() -> str | None:
+    from auditor.java import java_advice, search_java
+
+    search = search_java()
+    return None if search.runtime else java_advice(search)
+
+
+def _missing_for_kafka() -> str | None:
+    absent = [program for program in ("javac", "mvn") if shutil.which(program) is None]
+    return f"Kafka's own code is the referee here and this machine lacks {' and '.join(absent)}" if absent else None
+
+
+@pytest.fixture(scope="session")
+def sample() -> Callable[[str], Path]:
+    """The dump of a recorded incident, by its name."""
+
+    def dump(name: str) -> Path:
+        path = SAMPLE_LOGS / name / "dump"
+        assert path.is_dir(), f"no sample {name}; there are {', '.join(SAMPLE_NAMES)}"
+        return path
+
+    return dump
+
+
+@pytest.fixture
+def sample_dump(sample_name: str, sample: Callable[[str], Path]) -> Path:
+    """The dump of each recorded incident in turn."""
+    return sample(sample_name)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The one Spark session of the run, built as the tool builds it."""
+    from spark_jobs.session import build_session
+
+    session = build_session("tidemark-tests", "local[2]")
+    yield session
+    session.stop()
