@@ -16,9 +16,9 @@ Release = tuple[int, int, int, int]
 LATEST_IV: Final = 1 << 16
 """An inter-broker protocol named without -IV means the newest of its release."""
 
-_VERSION: Final = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?:[-.+]?([A-Za-z][\w.+-]{0,40}))?")
-_PROTOCOL: Final = re.compile(r"(\d{1,4}(?:\.\d{1,4}){1,3})(?:-IV(\d{1,3}))?")
-_LEVEL: Final = re.compile(r"\d{1,4}")
+_VERSION: Final = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?:[-.+]?([A-Za-z][\w.+-]{0,40}))?", re.ASCII)
+_PROTOCOL: Final = re.compile(r"(\d{1,4}(?:\.\d{1,4}){1,3})(?:-IV(\d{1,3}))?", re.ASCII)
+_LEVEL: Final = re.compile(r"\d{1,4}", re.ASCII)
 
 CONFLUENT_RELEASES: Final = MappingProxyType(
     {(5, minor): (2, minor) for minor in range(6)}
