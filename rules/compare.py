@@ -60,6 +60,19 @@ def wanted(evidence: PartitionEvidence) -> tuple[ZoomRequest, ...]:
     )
 
 
+def to_decode(evidence: PartitionEvidence) -> dict[tuple[int, str, str], tuple[BatchMark, ...]]:
+    """Batches that must be decoded record by record: those of a zoom that a comparable replica does not hold alike."""
+    chosen: dict[tuple[int, str, str], dict[tuple[str, int], BatchMark]] = {}
+    for left, right in evidence.pairs:
+        start, end = common_range(left, right)
+        ours, theirs = _in_range(left.zooms, start, end).batches, _in_range(right.zooms, start, end).batches
+        same = {_identity(b) for b in ours} & {_identity(b) for b in theirs}
+        for replica, batches in ((left, ours), (right, theirs)):
+            own = chosen.setdefault((replica.broker, replica.log_dir, replica.path), {})
+            own.update({(b.span.source, b.span.start): b for b in batches if _identity(b) not in same})
+    return {key: tuple(own.values()) for key, own in chosen.items()}
+
+
 def _ranges(buckets: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Runs of neighbouring buckets as ranges of offsets; a batch may begin one bucket before the offsets it holds."""
     for index, bucket in enumerate(buckets):

@@ -116,5 +116,9 @@ class LogFacts:
     control_batches: int = 0
     unknown_bases: int = 0
     """Compressed legacy entries, whose first offset the header does not tell."""
+    decoded_batches: int = 0
+    undecodable: tuple[UnreadBytes, ...] = ()
+    """Batches whose checksum holds and whose records cannot be decoded."""
+    undecodable_count: int = 0
     digests: tuple[BucketDigest, ...] = ()
     producers: tuple[ProducerRun, ...] = ()

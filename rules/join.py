@@ -45,6 +45,9 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         checksum_faults=(left.checksum_faults + right.checksum_faults)[:KEEP],
         header_faults=(left.header_faults + right.header_faults)[:KEEP],
         unread=_join_unread(left, right)[:KEEP],
+        decoded_batches=left.decoded_batches + right.decoded_batches,
+        undecodable=(left.undecodable + right.undecodable)[:KEEP],
+        undecodable_count=left.undecodable_count + right.undecodable_count,
         digests=_join_digests(left.digests, right.digests),
         producers=_join_producers(left.producers, right.producers),
     )

@@ -64,5 +64,7 @@ class PartitionVerdict:
     counterfactuals: tuple[Counterfactual, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
     undecided: tuple[RuleCoverage, ...] = ()
+    claimed_only: tuple[int, ...] = ()
+    """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
     offsets_compared: int = 0
     """Offsets held by two replicas or more, whose contents were therefore compared."""

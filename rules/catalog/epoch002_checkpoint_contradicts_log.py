@@ -20,7 +20,7 @@ from rules.rule import rule
     implied_by=("EPOCH001", "SEG006"),
 )
 def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """The leader-epoch-checkpoint claims that a newer epoch began before batches of an older one.
+    """An epoch began, says the checkpoint, before batches of an older one.
 
     An entry without any batch is lawful: a leader that wrote nothing. Batches wholly below the log start offset need no
     entry. What is missing from the file is told by EPOCH003.

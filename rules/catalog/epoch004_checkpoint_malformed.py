@@ -20,7 +20,7 @@ from rules.rule import rule
     message="broker {broker}'s leader-epoch-checkpoint is malformed: {problem}",
 )
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """The leader-epoch-checkpoint breaks its grammar, or its entries do not rise.
+    """The leader-epoch-checkpoint breaks its grammar or does not rise.
 
     A file of zero bytes is lawful (the broker creates it so), and so is a file that says zero. Entries that begin at one
     offset were written up to 2.0.0.

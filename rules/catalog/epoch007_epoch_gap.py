@@ -20,7 +20,7 @@ from rules.rule import rule
     message="epochs {epochs} left no trace on any replica: harmless if their leaders wrote nothing",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Leader epochs between those that are known left neither a batch nor an entry anywhere.
+    """Leader epochs between known ones left no batch and no entry.
 
     Every leader change raises the epoch, so epochs without records are everyday: a leader that wrote nothing, a
     restart. Only the replicas of one topic id are looked at together, and only what lies above the highest log start.

@@ -19,7 +19,7 @@ from rules.rule import rule
     implied_by=("SEG008", "SEG003", "SEG002"),
 )
 def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """The leader-epoch-checkpoint knows an epoch that begins beyond the log end.
+    """The checkpoint knows an epoch that begins beyond the log end.
 
     A leader that was elected and wrote nothing leaves an entry exactly at the log end; that is everyday. After a crash
     the file may be newer than the log, or its truncation was not yet written (3.7 and later).

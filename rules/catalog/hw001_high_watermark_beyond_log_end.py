@@ -20,7 +20,7 @@ from rules.rule import rule
     implied_by=("SEG008", "SEG003", "SEG002"),
 )
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """The high watermark on disk is above the log end: the replica lost records that it knew to be committed.
+    """The high watermark on disk is above the log end.
 
     The checkpoint is written every few seconds and at an orderly stop, and a truncation does not rewrite it. After a
     crash it may therefore lawfully be ahead of the log for the last seconds of the broker's life.

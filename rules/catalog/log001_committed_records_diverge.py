@@ -20,7 +20,7 @@ from rules.rule import rule
     implied_by=("LOG003", "SEG006", "EPOCH001"),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Two replicas hold different records at one offset, below both high watermarks.
+    """Two replicas hold different committed records at one offset.
 
     Proves
     ------

@@ -18,7 +18,7 @@ from rules.rule import rule
     message="brokers {brokers} hold {incarnations} incarnations of the topic: it was deleted and created again",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Replicas carry different topic ids: the topic was deleted and created again.
+    """Replicas carry different topic ids: the topic was created again.
 
     Proves
     ------

@@ -21,7 +21,7 @@ from rules.rule import rule
     message="broker {broker} holds a batch at [{start_offset}, {end_offset}) whose {field} contradicts the batches around it",
 )
 def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A batch header contradicts its neighbours in a field that no checksum covers.
+    """A header contradicts its neighbours in a field outside the checksum.
 
     Base offset, length, leader epoch and format byte lie outside the checksum: a flipped bit there passes every
     verification. The neighbours tell: a single batch whose base offset leaves the chain that its neighbours continue,

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow),
     law="TypeOk",
-    message="broker {broker} holds a batch that cannot be decoded: expected {expected}, found {found}",
+    message="broker {broker} holds a batch that cannot be decoded: {found}",
     implied_by=("SEG001",),
 )
 def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -41,16 +41,13 @@ def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Und
     broker 2 0000|
     """
     for replica in evidence.current:
-        for refusal in (u for zoom in replica.zooms for u in zoom.undecodable):
+        zoomed = {u.span: f"expected {u.expected}, found {u.found}" for zoom in replica.zooms for u in zoom.undecodable}
+        deep = {u.span: u.found for u in replica.log.undecodable}
+        for span, found in sorted({**zoomed, **deep}.items(), key=lambda item: (item[0].source, item[0].start)):
             yield Violation(
                 brokers=(replica.broker,),
-                facts={
-                    "broker": replica.broker,
-                    "expected": refusal.expected,
-                    "found": refusal.found,
-                    "subject": f"{refusal.span.source}:{refusal.span.start}",
-                },
-                exhibits=(Exhibit(span=refusal.span, role="the batch that cannot be decoded"),),
+                facts={"broker": replica.broker, "found": found, "subject": str(span.start)},
+                exhibits=(Exhibit(span=span, role="the batch that cannot be decoded"),),
             )
     if evidence.level != "deep":
         yield Undecided(

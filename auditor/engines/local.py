@@ -1,0 +1,36 @@
+"""The local engine: the same functions as on a cluster, in one loop over partitions, without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from auditor.engines.plan import ReadUnit
+from auditor.engines.progress import Progress
+from auditor.engines.reading import read_unit
+from auditor.engines.settle import settle
+from rules.assemble import Fact, Surroundings
+from rules.verdict import PartitionVerdict
+
+PartitionKey = tuple[str | None, str | None, int | None]
+
+
+def run(
+    units: Sequence[ReadUnit], surroundings: Mapping[str | None, Surroundings], progress: Progress
+) -> Iterator[PartitionVerdict]:
+    """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
+    claims: dict[PartitionKey, list[Fact]] = {}
+    partitions: dict[PartitionKey, list[ReadUnit]] = {}
+    for unit in units:
+        if unit.kind == "root":
+            for fact in read_unit(unit, surroundings[unit.cluster_id].level):
+                claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
+        else:
+            partitions.setdefault((unit.cluster_id, unit.topic, unit.partition), []).append(unit)
+    dump = units[0].dump if units else ""
+    for key in sorted(claims.keys() | partitions.keys(), key=repr):
+        facts = list(claims.get(key, ()))
+        for unit in partitions.get(key, ()):
+            facts.extend(read_unit(unit, surroundings[unit.cluster_id].level))
+            progress.advance(unit.bytes)
+        progress.partition(key[1], key[2])
+        yield settle(facts, surroundings, dump)

@@ -1,0 +1,209 @@
+"""What there is to read in a dump, cut into units of work that any engine may run in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final, Literal
+
+from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
+from parsers.provenance import FileKind, Origin, ReplicaState, Source
+
+UNIT_BYTES: Final = 128 << 20
+"""A gigabyte of segment makes eight units; small segments of one replica share a unit."""
+
+_ROOT_KINDS: Final[tuple[FileKind, ...]] = (
+    "replication-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Bytes `[start, end)` of one file of the dump."""
+
+    source: str
+    kind: FileKind
+    base_offset: int | None
+    size: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadUnit:
+    """Work for one task: a stretch of one replica's log, the small files of its directory, or those of a log dir."""
+
+    kind: Literal["log", "directory", "root"]
+    dump: str
+    """Root folder of the dump that the sources are relative to."""
+    cluster_id: str | None
+    broker: int
+    log_dir: str
+    topic: str | None
+    topic_id: str | None
+    partition: int | None
+    path: str | None
+    state: ReplicaState
+    order: int
+    pieces: tuple[Piece, ...]
+    segments: tuple[Piece, ...] = ()
+    clean_shutdown: str | None = None
+    clean_shutdown_size: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the unit reads."""
+        return sum(piece.end - piece.start for piece in self.pieces)
+
+    def origin(self, source: str) -> Origin:
+        """The origin of rows read from one of the unit's files."""
+        return Origin(
+            source=source,
+            cluster_id=self.cluster_id,
+            broker=self.broker,
+            log_dir=self.log_dir,
+            topic=self.topic,
+            topic_id=self.topic_id,
+            partition=self.partition,
+            state=self.state,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which partitions are looked at: shell patterns over topic names, and partition numbers."""
+
+    topics: tuple[str, ...] = ()
+    excluded_topics: tuple[str, ...] = ()
+    partitions: tuple[int, ...] = ()
+
+    def admits(self, topic: str | None, partition: int | None) -> bool:
+        """Whether a partition is selected."""
+        if topic is None or partition is None:
+            return False
+        if self.topics and not any(fnmatchcase(topic, pattern) for pattern in self.topics):
+            return False
+        if any(fnmatchcase(topic, pattern) for pattern in self.excluded_topics):
+            return False
+        return not self.partitions or partition in self.partitions
+
+    def unmatched(self, inventory: Inventory) -> tuple[str, ...]:
+        """Patterns and numbers that match nothing in the dump, as the user wrote them."""
+        topics = {replica.origin.topic or "" for replica in inventory.replicas}
+        numbers = {replica.origin.partition for replica in inventory.replicas}
+        patterns = [f"--topic {p}" for p in self.topics if not any(fnmatchcase(t, p) for t in topics)]
+        patterns += [f"--exclude-topic {p}" for p in self.excluded_topics if not any(fnmatchcase(t, p) for t in topics)]
+        return (*patterns, *(f"--partition {n}" for n in self.partitions if n not in numbers))
+
+
+def plan(dump: str, inventory: Inventory, selection: Selection) -> tuple[ReadUnit, ...]:
+    """All units of a dump. Replicas that two directories claim are left out: their refusal says so."""
+    folders = inventory.files_by_folder()
+    dirs = {log_dir.path: log_dir for log_dir in inventory.log_dirs}
+    units: list[ReadUnit] = []
+    for log_dir in inventory.log_dirs:
+        if log_dir.broker is not None and not log_dir.ambiguous:
+            units.extend(_root_units(dump, log_dir, folders.get(log_dir.path, ())))
+    for replica in inventory.replicas:
+        home = dirs.get(replica.origin.log_dir or "")
+        admitted = selection.admits(replica.origin.topic, replica.origin.partition)
+        if home is not None and home.broker is not None and admitted and not (replica.ambiguous or home.ambiguous):
+            units.extend(_replica_units(dump, replica, home, folders.get(replica.path, ())))
+    return tuple(units)
+
+
+def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
+    pieces = tuple(_whole(file) for file in files if file.kind in _ROOT_KINDS and not file.suffix)
+    if pieces and log_dir.broker is not None:
+        yield ReadUnit(
+            kind="root",
+            dump=dump,
+            cluster_id=log_dir.cluster_id,
+            broker=log_dir.broker,
+            log_dir=log_dir.path,
+            topic=None,
+            topic_id=None,
+            partition=None,
+            path=None,
+            state="current",
+            order=-2,
+            pieces=pieces,
+        )
+
+
+def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
+    segments = tuple(_whole(file) for file in plain_segments(files).segments)
+    small = tuple(_whole(f) for f in files if f.kind in ("leader-epoch-checkpoint", "producer-snapshot") and not f.suffix)
+    yield _unit(dump, replica, home, "directory", -1, small, segments)
+    for order, pieces in enumerate(_stretches(segments)):
+        yield _unit(dump, replica, home, "log", order, pieces, ())
+
+
+def _unit(
+    dump: str,
+    replica: ReplicaDir,
+    home: LogDir,
+    kind: Literal["log", "directory"],
+    order: int,
+    pieces: tuple[Piece, ...],
+    segments: tuple[Piece, ...],
+) -> ReadUnit:
+    origin, marker = replica.origin, home.clean_shutdown_span
+    return ReadUnit(
+        kind=kind,
+        dump=dump,
+        cluster_id=home.cluster_id,
+        broker=home.broker if home.broker is not None else -1,
+        log_dir=home.path,
+        topic=origin.topic,
+        topic_id=origin.topic_id,
+        partition=origin.partition,
+        path=replica.path,
+        state=replica.state,
+        order=order,
+        pieces=pieces,
+        segments=segments,
+        clean_shutdown=marker.source if marker and home.clean_shutdown else None,
+        clean_shutdown_size=marker.end if marker else 0,
+    )
+
+
+def _whole(file: Source) -> Piece:
+    return Piece(
+        source=file.origin.source, kind=file.kind, base_offset=file.base_offset, size=file.size, start=0, end=file.size
+    )
+
+
+def _stretches(segments: Sequence[Piece], unit_bytes: int = UNIT_BYTES) -> Iterator[tuple[Piece, ...]]:
+    """The log in physical order, cut so that no stretch is longer than a unit; a cut may fall inside a segment."""
+    stretch: list[Piece] = []
+    room = unit_bytes
+    for segment in segments:
+        start = 0
+        while start < segment.size or start == segment.size == 0:
+            end = min(segment.size, start + room)
+            stretch.append(_part(segment, start, end))
+            room -= end - start
+            start = end
+            if room == 0:
+                yield tuple(stretch)
+                stretch, room = [], unit_bytes
+            if segment.size == 0:
+                break
+    if stretch:
+        yield tuple(stretch)
+
+
+def _part(segment: Piece, start: int, end: int) -> Piece:
+    return Piece(
+        source=segment.source,
+        kind=segment.kind,
+        base_offset=segment.base_offset,
+        size=segment.size,
+        start=start,
+        end=end,
+    )

@@ -1,0 +1,25 @@
+"""How far a run has come, for whoever watches it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Told by an engine as it goes; the engine never waits for it."""
+
+    def advance(self, read_bytes: int) -> None:
+        """So many more bytes were read."""
+
+    def partition(self, topic: str | None, partition: int | None) -> None:
+        """A partition was read and is being judged."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def advance(self, read_bytes: int) -> None:
+        """Nobody is told."""
+
+    def partition(self, topic: str | None, partition: int | None) -> None:
+        """Nobody is told."""

@@ -1,0 +1,228 @@
+"""From a unit of work to facts: the only place where readers and folds meet. Both engines run exactly this."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from auditor.engines.plan import Piece, ReadUnit
+from parsers.checkpoints import OFFSET_CHECKPOINTS, read_leader_epoch_checkpoint, read_offset_checkpoint
+from parsers.files import locate, read_source
+from parsers.provenance import Span
+from parsers.records import decode_entry
+from parsers.segment import SegmentChunk, scan
+from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, Refusal
+from rules.assemble import DirectoryFacts, Fact, RootClaims
+from rules.evidence import EpochClaim, EpochFile, Level, OffsetClaim, SegmentFile
+from rules.facts import LogFacts, UnreadBytes
+from rules.join import KEEP, join_all
+from rules.narrow import fold
+from rules.zoom import UnreadFile
+
+FOLD_ROWS: Final = 1 << 20
+"""Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""
+
+
+def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
+    """All facts that a unit gives."""
+    if unit.kind == "log":
+        log = read_log(unit, level)
+        seen = sum(piece.end - piece.start for piece in unit.pieces)
+        return (_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
+    if unit.kind == "directory":
+        return (_fact(unit, directory=_read_directory(unit)),)
+    return tuple(_read_root(unit))
+
+
+def _fact(
+    unit: ReadUnit,
+    *,
+    log: LogFacts | None = None,
+    directory: DirectoryFacts | None = None,
+    bytes_seen: int = 0,
+    bytes_read: int = 0,
+) -> Fact:
+    marker = unit.clean_shutdown
+    return Fact(
+        cluster_id=unit.cluster_id,
+        topic=unit.topic,
+        partition=unit.partition,
+        topic_id=unit.topic_id,
+        broker=unit.broker,
+        log_dir=unit.log_dir,
+        path=unit.path,
+        state=unit.state,
+        order=unit.order,
+        log=log,
+        directory=directory,
+        clean_shutdown=None if marker is None else Span(source=marker, start=0, end=unit.clean_shutdown_size),
+        bytes_seen=bytes_seen,
+        bytes_read=bytes_read,
+    )
+
+
+def read_log(unit: ReadUnit, level: Level) -> LogFacts:
+    """The facts of a stretch of log; at level deep with every record decoded."""
+    sources = [piece.source for piece in unit.pieces]
+    folded = [fold(headers, sources, refusals) for headers, refusals in _stretches(unit, level)]
+    facts = join_all(folded)
+    return _decode_all(unit, facts) if level == "deep" else facts
+
+
+def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Refusal]]]:
+    """Headers in physical order with the index of their file, a bounded number at a time."""
+    batches: list[pa.RecordBatch] = []
+    refusals: list[Refusal] = []
+    rows = 0
+    for file, piece in enumerate(unit.pieces):
+        for chunk in _scan(unit, piece, level):
+            index = pa.array([file], pa.int32()).take(pa.array([0] * chunk.headers.num_rows, pa.int32()))
+            batches.append(chunk.headers.append_column("file", index))
+            refusals.extend(chunk.refusals)
+            rows += chunk.headers.num_rows
+            if rows >= FOLD_ROWS:
+                yield pa.Table.from_batches(batches), refusals
+                batches, refusals, rows = [], [], 0
+    if batches:
+        yield pa.Table.from_batches(batches), refusals
+
+
+def _scan(unit: ReadUnit, piece: Piece, level: Level) -> Iterator[SegmentChunk]:
+    path = file_of(unit.dump, piece.source)
+    return scan(path, unit.origin(piece.source), start=piece.start, end=piece.end, verify=level != "quick")
+
+
+def file_of(dump: str, source: str) -> Path:
+    """Where a source lies; a name that leads out of the dump leads nowhere."""
+    place = locate(Path(dump), source)
+    return place if isinstance(place, Path) else Path(dump, "no such file in this dump")
+
+
+def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
+    broken: list[UnreadBytes] = []
+    decoded = 0
+    for piece in unit.pieces:
+        for chunk in _scan(unit, piece, "full"):
+            for position, entry, base, last in entries(file_of(unit.dump, piece.source), chunk.headers):
+                decoded += 1
+                refusals = decode_entry(entry, unit.origin(piece.source), position).refusals
+                broken.extend(_undecodable(refusal, base, last) for refusal in refusals[:1])
+    return replace(
+        facts, decoded_batches=decoded, undecodable=tuple(broken[:KEEP]), undecodable_count=len(broken)
+    )
+
+
+def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, bytes, int | None, int]]:
+    """The bytes of every batch whose checksum holds, with its position and offsets."""
+    sound = headers.filter(headers["crc_valid"]) if headers.num_rows else headers
+    columns = (sound[name].to_pylist() for name in ("span_start", "span_end", "base_offset", "last_offset"))
+    with path.open("rb", buffering=0) as file:
+        for start, end, base, last in zip(*columns, strict=True):
+            yield start, os.pread(file.fileno(), end - start, start), base, last
+
+
+def _undecodable(refusal: Refusal, base: int | None, last: int) -> UnreadBytes:
+    return UnreadBytes(
+        kind=refusal.kind,
+        expected_offset=last if base is None else base,
+        next_offset=last + 1,
+        found=f"expected {refusal.expected}, found {refusal.found}",
+        span=Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end),
+    )
+
+
+def _read_directory(unit: ReadUnit) -> DirectoryFacts:
+    epoch_file = EpochFile()
+    refusals: list[Refusal] = []
+    snapshots: list[OffsetClaim] = []
+    for piece in unit.pieces:
+        if piece.kind == "leader-epoch-checkpoint":
+            epoch_file, refusals = _read_epochs(unit, piece)
+        elif piece.base_offset is not None:
+            span = Span(source=piece.source, start=0, end=piece.size)
+            snapshots.append(OffsetClaim(offset=piece.base_offset, span=span))
+    return DirectoryFacts(
+        segments=tuple(
+            SegmentFile(base_offset=piece.base_offset or 0, source=piece.source, size=piece.size)
+            for piece in unit.segments
+        ),
+        epoch_file=epoch_file,
+        snapshot_offsets=tuple(snapshots),
+        refusals=tuple(unread_file(refusal) for refusal in refusals),
+    )
+
+
+def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]]:
+    origin = unit.origin(piece.source)
+    content = read_source(Path(unit.dump), origin)
+    span = Span(source=piece.source, start=0, end=piece.size)
+    if isinstance(content, Refusal):
+        return EpochFile(state="malformed", span=span), [content]
+    checkpoint = read_leader_epoch_checkpoint(content, origin)
+    claims = tuple(
+        EpochClaim(epoch=row.epoch, start_offset=row.start_offset, span=_row_span(row)) for row in checkpoint.entries
+    )
+    return EpochFile(state=checkpoint.state, entries=claims, span=span), list(checkpoint.refusals)
+
+
+def _row_span(row: EpochEntry | OffsetCheckpoint | Refusal) -> Span:
+    return Span(source=row.source, start=row.span_start, end=row.span_end)
+
+
+def _read_root(unit: ReadUnit) -> Iterator[Fact]:
+    """One fact for every partition that a checkpoint of the log dir names, and one for what could not be read."""
+    claims: dict[tuple[str | None, int | None], dict[CheckpointKind, OffsetClaim]] = {}
+    refusals: list[Refusal] = []
+    for piece in unit.pieces:
+        rows, refused = _read_checkpoint(unit, piece)
+        refusals.extend(refused)
+        for row in rows:
+            # Of two lines for one partition the broker takes the last.
+            claim = OffsetClaim(offset=row.offset, span=_row_span(row))
+            claims.setdefault((row.topic, row.partition), {})[row.kind] = claim
+    for (topic, partition), own in claims.items():
+        root = RootClaims(
+            high_watermark=own.get("replication"),
+            recovery_point=own.get("recovery-point"),
+            log_start=own.get("log-start"),
+            cleaner=own.get("cleaner"),
+        )
+        yield _root_fact(unit, topic, partition, root)
+    if refusals:
+        yield _root_fact(unit, None, None, RootClaims(refusals=tuple(unread_file(r) for r in refusals)))
+
+
+def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheckpoint], Iterable[Refusal]]:
+    origin = unit.origin(piece.source)
+    content = read_source(Path(unit.dump), origin)
+    if isinstance(content, Refusal):
+        return (), (content,)
+    parsed = read_offset_checkpoint(content, origin, OFFSET_CHECKPOINTS[piece.kind])
+    return parsed.rows, parsed.refusals
+
+
+def _root_fact(unit: ReadUnit, topic: str | None, partition: int | None, root: RootClaims) -> Fact:
+    return Fact(
+        cluster_id=unit.cluster_id,
+        topic=topic,
+        partition=partition,
+        topic_id=None,
+        broker=unit.broker,
+        log_dir=unit.log_dir,
+        path=None,
+        state="current",
+        order=unit.order,
+        root=root,
+    )
+
+
+def unread_file(refusal: Refusal) -> UnreadFile:
+    """A refusal in the form in which evidence carries it."""
+    return UnreadFile(
+        kind=refusal.kind, expected=refusal.expected, found=refusal.found, span=_row_span(refusal)
+    )

@@ -1,0 +1,28 @@
+"""All facts about one partition in, its verdict out: what both engines run for every partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from auditor.engines.zooming import zoom_in
+from rules.assemble import Fact, Surroundings, assemble
+from rules.catalog import RULES
+from rules.judge import judge
+from rules.verdict import PartitionVerdict
+
+
+def settle(facts: Sequence[Fact], surroundings: Mapping[str | None, Surroundings], dump: str) -> PartitionVerdict:
+    """The verdict on the partition that the facts are about; facts without a partition give refusals only."""
+    first = facts[0]
+    if first.topic is None or first.partition is None:
+        refusals = tuple(refusal for fact in facts if fact.root for refusal in fact.root.refusals)
+        return PartitionVerdict(cluster_id=first.cluster_id, topic=None, partition=None, refusals=refusals)
+    if all(fact.path is None for fact in facts):
+        return PartitionVerdict(
+            cluster_id=first.cluster_id,
+            topic=first.topic,
+            partition=first.partition,
+            claimed_only=tuple(sorted({fact.broker for fact in facts})),
+        )
+    evidence = assemble(facts, surroundings[first.cluster_id])
+    return judge(zoom_in(evidence, dump), RULES)

@@ -1,0 +1,151 @@
+"""Read a range of a log again: its batches, and the records of those batches that other replicas do not hold alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pyarrow.compute as pc
+
+from auditor.engines.reading import file_of, unread_file
+from parsers.provenance import Origin, Span
+from parsers.records import base_offset_of_legacy_wrapper, decode_entry
+from parsers.segment import scan
+from parsers.tables import RecordRow
+from rules.compare import ZoomRequest, to_decode, wanted
+from rules.evidence import Level, PartitionEvidence, Replica, SegmentFile
+from rules.zoom import BatchMark, RecordMark, UnreadFile, Zoom
+
+BATCHES_KEPT: Final = 200_000
+BATCHES_DECODED: Final = 50_000
+_CONTROL: Final = 0x20
+
+
+def zoom_in(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
+    """The evidence with every range read again that its digests ask for."""
+    requests: dict[tuple[int, str, str], list[ZoomRequest]] = {}
+    for request in wanted(evidence):
+        requests.setdefault((request.broker, request.log_dir, request.path), []).append(request)
+    if not requests:
+        return evidence
+    zoomed = _each(evidence, lambda r: _with_batches(r, requests.get(_key(r), ()), evidence, dump))
+    if evidence.level == "quick":
+        return zoomed
+    chosen = to_decode(zoomed)
+    return _each(zoomed, lambda replica: _with_records(replica, chosen, zoomed, dump))
+
+
+def _each(evidence: PartitionEvidence, change: Callable[[Replica], Replica]) -> PartitionEvidence:
+    return replace(evidence, replicas=tuple(change(replica) for replica in evidence.replicas))
+
+
+def _key(replica: Replica) -> tuple[int, str, str]:
+    return replica.broker, replica.log_dir, replica.path
+
+
+def _with_batches(
+    replica: Replica, requests: Sequence[ZoomRequest], evidence: PartitionEvidence, dump: str
+) -> Replica:
+    zooms = tuple(_read_batches(replica, request, evidence.level, dump) for request in requests)
+    return replace(replica, zooms=zooms)
+
+
+def _read_batches(replica: Replica, request: ZoomRequest, level: Level, dump: str) -> Zoom:
+    marks: list[BatchMark] = []
+    for segment in _segments(replica.segments, request):
+        marks.extend(_marks(segment, request, level, dump))
+        if len(marks) > BATCHES_KEPT:
+            break
+    return Zoom(
+        start_offset=request.start_offset,
+        end_offset=request.end_offset,
+        batches=tuple(marks[:BATCHES_KEPT]),
+        complete=len(marks) <= BATCHES_KEPT,
+    )
+
+
+def _segments(segments: Sequence[SegmentFile], request: ZoomRequest) -> Iterator[SegmentFile]:
+    """Segments whose names admit offsets of the request. Names are claims; a batch that strays from its segment's
+    range has been folded with its digest and shows as a missing one here."""
+    for segment, following in zip(segments, [*segments[1:], None], strict=True):
+        begins_before = segment.base_offset < request.end_offset
+        if begins_before and (following is None or following.base_offset > request.start_offset):
+            yield segment
+
+
+def _marks(segment: SegmentFile, request: ZoomRequest, level: Level, dump: str) -> Iterator[BatchMark]:
+    path, origin = file_of(dump, segment.source), Origin(source=segment.source)
+    for chunk in scan(path, origin, verify=level != "quick"):
+        base = pc.coalesce(chunk.headers["base_offset"], chunk.headers["last_offset"])
+        inside = pc.and_(pc.greater_equal(base, request.start_offset), pc.less(base, request.end_offset))
+        for row in chunk.headers.filter(inside).to_pylist():
+            yield _mark(row, segment.source, dump)
+
+
+def _mark(row: Mapping[str, int], source: str, dump: str) -> BatchMark:
+    span = Span(source=source, start=row["span_start"], end=row["span_end"])
+    base = row["base_offset"]
+    if base is None:
+        base = base_offset_of_legacy_wrapper(_entry(span, dump))
+    return BatchMark(
+        base_offset=row["last_offset"] if base is None else base,
+        end_offset=row["last_offset"] + 1,
+        leader_epoch=row["leader_epoch"],
+        magic=row["magic"],
+        size=row["size"],
+        crc=row["crc"],
+        crc_valid=None if row["crc_valid"] is None else bool(row["crc_valid"]),
+        control=bool(row["attributes"] & _CONTROL),
+        span=span,
+    )
+
+
+def _entry(span: Span, dump: str) -> bytes:
+    with file_of(dump, span.source).open("rb", buffering=0) as file:
+        return os.pread(file.fileno(), span.end - span.start, span.start)
+
+
+def _with_records(
+    replica: Replica,
+    chosen: Mapping[tuple[int, str, str], Sequence[BatchMark]],
+    evidence: PartitionEvidence,
+    dump: str,
+) -> Replica:
+    batches = chosen.get(_key(replica), ())
+    sound = [batch for batch in batches if batch.crc_valid is not False]
+    if not replica.zooms or len(sound) > BATCHES_DECODED:
+        return replica
+    records: list[RecordMark] = []
+    refused: list[UnreadFile] = []
+    for batch in sound:
+        origin = Origin(source=batch.span.source, topic=evidence.topic, partition=evidence.partition)
+        parsed = decode_entry(_entry(batch.span, dump), origin, batch.span.start)
+        records.extend(_record(row, batch) for row in parsed.rows)
+        refused.extend(unread_file(refusal) for refusal in parsed.refusals)
+    return replace(replica, zooms=tuple(_filled(zoom, records, refused) for zoom in replica.zooms))
+
+
+def _filled(zoom: Zoom, records: Sequence[RecordMark], refused: Sequence[UnreadFile]) -> Zoom:
+    own = {(batch.span.source, batch.span.start) for batch in zoom.batches}
+    return replace(
+        zoom,
+        decoded=True,
+        records=tuple(record for record in records if (record.span.source, record.span.start) in own),
+        undecodable=tuple(refusal for refusal in refused if (refusal.span.source, refusal.span.start) in own),
+    )
+
+
+def _record(row: RecordRow, batch: BatchMark) -> RecordMark:
+    return RecordMark(
+        offset=row.offset,
+        leader_epoch=row.leader_epoch,
+        key_hash=row.key_hash,
+        content_hash=row.content_hash,
+        headers_hash=row.headers_hash,
+        control_type=row.control_type,
+        legacy=batch.magic < 2,
+        span=batch.span,
+    )
+
