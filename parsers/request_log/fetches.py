@@ -1,0 +1,166 @@
+"""Fetches as rows: what was said by name, and what incremental sessions left unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from parsers.provenance import Origin
+from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
+from parsers.request_log.sessions import NOTHING, Base, Cached, OpenSession, SessionState, SessionTable, Step
+from parsers.tables.requests import Fetch, SessionGap, SessionGapReason
+
+
+def fetch_rows(
+    calls: Iterable[FetchCall], origin: Origin, before: SessionState = NOTHING, *, implied: bool = True
+) -> Iterator[Fetch | SessionGap]:
+    """The rows of a range, in order, given what its sessions were before it.
+
+    `implied` False leaves out partitions that neither side names; they can outnumber the named ones by far.
+    """
+    table = SessionTable(before)
+    for call in calls:
+        step = table.advance(call)
+        yield from _gaps(call, step, origin)
+        if step.kind == "refused":
+            continue
+        if step.session is None:
+            yield from _full(call, origin)
+        else:
+            yield from _incremental(call, step.session, origin, implied)
+
+
+def _full(call: FetchCall, origin: Origin) -> Iterator[Fetch]:
+    answers = {answered.key: answered for answered in call.answered}
+    for asked in call.asked:
+        yield _row(call, origin, asked.key, asked, answers.pop(asked.key, None))
+    for answered in answers.values():
+        yield _row(call, origin, answered.key, None, answered)
+
+
+def _incremental(call: FetchCall, session: OpenSession, origin: Origin, implied: bool) -> Iterator[Fetch]:
+    """Partitions named by the request, then those named by the answer, then the others of the session in order of their keys."""
+    answers = {answered.key: answered for answered in call.answered}
+    named = {asked.key: asked for asked in call.asked}
+    for key in [*named, *(key for key in answers if key not in named)]:
+        yield _session_row(call, session, origin, key, named.get(key), answers.get(key))
+    if not implied:
+        return
+    for key in sorted(key for key in session.partitions if key not in named and key not in answers):
+        cached = session.partitions[key]
+        if cached is not None and cached.asked is not None:
+            yield _session_row(call, session, origin, key, None, None)
+
+
+def _session_row(
+    call: FetchCall, session: OpenSession, origin: Origin, key: PartitionKey, asked: Asked | None, answered: Answered | None
+) -> Fetch:
+    cached = session.partitions.get(key) or Cached()
+    stale = (asked is None and cached.asked_stale) or (answered is None and cached.answered_stale)
+    return _row(
+        call,
+        origin,
+        key,
+        asked or cached.asked,
+        answered or _unchanged(call, key, cached.answered),
+        implied=asked is None,
+        answer_implied=answered is None and call.answer_known,
+        stale=stale,
+        begun_unseen=session.base is not Base.FULL,
+    )
+
+
+def _unchanged(call: FetchCall, key: PartitionKey, answered: Answered | None) -> Answered | None:
+    """An answer that leaves a partition out says: no error, no records, watermark and log start as before."""
+    if not call.answer_known:
+        return None
+    if answered is None:
+        return Answered(key, 0, None, records_size=0)
+    return Answered(key, 0, answered.high_watermark, None, answered.log_start_offset, records_size=0)
+
+
+def _row(
+    call: FetchCall,
+    origin: Origin,
+    key: PartitionKey,
+    asked: Asked | None,
+    answered: Answered | None,
+    *,
+    implied: bool = False,
+    answer_implied: bool = False,
+    stale: bool = False,
+    begun_unseen: bool = False,
+) -> Fetch:
+    asked = asked or Asked(key, None)
+    answered = answered or Answered(key, None, None)
+    return Fetch(
+        cluster_id=origin.cluster_id,
+        broker=origin.broker,
+        time_text=call.time_text,
+        client_id=call.client_id,
+        correlation_id=call.correlation_id,
+        api_version=call.version,
+        replica=call.replica,
+        replica_epoch=call.replica_epoch,
+        session_id=call.session_id,
+        session_epoch=call.session_epoch,
+        answer_session_id=call.answer_session_id,
+        session_error=call.session_error,
+        topic=key.topic or None,
+        topic_id=key.topic_id or None,
+        partition=key.partition,
+        fetch_offset=asked.fetch_offset,
+        last_fetched_epoch=asked.last_fetched_epoch,
+        current_leader_epoch=asked.current_leader_epoch,
+        log_start_offset=asked.log_start_offset,
+        request_high_watermark=asked.high_watermark,
+        error_code=answered.error_code,
+        high_watermark=answered.high_watermark,
+        last_stable_offset=answered.last_stable_offset,
+        leader_log_start_offset=answered.log_start_offset,
+        diverging_epoch=answered.diverging_epoch,
+        diverging_end_offset=answered.diverging_end_offset,
+        answer_leader=answered.leader,
+        answer_leader_epoch=answered.leader_epoch,
+        records_size=answered.records_size,
+        implied=implied,
+        answer_implied=answer_implied,
+        possibly_stale=stale,
+        session_start_missing=begun_unseen,
+        total_time_us=call.times.total,
+        queue_time_us=call.times.queue,
+        local_time_us=call.times.local,
+        remote_time_us=call.times.remote,
+        source=origin.source,
+        span_start=call.start,
+        span_end=call.end,
+    )
+
+
+def _gaps(call: FetchCall, step: Step, origin: Origin) -> Iterator[SessionGap]:
+    if step.kind == "refused":
+        yield _gap(call, origin, "session_refused")
+    if step.begun_unseen:
+        yield _gap(call, origin, "session_start_missing")
+    if step.lost:
+        yield _gap(call, origin, "lines_lost" if step.lost > 0 else "epoch_went_back", max(step.lost, 0) or None)
+    if step.session is not None and not call.answer_known:
+        yield _gap(call, origin, "answer_missing")
+
+
+def _gap(call: FetchCall, origin: Origin, reason: SessionGapReason, lost: int | None = None) -> SessionGap:
+    return SessionGap(
+        cluster_id=origin.cluster_id,
+        broker=origin.broker,
+        time_text=call.time_text,
+        client_id=call.client_id,
+        correlation_id=call.correlation_id,
+        replica=call.replica,
+        session_id=call.session_id or 0,
+        session_epoch=call.session_epoch or 0,
+        reason=reason,
+        lost=lost,
+        error_code=call.session_error,
+        source=origin.source,
+        span_start=call.start,
+        span_end=call.end,
+    )

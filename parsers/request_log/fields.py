@@ -1,0 +1,111 @@
+"""Reading fields out of a parsed request: the names drift by release, the widths are Kafka's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+Struct: TypeAlias = Mapping[str, object]
+
+_I64: Final = 1 << 63
+_I32: Final = 1 << 31
+_I16: Final = 1 << 15
+
+
+class WrongShape(ValueError):
+    """A request whose fields are not what its API has."""
+
+
+def i64(struct: Struct, *names: str) -> int | None:
+    """A 64-bit number under the first of the names that is there."""
+    return _integer(struct, names, _I64)
+
+
+def i32(struct: Struct, *names: str) -> int | None:
+    """A 32-bit number under the first of the names that is there."""
+    return _integer(struct, names, _I32)
+
+
+def i16(struct: Struct, *names: str) -> int | None:
+    """A 16-bit number under the first of the names that is there."""
+    return _integer(struct, names, _I16)
+
+
+def _integer(struct: Struct, names: tuple[str, ...], bound: int) -> int | None:
+    value = _first(struct, names)
+    if value is None:
+        return None
+    if type(value) is int and -bound <= value < bound:
+        return value
+    raise WrongShape(f"a number for {names[0]}")
+
+
+def flag(struct: Struct, *names: str) -> bool | None:
+    """A true/false value under the first of the names that is there."""
+    value = _first(struct, names)
+    if value is None or isinstance(value, bool):
+        return value
+    raise WrongShape(f"true or false for {names[0]}")
+
+
+def text(struct: Struct, *names: str) -> str | None:
+    """A text under the first of the names that is there; bytes that were no UTF-8 stand escaped in it."""
+    value = _first(struct, names)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise WrongShape(f"a text for {names[0]}")
+    return printable(value)
+
+
+def printable(value: str) -> str:
+    """A text that can be encoded; what was no UTF-8 in the file stands as `\\xNN`."""
+    if value.isascii():
+        return value
+    try:
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError as error:
+        raise WrongShape("a text without lone surrogates") from error
+
+
+def partition_number(struct: Struct, *names: str) -> int:
+    """The partition number, which every partition of a request has."""
+    value = _integer(struct, names, _I32)
+    if value is None or value < 0:
+        raise WrongShape(f"a partition number for {names[0]}")
+    return value
+
+
+def struct_at(struct: Struct, *names: str) -> Struct | None:
+    """A nested struct under the first of the names that is there."""
+    value = _first(struct, names)
+    if value is None or isinstance(value, dict):
+        return value
+    raise WrongShape(f"a struct for {names[0]}")
+
+
+def structs(struct: Struct, *names: str) -> Sequence[Struct]:
+    """A list of structs under the first of the names that is there; none where it is missing or null."""
+    value = _first(struct, names)
+    if value is None:
+        return ()
+    if isinstance(value, list) and all(type(item) is dict for item in value):
+        return value
+    raise WrongShape(f"a list of structs for {names[0]}")
+
+
+def integers(struct: Struct, *names: str) -> tuple[int, ...] | None:
+    """A list of 32-bit numbers under the first of the names that is there; null where it is missing."""
+    value = _first(struct, names)
+    if value is None:
+        return None
+    if isinstance(value, list) and all(type(item) is int and -_I32 <= item < _I32 for item in value):
+        return tuple(value)
+    raise WrongShape(f"a list of numbers for {names[0]}")
+
+
+def _first(struct: Struct, names: tuple[str, ...]) -> object:
+    for name in names:
+        if name in struct:
+            return struct[name]
+    return None

@@ -1,0 +1,74 @@
+"""What a logging layout puts before and behind a message."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
+MARKER: Final = b"Completed request:"
+PREFIX_LIMIT: Final = 256
+"""Bytes in front of a message that are searched; a longer prefix is no prefix."""
+RESTART_LIMIT: Final = 8
+"""Requests looked for inside one damaged line; the search is bounded because clients can write the marker into their names."""
+
+_CONVERSION: Final = re.compile(r"%-?\d*(?:\.\d+)?([a-zA-Z]+)(?:\{[^}]*\})?")
+_TIME: Final = rb"(?P<time>[0-9][0-9A-Za-z:,. +/-]{5,40}?)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A log4j or log4j2 pattern, understood as far as finding time and message needs it."""
+
+    prefix: re.Pattern[bytes]
+
+    def time_before(self, line: bytes, message: int) -> str | None:
+        """The time text of the prefix that ends where the message starts; null where no such prefix stands there."""
+        found = self.prefix.fullmatch(line, 0, message) if message <= PREFIX_LIMIT else None
+        return found["time"].decode("ascii") if found else None
+
+    def opens(self, line: bytes) -> int | None:
+        """Where the message starts in a line that begins with this layout's prefix."""
+        found = self.prefix.match(line, 0, PREFIX_LIMIT)
+        return found.end() if found else None
+
+    def restart(self, line: bytes) -> int | None:
+        """Where another line begins inside a damaged one: a process that died in mid-line leaves the next one behind it."""
+        message = line.find(MARKER, len(MARKER))
+        for _ in range(RESTART_LIMIT):
+            if message < 0:
+                return None
+            for start in range(message, max(0, message - PREFIX_LIMIT), -1):
+                if self.prefix.fullmatch(line, start, message):
+                    return start
+            message = line.find(MARKER, message + len(MARKER))
+        return None
+
+
+@cache
+def layout_of(pattern: str = DEFAULT_PATTERN) -> Layout:
+    """The layout of a conversion pattern such as `[%d] %p %m (%c)%n`."""
+    before, _, _ = _split_at_message(pattern)
+    expression, position = b"", 0
+    for conversion in _CONVERSION.finditer(before):
+        expression += re.escape(before[position : conversion.start()].encode()) + _field(conversion[1])
+        position = conversion.end()
+    return Layout(prefix=re.compile(expression + re.escape(before[position:].encode())))
+
+
+def _split_at_message(pattern: str) -> tuple[str, str, str]:
+    for conversion in _CONVERSION.finditer(pattern):
+        if conversion[1] in ("m", "msg", "message"):
+            return pattern[: conversion.start()], conversion[0], pattern[conversion.end() :]
+    raise ValueError(f"layout {pattern!r} has no %m")
+
+
+def _field(conversion: str) -> bytes:
+    """The expression of one conversion; a second date would repeat the group, so only `%d` and `%date` name it."""
+    if conversion in ("d", "date"):
+        return _TIME
+    if conversion in ("p", "level", "le"):
+        return rb" *(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) *"
+    return rb"[^\r\n]{0,128}?"

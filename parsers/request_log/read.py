@@ -1,0 +1,214 @@
+"""Reading a request log, or any byte range of one, into rows, fetch calls and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from parsers.provenance import Origin
+from parsers.refusal import refuse
+from parsers.request_log import events, isr, positions
+from parsers.request_log.call import FetchCall, fetch_call
+from parsers.request_log.fetches import fetch_rows
+from parsers.request_log.fields import WrongShape
+from parsers.request_log.layout import DEFAULT_PATTERN, MARKER, Layout, layout_of
+from parsers.request_log.lines import LINE_LIMIT, Line, Unpackable, lines_of, unpacked_lines
+from parsers.request_log.request import Request, parse_request
+from parsers.request_log.sessions import NOTHING, SessionState
+from parsers.tables import Refusal
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
+
+RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
+Event: TypeAlias = FetchCall | RequestRow | Refusal
+
+FETCH: Final = "FETCH"
+READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
+    "PRODUCE": positions.produces,
+    "OFFSET_FOR_LEADER_EPOCH": positions.epoch_requests,
+    "OFFSETS_FOR_LEADER_EPOCH": positions.epoch_requests,
+    "LIST_OFFSETS": positions.offset_requests,
+    "ALTER_PARTITION": isr.alter_partition,
+    "ALTER_ISR": isr.alter_partition,
+    "LEADER_AND_ISR": isr.leader_and_isr,
+    "METADATA": isr.metadata,
+    "STOP_REPLICA": events.stop_replica,
+    "CONTROLLED_SHUTDOWN": events.controlled_shutdown,
+    "BROKER_REGISTRATION": events.broker_registration,
+    "WRITE_TXN_MARKERS": events.transaction_markers,
+    "DELETE_RECORDS": events.delete_records,
+}
+API_KEYS: Final[dict[bytes, str]] = {
+    b"0": "PRODUCE", b"1": FETCH, b"2": "LIST_OFFSETS", b"3": "METADATA", b"4": "LEADER_AND_ISR", b"5": "STOP_REPLICA",
+    b"7": "CONTROLLED_SHUTDOWN", b"21": "DELETE_RECORDS", b"23": "OFFSET_FOR_LEADER_EPOCH", b"27": "WRITE_TXN_MARKERS",
+    b"56": "ALTER_PARTITION", b"62": "BROKER_REGISTRATION",
+}  # fmt: skip
+_JSON_KEY: Final = b'"requestApiKey":'
+_TEXT_KEY: Final = b"RequestHeader(apiKey="
+_KEY_WINDOW: Final = 128
+
+
+@dataclass(slots=True)
+class LineCounts:
+    """How many lines there were, and what became of them."""
+
+    lines: int = 0
+    fetches: int = 0
+    requests: int = 0
+    """Requests of other kinds that were read."""
+    unread: int = 0
+    """Requests of kinds that tell nothing about replication; they are not parsed."""
+    other: int = 0
+    """Lines of other loggers, and empty ones."""
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLog:
+    """What a range of a request log holds, each kind in the order of its lines."""
+
+    fetch_calls: tuple[FetchCall, ...] = ()
+    produces: tuple[Produce, ...] = ()
+    epoch_requests: tuple[EpochRequest, ...] = ()
+    offset_requests: tuple[OffsetRequest, ...] = ()
+    isr_requests: tuple[IsrRequest, ...] = ()
+    request_events: tuple[RequestEvent, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    counts: LineCounts
+
+    def fetches(self, origin: Origin, before: SessionState = NOTHING, *, implied: bool = True) -> Iterator[Fetch | SessionGap]:
+        """Fetch rows, given what the sessions were before this range."""
+        return fetch_rows(self.fetch_calls, origin, before, implied=implied)
+
+
+def read_request_log(
+    path: Path, origin: Origin, start: int = 0, end: int | None = None, *, pattern: str = DEFAULT_PATTERN, line_limit: int = LINE_LIMIT
+) -> RequestLog:
+    """A request log file, or the lines that begin in bytes `[start, end)` of it; a `.gz` file is one range."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+            if packed and start > 0:
+                return RequestLog(counts=LineCounts())
+            file.seek(0)
+            lines = unpacked_lines(file, line_limit) if packed else lines_of(file, start, end, line_limit)
+            return collect(lines, origin, layout_of(pattern))
+    except OSError as error:
+        found = error.strerror or "an error"
+        refusal = refuse(origin, "unreadable", 0, 0, expected="a readable request log", found=found)
+        return RequestLog(refusals=(refusal,), counts=LineCounts())
+
+
+def read_request_lines(file: BinaryIO, origin: Origin, start: int = 0, end: int | None = None) -> RequestLog:
+    """The same of an open file that can seek."""
+    return collect(lines_of(file, start, end), origin, layout_of())
+
+
+def collect(lines: Iterable[Line], origin: Origin, layout: Layout) -> RequestLog:
+    """All events of some lines, sorted by kind."""
+    counts = LineCounts()
+    kinds: dict[type, list[Event]] = {
+        kind: [] for kind in (FetchCall, Produce, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
+    }
+    for event in request_events(lines, origin, layout, counts):
+        kinds[type(event)].append(event)
+    return RequestLog(
+        fetch_calls=tuple(kinds[FetchCall]),  # type: ignore[arg-type]
+        produces=tuple(kinds[Produce]),  # type: ignore[arg-type]
+        epoch_requests=tuple(kinds[EpochRequest]),  # type: ignore[arg-type]
+        offset_requests=tuple(kinds[OffsetRequest]),  # type: ignore[arg-type]
+        isr_requests=tuple(kinds[IsrRequest]),  # type: ignore[arg-type]
+        request_events=tuple(kinds[RequestEvent]),  # type: ignore[arg-type]
+        refusals=tuple(kinds[Refusal]),  # type: ignore[arg-type]
+        counts=counts,
+    )
+
+
+def request_events(lines: Iterable[Line], origin: Origin, layout: Layout, counts: LineCounts) -> Iterator[Event]:
+    """The events of some lines, in order, one line at a time."""
+    place = 0
+    try:
+        for line in lines:
+            place = line.end
+            counts.lines += 1
+            yield from _line_events(line, origin, layout, counts)
+    except Unpackable as error:
+        yield refuse(origin, "damage", place, place, expected="gzip data to its end", found=str(error))
+
+
+def _line_events(line: Line, origin: Origin, layout: Layout, counts: LineCounts) -> Iterator[Event]:
+    data = line.data
+    message = data.find(MARKER, 0, 256 + len(MARKER))
+    if not line.whole:
+        counts.refused += 1
+        yield refuse(origin, "too_large", line.start, line.end, expected="a line within the limit", found=data[:100])
+        return
+    if message < 0:
+        yield from _no_request(line, origin, layout, counts)
+        return
+    body = message + len(MARKER)
+    if _tells_nothing(data, body) and data.find(MARKER, body) < 0:
+        counts.unread += 1
+        return
+    try:
+        time_text = layout.time_before(data, message)
+        if time_text is None:
+            raise WrongShape("the layout's prefix before a request")
+        rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts)
+    except WrongShape as reason:
+        yield from _refused(line, origin, layout, counts, str(reason))
+        return
+    yield from rows
+
+
+def _rows(request: Request, origin: Origin, counts: LineCounts) -> list[Event]:
+    """All rows of a request, or WrongShape: a line is read as a whole or refused as a whole."""
+    if request.api == FETCH:
+        call = fetch_call(request)
+        counts.fetches += 1
+        return [call]
+    reader = READERS.get(request.api)
+    if reader is None:
+        counts.unread += 1
+        return []
+    rows: list[Event] = list(reader(request, origin))
+    counts.requests += 1
+    return rows
+
+
+def _tells_nothing(data: bytes, body: int) -> bool:
+    """Whether the request is of a kind that is not read; told from the head of the line, before anything a client can name."""
+    if data.startswith(_TEXT_KEY, body):
+        start = body + len(_TEXT_KEY)
+        name = data[start : data.find(b",", start, start + 64)].decode("latin-1")
+        return name != FETCH and name not in READERS
+    key = data.find(_JSON_KEY, body, body + _KEY_WINDOW)
+    if key < 0:
+        return False
+    start = key + len(_JSON_KEY)
+    number = data[start : data.find(b",", start, start + 8)]
+    return number.isdigit() and number not in API_KEYS
+
+
+def _no_request(line: Line, origin: Origin, layout: Layout, counts: LineCounts) -> Iterator[Event]:
+    """A line of another logger is passed over; anything else is refused."""
+    data = line.data.rstrip(b"\r")
+    message = layout.opens(data)
+    whole = line.ended or data.endswith(b")")
+    if not data or (message is not None and whole and not MARKER.startswith(data[message:].rstrip() or b"?")):
+        counts.other += 1
+        return
+    yield from _refused(line, origin, layout, counts, "a line of the layout")
+
+
+def _refused(line: Line, origin: Origin, layout: Layout, counts: LineCounts, reason: str) -> Iterator[Event]:
+    """A line that cannot be read; where another line begins inside it, only the part before that is given up."""
+    restart = layout.restart(line.data)
+    cut = line.end if restart is None else line.start + restart
+    torn = restart is not None or not line.ended
+    counts.refused += 1
+    kind = "truncated_line" if torn else "malformed"
+    yield refuse(origin, kind, line.start, cut, expected=reason, found=line.data[: cut - line.start])
+    if restart is not None:
+        yield from _line_events(Line(cut, line.end, line.data[restart:], True, line.ended), origin, layout, counts)

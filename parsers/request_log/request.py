@@ -1,0 +1,124 @@
+"""One completed request of a request log, whatever release wrote it: JSON since 2.8, struct text from 1.0 to 2.7."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from parsers.request_log.fields import Struct, WrongShape, i16, i32, printable, struct_at, text
+from parsers.request_log.struct_text import parse_struct
+
+_HEADER: Final = re.compile(r"RequestHeader\(apiKey=([A-Z_]+), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- ")
+_RESPONSE: Final = ",response:"
+_CONNECTION: Final = " from connection "
+_TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime")
+_TIME_NAMES: Final = tuple(name + "Ms" for name in _TIMES)
+_TAIL_TIMES: Final = re.compile(r"(\w{1,32}):(\d{1,15}(?:\.\d{1,12})?)(?=[, ])")
+_JSON: Final = json.JSONDecoder()
+
+
+class Times(NamedTuple):
+    """How long a request took, in microseconds."""
+
+    total: int | None
+    queue: int | None
+    local: int | None
+    remote: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request and its answer, with names in camelCase; `answer` is null where none was sent (acks=0)."""
+
+    api: str
+    version: int
+    correlation_id: int | None
+    client_id: str | None
+    endpoint: str
+    body: Struct
+    answer: Struct | None
+    times: Times
+    time_text: str
+    start: int
+    end: int
+
+
+def parse_request(line: bytes, message: int, time_text: str, start: int, end: int) -> Request:
+    """The request whose message (behind `Completed request:`) begins at `message`; raises WrongShape where it is none."""
+    parse = _parse_json if line.startswith(b"{", message) else _parse_text
+    return parse(line[message:].decode("utf-8", "surrogateescape"), time_text, start, end)
+
+
+def _parse_json(message: str, time_text: str, start: int, end: int) -> Request:
+    try:
+        line, _ = _JSON.raw_decode(message)
+    except (ValueError, RecursionError) as error:
+        raise WrongShape("a JSON object") from error
+    header, body = struct_at(line, "requestHeader"), struct_at(line, "request")
+    if header is None or body is None:
+        raise WrongShape("requestHeader and request")
+    api, version = text(header, "requestApiKeyName"), i16(header, "requestApiVersion")
+    if api is None or version is None or version < 0:
+        raise WrongShape("the request's name and version")
+    return Request(
+        api=api,
+        version=version,
+        correlation_id=i32(header, "correlationId"),
+        client_id=text(header, "clientId"),
+        endpoint=_endpoint(text(line, "connection") or ""),
+        body=body,
+        answer=struct_at(line, "response") if line.get("response") != "" else None,
+        times=Times(*(_microseconds(line.get(name)) for name in _TIME_NAMES)),
+        time_text=time_text,
+        start=start,
+        end=end,
+    )
+
+
+def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
+    header = _HEADER.match(message)
+    if header is None:
+        raise WrongShape("RequestHeader(…) of Kafka 1.0 or later")
+    version, correlation_id = int(header[2]), int(header[4])
+    if version >= 1 << 15 or not -(1 << 31) <= correlation_id < 1 << 31:
+        raise WrongShape("a version and a correlation id that fit their fields")
+    body, position = parse_struct(message, header.end())
+    if not message.startswith(_RESPONSE, position):
+        raise WrongShape("the answer behind the request")
+    answer, position = _text_answer(message, position + len(_RESPONSE))
+    if not message.startswith(_CONNECTION, position):
+        raise WrongShape("the connection behind the answer")
+    tail = message[position + len(_CONNECTION) :]
+    times = {name: _microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
+    return Request(
+        api=header[1],
+        version=version,
+        correlation_id=correlation_id,
+        client_id=printable(header[3]),
+        endpoint=_endpoint(tail.partition(";")[0]),
+        body=body,
+        answer=answer,
+        times=Times(*(times.get(name) for name in _TIMES)),
+        time_text=time_text,
+        start=start,
+        end=end,
+    )
+
+
+def _text_answer(message: str, position: int) -> tuple[Struct | None, int]:
+    if message.startswith("{", position):
+        return parse_struct(message, position)
+    return None, position
+
+
+def _endpoint(connection: str) -> str:
+    """The serving end of `host:port-host:port-index`: brokers that write into one file are told apart by it."""
+    return printable(connection.partition("-")[0])
+
+
+def _microseconds(milliseconds: object) -> int | None:
+    if isinstance(milliseconds, (int, float)) and 0 <= milliseconds < 1e15:
+        return round(milliseconds * 1000)
+    return None

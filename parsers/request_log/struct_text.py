@@ -1,0 +1,101 @@
+"""Structs as Kafka 1.0–2.7 printed them: `{name=value,list=[{…},…]}`, nothing quoted; read in one pass, of bounded depth."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from parsers.request_log.fields import WrongShape
+
+DEPTH_LIMIT: Final = 32
+DIGIT_LIMIT: Final = 20
+
+_SCALAR_END: Final = re.compile(r"[,(){}\[\]]")
+_PARENTHESIS: Final = re.compile(r"[()]")
+_NAME: Final = re.compile(r"([A-Za-z_]\w{0,63})=")
+_NUMBER: Final = re.compile(r"-?\d+\Z")
+_WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
+
+
+def parse_struct(text: str, start: int) -> tuple[dict[str, object], int]:
+    """The struct that opens at `start`, its names in camelCase, and where it ends."""
+    if not text.startswith("{", start):
+        raise WrongShape("a struct in braces")
+    return _struct(text, start, DEPTH_LIMIT)
+
+
+def _struct(text: str, start: int, depth: int) -> tuple[dict[str, object], int]:
+    fields: dict[str, object] = {}
+    position = start + 1
+    while not text.startswith("}", position):
+        name = _NAME.match(text, position)
+        if name is None:
+            raise WrongShape("name=value in a struct")
+        value, position = _value(text, name.end(), depth - 1, in_struct=True)
+        fields[camel_case(name[1])] = value
+        if text.startswith(",", position):
+            position += 1
+        elif not text.startswith("}", position):
+            raise WrongShape("a comma or the end of a struct")
+    return fields, position + 1
+
+
+def _list(text: str, start: int, depth: int) -> tuple[list[object], int]:
+    items: list[object] = []
+    position = start + 1
+    while not text.startswith("]", position):
+        value, position = _value(text, position, depth - 1, in_struct=False)
+        items.append(value)
+        if text.startswith(",", position):
+            position += 1
+        elif not text.startswith("]", position):
+            raise WrongShape("a comma or the end of a list")
+    return items, position + 1
+
+
+def _value(text: str, start: int, depth: int, *, in_struct: bool) -> tuple[object, int]:
+    if depth <= 0:
+        raise WrongShape(f"structs nested at most {DEPTH_LIMIT} deep")
+    if text.startswith("{", start):
+        return _struct(text, start, depth)
+    if text.startswith("[", start):
+        return _list(text, start, depth)
+    end = _scalar_end(text, start, in_struct=in_struct)
+    return _scalar(text[start:end]), end
+
+
+def _scalar_end(text: str, start: int, *, in_struct: bool) -> int:
+    """Where an unquoted value ends: at a comma before the next name, or at a closing bracket; parentheses hide what they hold."""
+    position = start
+    while (found := _SCALAR_END.search(text, position)) is not None:
+        at, mark = found.start(), found[0]
+        if mark == "(":
+            position = _behind_parentheses(text, at)
+        elif mark in "}]" or (mark == "," and (not in_struct or _NAME.match(text, at + 1))):
+            return at
+        else:
+            position = at + 1
+    raise WrongShape("the end of a value")
+
+
+def _behind_parentheses(text: str, start: int) -> int:
+    depth = 0
+    for found in _PARENTHESIS.finditer(text, start):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return found.end()
+    raise WrongShape("a closing parenthesis")
+
+
+def _scalar(text: str) -> object:
+    if text in _WORDS:
+        return _WORDS[text]
+    return int(text) if len(text) <= DIGIT_LIMIT and _NUMBER.match(text) else text
+
+
+@lru_cache(maxsize=1024)
+def camel_case(name: str) -> str:
+    """`log_start_offset` as later releases write it: `logStartOffset`."""
+    head, *tail = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in tail)
