@@ -31,7 +31,7 @@ class InternalRecord:
     transactional: bool = False
 
 
-def internal_record(row: RecordRow, producer_id: int = -1, transactional: bool = False) -> InternalRecord:
+def internal_record(row: RecordRow, *, producer_id: int = -1, transactional: bool = False) -> InternalRecord:
     """A decoded record of an internal topic, which must carry its payload, with two facts of its batch."""
     return InternalRecord(
         offset=row.offset,

@@ -1,4 +1,4 @@
-"""KRaft `__cluster_metadata` and ZooKeeper's znodes → leader, ISR, ELR and epochs over time; brokers, settings, topics by id."""
+"""KRaft `__cluster_metadata` and ZooKeeper's znodes → leader, ISR and epochs over time; brokers, settings, topics."""
 
 from __future__ import annotations
 

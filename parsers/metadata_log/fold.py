@@ -72,12 +72,25 @@ class Fold:
         self._orphans: set[tuple[str, int]] = set()
 
     def apply(self, record: MetadataRecord, stamp: Stamp) -> None:
-        """Add one record; the frequent kinds stand first."""
+        """Add one record: partitions and topics here, as most records are theirs."""
         match record:
             case PartitionChange():
                 self._partition_change(record, stamp)
             case Partition():
                 self._partition(record, stamp)
+            case Topic():
+                self._topic(record, stamp)
+            case RemoveTopic():
+                self._remove_topic(record.topic_id, stamp)
+            case ClearElr():
+                for state in self.image.holders_of_elr(record.topic):
+                    self._partition_change(clear_elr(state), stamp)
+            case _:
+                self._apply_to_cluster(record, stamp)
+
+    def _apply_to_cluster(self, record: MetadataRecord, stamp: Stamp) -> None:
+        """Add one record about brokers, controllers, settings or features."""
+        match record:
             case BrokerRegistrationChange():
                 kind = _registration_kind(record)
                 self._broker_change(stamp, kind, record.broker_id, record.broker_epoch, record)
@@ -85,23 +98,17 @@ class Fold:
                 self._register_broker(record, stamp)
             case Config():
                 self._config(record, stamp)
-            case Topic():
-                self._topic(record, stamp)
-            case RemoveTopic():
-                self._remove_topic(record.topic_id, stamp)
             case FeatureLevel():
                 self._feature(record.name, record.level, stamp)
             case UnregisterBroker():
                 self.image.brokers.pop(record.broker_id, None)
                 self.brokers.append(broker_row(stamp, "unregistered", record.broker_id, record.broker_epoch, None))
-            case FenceBroker() | UnfenceBroker():
-                kind = "fenced" if isinstance(record, FenceBroker) else "unfenced"
-                self._broker_change(stamp, kind, record.broker_id, record.broker_epoch, None)
+            case FenceBroker():
+                self._broker_change(stamp, "fenced", record.broker_id, record.broker_epoch, None)
+            case UnfenceBroker():
+                self._broker_change(stamp, "unfenced", record.broker_id, record.broker_epoch, None)
             case RegisterController():
                 self._register_controller(record, stamp)
-            case ClearElr():
-                for state in self.image.holders_of_elr(record.topic):
-                    self._partition_change(clear_elr(state), stamp)
             case Skipped():
                 self.skipped[record.name] += 1
 

@@ -55,7 +55,7 @@ class MetadataSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataHistory:
-    """All that a metadata log tells, each table in the order of the log; `skipped` counts what was not told, by name."""
+    """All that a metadata log tells, each table in the order of the log; `skipped` counts by name what was not told."""
 
     partitions: tuple[MetadataChange, ...] = ()
     topics: tuple[TopicChange, ...] = ()
@@ -135,7 +135,7 @@ class _LogReader:
         self._next_offset = given.offset + 1
         self._anchored = self._anchored or given.offset == 0
         if given.control_type is not None:
-            _control(self.fold, given, stamp)
+            _control(self.fold, given.control_type, given.value, stamp)
         elif not self._anchored and self._snapshots:
             # The state begins with the snapshot ahead; changes before it would be changes of nothing known.
             self.fold.skipped["record before the first snapshot"] += 1
@@ -212,7 +212,7 @@ def _read_snapshot(fold: Fold, snapshot: MetadataSnapshot, origin: Origin) -> se
     for given in snapshot.inputs:
         stamp = _snapshot_stamp(origin, snapshot, given, contained_time)
         if given.control_type is not None:
-            control = _control(fold, given, stamp)
+            control = _control(fold, given.control_type, given.value, stamp)
             if control is not None:
                 kinds.add(control.kind)
                 # A bootstrap file contains nothing of the log and says 0.
@@ -222,16 +222,15 @@ def _read_snapshot(fold: Fold, snapshot: MetadataSnapshot, origin: Origin) -> se
     return kinds
 
 
-def _control(fold: Fold, given: MetadataInput, stamp: Stamp) -> ControlRecord | None:
+def _control(fold: Fold, control_type: int, value: bytes | None, stamp: Stamp) -> ControlRecord | None:
     """Note a control record; those that are not the quorum's are counted."""
-    assert given.control_type is not None
     try:
-        record = decode_control(given.control_type, given.value or b"")
+        record = decode_control(control_type, value or b"")
     except Malformed as error:
         fold.refuse(stamp, error.expected, error.found)
         return None
     if record is None:
-        fold.skipped[f"control record {given.control_type}"] += 1
+        fold.skipped[f"control record {control_type}"] += 1
     else:
         fold.quorum.append(quorum_row(stamp, record))
     return record

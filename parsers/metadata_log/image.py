@@ -65,7 +65,10 @@ class MetadataImage:
 
 
 def merge(state: Partition, change: PartitionChange) -> Partition:
-    """A partition after a change: partitionEpoch rises by one, leaderEpoch by one iff a leader is named, even the same."""
+    """A partition after a change.
+
+    partitionEpoch rises by one with every record, leaderEpoch by one iff it names a leader, even the same one.
+    """
     elects = change.leader is not None
     return Partition(
         partition=state.partition,
@@ -94,7 +97,7 @@ def clear_elr(state: Partition) -> PartitionChange:
 def elected_uncleanly(before: Partition, after: Partition) -> bool:
     """Whether a leader was elected that stood neither in the ISR nor in the ELR before.
 
-    A member of the ELR holds every committed record, so its election is clean although Kafka's own log line cries unclean.
+    A member of the ELR holds every committed record: its election is clean, though Kafka's own log line cries unclean.
     """
     if after.leader < 0 or after.leader_epoch == before.leader_epoch:
         return False

@@ -1,4 +1,4 @@
-"""ZooKeeper's znodes as files: `/brokers/topics/<topic>` and `…/partitions/<partition>/state`, and the join with KRaft."""
+"""ZooKeeper's znodes as files, `/brokers/topics/<t>` and `…/partitions/<p>/state`, and their join with KRaft."""
 
 from __future__ import annotations
 
@@ -65,10 +65,7 @@ def znode_states(znodes: Iterable[Znode]) -> Parsed[MetadataChange]:
     states: list[tuple[str, int, Znode, dict[str, object]]] = []
     for znode in znodes:
         try:
-            place = znode_place(znode.path)
-            if place is None:
-                raise _Unreadable("a path below /brokers/topics", znode.path)
-            topic, partition = place
+            topic, partition = _topic_and_partition(znode)
             content = _json_object(znode.content)
             if partition is None:
                 assignments |= _assignments(topic, content)
@@ -86,7 +83,7 @@ def znode_states(znodes: Iterable[Znode]) -> Parsed[MetadataChange]:
 
 
 def join_histories(zookeeper: Sequence[MetadataChange], kraft: Sequence[MetadataChange]) -> tuple[MetadataChange, ...]:
-    """Both histories of a migrated cluster, partition by partition, ZooKeeper's rows set between KRaft's by their epochs.
+    """Both histories of a migrated cluster, partition by partition, ZooKeeper's rows among KRaft's by their epochs.
 
     KRaft's rows keep the order of their log: they are evidence of it. A migration carries the epochs over, so a znode's
     state stands before the first KRaft state that is not older.
@@ -124,6 +121,13 @@ def _epochs(row: MetadataChange) -> tuple[int, int]:
         -1 if row.leader_epoch is None else row.leader_epoch,
         -1 if row.partition_epoch is None else row.partition_epoch,
     )
+
+
+def _topic_and_partition(znode: Znode) -> tuple[str, int | None]:
+    place = znode_place(znode.path)
+    if place is None:
+        raise _Unreadable("a path below /brokers/topics", znode.path)
+    return place
 
 
 def _json_object(content: bytes) -> dict[str, object]:

@@ -1,0 +1,126 @@
+"""Znodes saved as files tell the same table, and take their place before KRaft's history."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.metadata_log import Znode, join_histories, znode_place, znode_states
+from parsers.provenance import Origin
+from parsers.tables import MetadataChange, to_arrow
+
+STATE = b'{"controller_epoch":3,"leader":2,"version":1,"leader_epoch":5,"isr":[2,1]}'
+TOPIC = (
+    b'{"removing_replicas":{"0":[3]},"partitions":{"0":[1,2,3],"1":[2,3,1]},'
+    b'"topic_id":"AAECAwQFBgcICQoLDA0ODw","adding_replicas":{},"version":3}'
+)
+STATE_PATH = "zk/brokers/topics/pay/partitions/0/state"
+
+
+def znode(path: str, content: bytes, version: int | None = None) -> Znode:
+    return Znode(origin=Origin(source=path), path=path, content=content, version=version)
+
+
+def state_row() -> MetadataChange:
+    return znode_states([znode(STATE_PATH, STATE, 11), znode("zk/brokers/topics/pay", TOPIC)]).rows[0]
+
+
+def test_a_partition_and_its_assignment() -> None:
+    parsed = znode_states([znode(STATE_PATH, STATE, 11), znode("zk/brokers/topics/pay", TOPIC)])
+    assert parsed.refusals == ()
+    (row,) = parsed.rows
+    assert (row.topic, row.topic_id, row.partition, row.kind) == ("pay", "AAECAwQFBgcICQoLDA0ODw", 0, "snapshot")
+    assert (row.leader, row.leader_epoch, row.partition_epoch, row.controller_epoch) == (2, 5, 11, 3)
+    assert (row.isr, row.replicas, row.removing_replicas, row.adding_replicas) == ("2,1", "1,2,3", "3", "")
+    assert (row.elr, row.offset, row.span_end) == (None, None, len(STATE))
+
+
+def test_a_partition_without_its_topics_znode_has_no_assignment() -> None:
+    (row,) = znode_states([znode(STATE_PATH, STATE)]).rows
+    assert (row.topic_id, row.replicas, row.partition_epoch) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/brokers/topics/a.b/partitions/12/state", ("a.b", 12)),
+        ("brokers/topics/a-1", ("a-1", None)),
+        ("/brokers/topics/a/partitions/x/state", None),
+        ("/brokers/ids/1", None),
+    ],
+)
+def test_paths(path: str, place: tuple[str, int | None] | None) -> None:
+    assert znode_place(path) == place
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", "malformed"),
+        (b"[1]", "malformed"),
+        (b"[" * 100_000, "malformed"),
+        (b'{"leader":1,"leader_epoch":0,"controller_epoch":1}', "malformed"),
+        (STATE.replace(b"5", b"true"), "malformed"),
+        (STATE.replace(b"5", b"9" * 5000), "malformed"),
+        (STATE.replace(b"5", b"2147483648"), "malformed"),
+        (STATE.replace(b"}", b',"leader_recovery_state":300}'), "malformed"),
+        (b" " * (5 << 20), "too_large"),
+    ],
+)
+def test_other_contents_are_refused(content: bytes, kind: str) -> None:
+    parsed = znode_states([znode(STATE_PATH, content)])
+    assert (parsed.rows, [refusal.kind for refusal in parsed.refusals]) == ((), [kind])
+
+
+@pytest.mark.parametrize("content", [b'{"partitions":{"x":[1]}}', b'{"partitions":[]}', b'{"topic_id":"\\ud800"}'])
+def test_other_topics_are_refused(content: bytes) -> None:
+    parsed = znode_states([znode("brokers/topics/pay", content)])
+    assert [refusal.kind for refusal in parsed.refusals] == ["malformed"]
+
+
+def at(leader_epoch: int, partition_epoch: int | None, offset: int | None = None, topic: str = "pay") -> MetadataChange:
+    return dataclasses.replace(
+        state_row(), topic=topic, leader_epoch=leader_epoch, partition_epoch=partition_epoch, offset=offset
+    )
+
+
+def test_a_migration_joins_both_histories_by_epochs() -> None:
+    zookeeper = [at(5, None), at(4, 9), at(4, 8), at(1, 1, topic="gone")]
+    kraft = [at(4, 9, 100), at(5, 11, 110), at(5, 12, 120), at(0, 0, 130, topic="young")]
+    joined = join_histories(zookeeper, kraft)
+    assert [(row.topic, row.leader_epoch, row.partition_epoch, row.offset) for row in joined] == [
+        ("gone", 1, 1, None),
+        ("pay", 4, 8, None), ("pay", 4, 9, None), ("pay", 4, 9, 100),
+        ("pay", 5, None, None), ("pay", 5, 11, 110), ("pay", 5, 12, 120),
+        ("young", 0, 0, 130),
+    ]  # fmt: skip
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=12)
+
+
+@given(ROWS, ROWS)
+def test_a_join_loses_nothing_and_leaves_the_log_in_its_order(
+    zookeeper: list[tuple[int, int]], kraft: list[tuple[int, int]]
+) -> None:
+    old = [at(*epochs) for epochs in zookeeper]
+    log = [at(*epochs, offset) for offset, epochs in enumerate(kraft)]
+    joined = join_histories(old, log)
+    assert [row for row in joined if row.offset is not None] == log
+    assert len(joined) == len(old) + len(log)
+
+
+ANY = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers(-2, 9), max_size=3)
+KEYS = ("leader", "isr", "leader_epoch", "controller_epoch", "leader_recovery_state")
+
+
+@settings(max_examples=60)
+@given(st.fixed_dictionaries(dict.fromkeys(KEYS, ANY)))
+def test_any_content_is_a_row_or_a_refusal(content: dict[str, object]) -> None:
+    parsed = znode_states([znode(STATE_PATH, json.dumps(content).encode())])
+    assert len(parsed.rows) + len(parsed.refusals) == 1
+    assert to_arrow(parsed.rows, MetadataChange).num_rows == len(parsed.rows)
