@@ -87,6 +87,11 @@ class Cursor:
 
     def uvarint(self) -> int:
         """An unsigned varint, never zig-zag."""
+        position = self._position
+        if position < len(self._data) and (single := self._data[position]) < 0x80:
+            # Nearly all lengths, tags and versions are below 128.
+            self._position = position + 1
+            return single
         value = 0
         for index in range(_VARINT_LIMIT):
             byte = self.take(1, "unsigned varint")[0]
