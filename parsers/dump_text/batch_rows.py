@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsers.dump_text.grammar import BatchLine
+from parsers.dump_text.line_facts import BatchLine
 from parsers.provenance import Origin
 from parsers.tables import BatchHeader, IndexEntry, ProducerState
 from parsers.tables.column import columns
@@ -49,7 +49,8 @@ def batch_row(line: BatchLine, place: Origin, start: int, end: int) -> BatchHead
 def attributes_of(line: BatchLine) -> int | None:
     """Attribute bits as far as the text tells them.
 
-    Before 2.0.1 no line names control batches, but a transactional batch without a sequence is a marker and nothing else is.
+    Before 2.0.1 no line names control batches, but a transactional batch without a sequence is a marker and nothing
+    else is.
     The delete horizon (bit 6) is printed from 3.2 on; an older tool's line leaves the bit 0.
     """
     if line.codec is None:

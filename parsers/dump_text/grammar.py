@@ -6,7 +6,9 @@ Patterns are anchored at the line's start and stop before keys and payloads, whi
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
+
+from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
 
 _N: Final = rb"-?\d{1,19}"
 _TYPE: Final = rb"(?P<type>NoTimestampType|CreateTime|LogAppendTime): (?P<time>" + _N + rb")"
@@ -23,94 +25,98 @@ _BATCH: Final = re.compile(
     rb"(?: isvalid: (?P<late>" + _BOOL + rb"))?"
 )
 _LEGACY_BATCH: Final = re.compile(
-    rb"offset: (?P<last>" + _N + rb") position: (?P<position>\d{1,19}) " + _TYPE + rb"(?: isvalid: (?P<early>" + _BOOL + rb"))?"
+    rb"offset: (?P<last>"
+    + _N
+    + rb") position: (?P<position>\d{1,19}) "
+    + _TYPE
+    + rb"(?: isvalid: (?P<early>"
+    + _BOOL
+    + rb"))?"
     rb" size: (?P<size>\d{1,10}) magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
     rb"(?: isvalid: (?P<late>" + _BOOL + rb"))?"
 )
 _RECORD: Final = re.compile(
-    rb"\| offset: (?P<offset>" + _N + rb") (?:isValid: " + _BOOL + rb" crc: (?:null|\d{1,10}) keySize: (?P<key8>" + _N + rb")"
-    rb" valueSize: (?P<value8>" + _N + rb") (?P<type8>NoTimestampType|CreateTime|LogAppendTime): (?P<time8>" + _N + rb")"
-    rb" baseOffset: " + _N + rb" lastOffset: " + _N + rb" baseSequence: " + _N + rb" lastSequence: " + _N
-    + rb" producerEpoch: " + _N + rb" partitionLeaderEpoch: " + _N + rb" batchSize: \d{1,10} magic: \d compressType: \w{1,30}"
+    rb"\| offset: (?P<offset>"
+    + _N
+    + rb") (?:isValid: "
+    + _BOOL
+    + rb" crc: (?:null|\d{1,10}) keySize: (?P<key8>"
+    + _N
+    + rb")"
+    rb" valueSize: (?P<value8>"
+    + _N
+    + rb") (?P<type8>NoTimestampType|CreateTime|LogAppendTime): (?P<time8>"
+    + _N
+    + rb")"
+    rb" baseOffset: "
+    + _N
+    + rb" lastOffset: "
+    + _N
+    + rb" baseSequence: "
+    + _N
+    + rb" lastSequence: "
+    + _N
+    + rb" producerEpoch: "
+    + _N
+    + rb" partitionLeaderEpoch: "
+    + _N
+    + rb" batchSize: \d{1,10} magic: \d compressType: \w{1,30}"
     rb" position: \d{1,19}|" + _TYPE + rb" key[sS]ize: (?P<key>" + _N + rb") value[sS]ize: (?P<value>" + _N + rb"))"
     rb" (?:sequence: (?P<sequence>" + _N + rb") headerKeys: \["
     rb"|(?:isValid: " + _BOOL + rb" )?crc: \d{1,10}\}?(?: isvalid: " + _BOOL + rb")?)"
 )
 _DEEP: Final = re.compile(
-    rb"offset: (?P<offset>" + _N + rb") position: (?P<position>\d{1,19}) " + _TYPE + rb" isvalid: (?P<valid>" + _BOOL + rb")"
-    rb" keysize: (?P<key>" + _N + rb") valuesize: (?P<value>" + _N + rb") magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30})"
-    rb" (?:producerId: (?P<producer>" + _N + rb")(?: producerEpoch: (?P<epoch>" + _N + rb"))? sequence: (?P<sequence>" + _N + rb")"
+    rb"offset: (?P<offset>"
+    + _N
+    + rb") position: (?P<position>\d{1,19}) "
+    + _TYPE
+    + rb" isvalid: (?P<valid>"
+    + _BOOL
+    + rb")"
+    rb" keysize: (?P<key>"
+    + _N
+    + rb") valuesize: (?P<value>"
+    + _N
+    + rb") magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30})"
+    rb" (?:producerId: (?P<producer>"
+    + _N
+    + rb")(?: producerEpoch: (?P<epoch>"
+    + _N
+    + rb"))? sequence: (?P<sequence>"
+    + _N
+    + rb")"
     rb" isTransactional: (?P<txn>" + _BOOL + rb") headerKeys: \[|crc: (?P<crc>\d{1,10}))"
 )
 _OLD: Final = re.compile(
-    rb"offset: (?P<offset>" + _N + rb") position: (?P<position>\d{1,19}) (?:" + _TYPE + rb" )?isvalid: (?P<valid>" + _BOOL + rb")"
-    rb" payloadsize: (?P<value>" + _N + rb") magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
+    rb"offset: (?P<offset>"
+    + _N
+    + rb") position: (?P<position>\d{1,19}) (?:"
+    + _TYPE
+    + rb" )?isvalid: (?P<valid>"
+    + _BOOL
+    + rb")"
+    rb" payloadsize: (?P<value>"
+    + _N
+    + rb") magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
     rb"(?: keysize: (?P<key>" + _N + rb"))?"
 )
 _CONTROL: Final = re.compile(
-    rb"\] (?:endTxnMarker: (?P<marker>ABORT|COMMIT) coordinatorEpoch: " + _N + rb"|controlType: \w{1,40}\((?P<number>-?\d{1,5})\)"
+    rb"\] (?:endTxnMarker: (?P<marker>ABORT|COMMIT) coordinatorEpoch: "
+    + _N
+    + rb"|controlType: \w{1,40}\((?P<number>-?\d{1,5})\)"
     rb"|(?P<name>LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters):? \{.*)"
 )
 _CONTROL_TYPES: Final = {
-    b"ABORT": 0, b"COMMIT": 1, b"LeaderChange": 2, b"SnapshotHeader": 3, b"SnapshotFooter": 4, b"KRaftVersion": 5, b"KRaftVoters": 6,
-}  # fmt: skip
+    b"ABORT": 0,
+    b"COMMIT": 1,
+    b"LeaderChange": 2,
+    b"SnapshotHeader": 3,
+    b"SnapshotFooter": 4,
+    b"KRaftVersion": 5,
+    b"KRaftVoters": 6,
+}
 _CODECS: Final = {"no": 0, "none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 _LONGEST_BATCH: Final = 1024
-
-
-class BatchLine(NamedTuple):
-    """A line that speaks of a whole batch, or of a whole legacy entry."""
-
-    base_offset: int | None
-    last_offset: int
-    record_count: int | None
-    base_sequence: int | None
-    producer_id: int
-    producer_epoch: int | None
-    leader_epoch: int | None
-    transactional: bool
-    control: bool | None
-    horizon: int | None
-    position: int
-    timestamp_type: bytes
-    timestamp: int | None
-    size: int
-    magic: int
-    codec: int | None
-    crc: int | None
-    valid: bool | None
-
-
-class RecordLine(NamedTuple):
-    """A line that speaks of one record below its batch line (2.2 and later)."""
-
-    offset: int
-    timestamp: int
-    key_size: int
-    value_size: int
-    sequence: int
-    tail: bytes
-
-
-class PositionedLine(NamedTuple):
-    """A line that speaks of one record and of its batch's position (0.10 to 2.1)."""
-
-    offset: int
-    position: int
-    timestamp_type: bytes
-    timestamp: int
-    valid: bool
-    key_size: int
-    value_size: int
-    magic: int
-    codec: int | None
-    producer_id: int
-    producer_epoch: int | None
-    sequence: int
-    transactional: bool
-    crc: int | None
-    before_v2: bool
-    tail: bytes
 
 
 def batch_line(text: bytes) -> BatchLine | None:

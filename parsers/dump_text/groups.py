@@ -1,11 +1,15 @@
-"""Batches of texts that print records only (deep iteration before 2.2, all of 0.10): lines of one position are one batch."""
+"""Batches of texts that print records only: lines of one position are one batch.
+
+Deep iteration printed so before 2.2, and 0.10 always.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.dump_text.grammar import BatchLine, PositionedLine, control_type
+from parsers.dump_text.grammar import control_type
+from parsers.dump_text.line_facts import BatchLine, PositionedLine
 
 EMPTIED_SIZE: Final = 61
 """A batch emptied by the cleaner is its header alone; deep iteration prints nothing for it."""
@@ -44,7 +48,8 @@ class Group:
         return (
             line.offset > self.last_offset
             and (line.magic == first.magic or first.magic < 2)
-            and (line.codec, line.producer_id, line.producer_epoch) == (first.codec, first.producer_id, first.producer_epoch)
+            and (line.codec, line.producer_id, line.producer_epoch)
+            == (first.codec, first.producer_id, first.producer_epoch)
             and (line.transactional, line.before_v2) == (first.transactional, first.before_v2)
         )
 
@@ -87,7 +92,7 @@ class Group:
         return _MESSAGE_OVERHEAD[first.magic] + max(first.key_size, 0) + max(first.value_size, 0)
 
     def batch(self, size: int) -> BatchLine:
-        """What the group says of its batch; bounds, epoch and checksum are not printed, so they are null or the records'."""
+        """What the group says of its batch: what is not printed is null, bounds and times are the records'."""
         first, v2 = self.first, self.first.magic == 2
         inside = self.compressed_set
         lone = not inside or (first.before_v2 and first.codec != 0 and self.count == 1)

@@ -24,13 +24,31 @@ _INDEXES: Final[dict[str, tuple[IndexKind, re.Pattern[bytes]]]] = {
     ".timeindex": ("time", _TIME),
     ".txnindex": ("transaction", _TRANSACTION),
 }
-_OPEN: Final = rb"(?:None|OptionalLong\.empty|Some\((?P<some>" + _N + rb")\)|OptionalLong\[(?P<optional>" + _N + rb")\])"
+_OPEN: Final = (
+    rb"(?:None|OptionalLong\.empty|Some\((?P<some>" + _N + rb")\)|OptionalLong\[(?P<optional>" + _N + rb")\])"
+)
 _PRODUCER: Final = re.compile(
-    rb"producerId: (?P<id>" + _N + rb") producerEpoch: (?P<epoch>" + _N + rb") coordinatorEpoch: (?P<coordinator>" + _N + rb")"
+    rb"producerId: (?P<id>"
+    + _N
+    + rb") producerEpoch: (?P<epoch>"
+    + _N
+    + rb") coordinatorEpoch: (?P<coordinator>"
+    + _N
+    + rb")"
     rb" currentTxnFirstOffset: " + _OPEN + rb"(?: lastTimestamp: (?P<entry>" + _N + rb"))? ?"
     rb"(?:(?:cachedMetadata: \w+\(.{0,1000}?)?(?:BatchMetadata\()?firstSe(?:quence: |q=)(?P<first>" + _N + rb"),?"
-    rb" lastSe(?:quence: |q=)(?P<last>" + _N + rb"),?(?: firstOffset=(?P<first_offset>" + _N + rb"),)? lastOffset[:=] ?(?P<offset>" + _N + rb"),?"
-    rb"(?: offsetDelta: (?P<delta>" + _N + rb"))?,? timestamp[:=] ?(?P<time>" + _N + rb")\)*| ?cachedMetadata: \w+\(\))? ?"
+    rb" lastSe(?:quence: |q=)(?P<last>"
+    + _N
+    + rb"),?(?: firstOffset=(?P<first_offset>"
+    + _N
+    + rb"),)? lastOffset[:=] ?(?P<offset>"
+    + _N
+    + rb"),?"
+    rb"(?: offsetDelta: (?P<delta>"
+    + _N
+    + rb"))?,? timestamp[:=] ?(?P<time>"
+    + _N
+    + rb")\)*| ?cachedMetadata: \w+\(\))? ?"
 )
 _PRODUCER_0_11: Final = re.compile(
     rb"producerId: (?P<id>" + _N + rb") producerEpoch: (?P<epoch>" + _N + rb") lastSequence: (?P<last>" + _N + rb")"

@@ -27,4 +27,9 @@ def read_lines(stream: BinaryIO, head_limit: int = HEAD_LIMIT) -> Iterator[Line]
         while not piece.endswith(b"\n") and (piece := stream.readline(head_limit)):
             at += len(piece)
         # The last piece read is empty at the end of the stream, which is how a cut line shows.
-        yield Line(head.rstrip(b"\r\n"), start, at, piece.endswith(b"\n"))
+        yield Line(_bare(head, start), start, at, piece.endswith(b"\n"))
+
+
+def _bare(head: bytes, start: int) -> bytes:
+    """A line without its end, and the first one without a byte order mark."""
+    return (head if start else head.removeprefix(b"\xef\xbb\xbf")).rstrip(b"\r\n")

@@ -54,7 +54,7 @@ class DumpChunk:
 
     @property
     def headers(self) -> pa.RecordBatch:
-        """The batch rows as one Arrow batch, the shape in which a segment's headers travel."""
+        """The batch rows as one Arrow batch of all columns, place included."""
         schema = arrow_schema(BatchHeader)
         columns = [pa.array([getattr(row, item.name) for row in self.rows], item.type) for item in schema]
         return pa.RecordBatch.from_arrays(columns, schema=schema)

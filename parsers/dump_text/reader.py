@@ -10,6 +10,7 @@ from typing import BinaryIO, Final
 from parsers.dump_text.dumped_file import dumped_file
 from parsers.dump_text.grammar import batch_line, positioned_line, record_line
 from parsers.dump_text.index_rows import SUFFIXES, read_entry
+from parsers.dump_text.line_facts import BatchLine
 from parsers.dump_text.lines import HEAD_LIMIT, Line, read_lines
 from parsers.dump_text.output import DumpChunk, Note, Output
 from parsers.dump_text.section import Section, Text
@@ -19,13 +20,16 @@ from parsers.refusal import shorten
 CHUNK_ROWS: Final = 8192
 _LONGEST_PATH: Final = 4096
 _DUMPED: Final = re.compile(r".+\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)")
-_FRAME: Final = re.compile(rb"(?:Log s|S)tarting offset: -?\d{1,19}|Snapshot end offset: .{1,80}|KRaft bootstrap snapshot")
+_FRAME: Final = re.compile(
+    rb"(?:Log s|S)tarting offset: -?\d{1,19}|Snapshot end offset: .{1,80}|KRaft bootstrap snapshot"
+)
 _INVALID: Final = re.compile(rb"Found \d{1,19} invalid bytes at the end of .{1,4096}")
 _NOTE: Final = re.compile(
-    rb"Mismatches in :|Found (?:timestamp mismatch|out of order timestamp) in :|The following indexed offsets are not found"
+    rb"Mismatches in :|Found (?:timestamp mismatch|out of order timestamp) in :|The following indexed offsets are "
     rb"|Non-(?:con)?secutive offsets in |  -?\d+ is followed by -?\d+$|  Index (?:offset|timestamp): |Indexed offset: "
     rb"|Ignoring unknown file |Exception in thread |Caused by: |\s+at [\w.$/<]|\s+\.\.\. \d+ more|.{1,4096} is empty\.$"
-    rb"|.{1,4096} passed sanity check\.$|\[[\d\- :,]+\] \w+ |(?:log4j|SLF4J|WARNING|OpenJDK|Picked up)\b|kafka\.serializer\."
+    rb"|.{1,4096} passed sanity check\.$|\[[\d\- :,]+\] \w+ |(?:log4j|SLF4J|WARNING|OpenJDK|Picked up)\b"
+    rb"|kafka\.serializer\."
 )
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
@@ -83,7 +87,7 @@ class _Reader:
         self.section.close(end)
 
     def _opened(self, line: Line) -> str | None:
-        """The path of a `Dumping` line; among contents one counts only where a section can end, and for a file that is dumped."""
+        """The path of a `Dumping` line; among contents one counts only where a section can end."""
         if not line.head.startswith(b"Dumping ") or not line.complete or len(line.head) > _LONGEST_PATH:
             return None
         path = line.head[8:].decode("utf-8", "replace")
@@ -94,35 +98,38 @@ class _Reader:
 
     def _open(self, path: str, line: Line) -> None:
         file = dumped_file(path)
-        self.before = self.section if self.text.contents_seen and self.section.ends else None
+        if self.section.file is None or self.section.file.suffix not in SUFFIXES:
+            self.before = self.section if self.text.contents_seen and self.section.ends else None
         self.section = Section(file, file.place(self.origin), self.text, line.start)
         self.section.ends = {0}
         self.continues = False
 
     def _line(self, line: Line) -> None:
-        head = line.head.removeprefix(b"\xef\xbb\xbf") if line.start == 0 else line.head
+        head = line.head
         if not line.complete:
             self._settle_stray()
             self.section.refuse("truncated_line", line.start, line.end, "a line that ends in a newline", head)
         elif self._evidence(line, head):
             self._settle_stray()
-            self.continues = head.startswith((b"| ", b"offset: ")) and self.text.contents_seen
+            of_record = head.startswith((b"| ", b"offset: ")) or self.section.disputed
+            self.continues = of_record and self.text.contents_seen
         elif not self.continues and head:
             self._no_evidence(line, head)
 
     def _evidence(self, line: Line, head: bytes) -> bool:
         """Whether a line gave rows, or was proved to be a place for them."""
+        said = batch_line(head) if head.startswith((b"baseOffset: ", b"offset: ")) else None
+        if said is not None and self._disproves_frame(said):
+            self._resume(line)
         file = self.section.file
         if file is not None and file.suffix in SUFFIXES:
             return read_entry(line, file, self.section.place, self.output)
+        if said is not None:
+            return self.section.batch(line, said)
         if head.startswith(b"| "):
             return self._record(line, head)
-        if head.startswith(b"baseOffset: "):
-            said = batch_line(head)
-            return said is not None and (self._resumed(said, line) or self.section.batch(line, said))
-        if head.startswith(b"offset: "):
-            return self._offset_line(line, head)
-        return False
+        record = positioned_line(head) if head.startswith(b"offset: ") else None
+        return record is not None and self.section.positioned(line, record)
 
     def _record(self, line: Line, head: bytes) -> bool:
         said = record_line(head)
@@ -133,26 +140,22 @@ class _Reader:
             return True
         return False
 
-    def _offset_line(self, line: Line, head: bytes) -> bool:
-        """A legacy batch line, or one of the record lines that carry a position."""
-        said = batch_line(head)
-        if said is not None:
-            return self._resumed(said, line) or self.section.batch(line, said)
-        record = positioned_line(head)
-        return record is not None and self.section.positioned(line, record)
-
-    def _resumed(self, said: object, line: Line) -> bool:
-        """Go back to the section before when a batch continues its chain and not this one's: its `Dumping` line was payload."""
-        before, ends = self.before, self.section.ends or set()
-        position = getattr(said, "position", None)
-        if before is None or before.ends is None or position in ends or position not in before.ends:
+    def _disproves_frame(self, said: BatchLine) -> bool:
+        """Whether a batch continues the chain of the file before, and not this one's: then a payload held the frame."""
+        before = self.before
+        if before is None or before.ends is None:
             return False
+        return said.position in before.ends and said.position not in (self.section.ends or ())
+
+    def _resume(self, line: Line) -> None:
+        """Go back to the file before; what the disproved frame's section gave and is still here is dropped."""
+        for rows in (self.output.rows, self.output.records, self.output.indexes, self.output.producers):
+            rows.clear()
+        start = self.section.start
+        self.section, self.before = self.before or self.section, None
         self.section.refuse(
-            "ambiguous", self.section.start, line.start, "the next batch of the file before", "a frame that its chain disproves"
+            "ambiguous", start, line.start, "the next batch of the file", "a frame that its chain disproves"
         )
-        self.section.close(line.start)
-        self.section, self.before = before, None
-        return False
 
     def _no_evidence(self, line: Line, head: bytes) -> None:
         """A line of the tool, or one that nothing explains."""
@@ -166,7 +169,12 @@ class _Reader:
         elif _NOTE.match(head):
             self._settle_stray()
             self.output.notes.append(
-                Note(text=shorten(head.decode("utf-8", "replace")), source=self.origin.source, span_start=line.start, span_end=line.end)
+                Note(
+                    text=shorten(head.decode("utf-8", "replace")),
+                    source=self.origin.source,
+                    span_start=line.start,
+                    span_end=line.end,
+                )
             )
         else:
             self.stray = (self.stray[0], line.end, self.stray[2]) if self.stray else (line.start, line.end, head)

@@ -1,7 +1,8 @@
 """One dumped segment: batch lines proved by the chain of their positions, record lines by their batch.
 
-Keys and payloads are printed raw and may hold anything, newlines and whole batch lines too. Once contents were seen in the text,
-a batch line counts only when all records of the batch before it were printed and it begins where that batch ended.
+Keys and payloads are printed raw and may hold anything, newlines and whole batch lines too. Once contents were seen in
+the text, a batch line counts only when all records of the batch before it were printed and it begins where that batch
+ended.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Final
 
 from parsers.dump_text.batch_rows import batch_row
 from parsers.dump_text.dumped_file import DumpedFile
-from parsers.dump_text.grammar import BatchLine, PositionedLine, RecordLine, control_type, shows_contents
+from parsers.dump_text.grammar import control_type, shows_contents
 from parsers.dump_text.groups import Group
+from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
 from parsers.dump_text.lines import Line
 from parsers.dump_text.output import Output, PrintedRecord
 from parsers.provenance import Origin
@@ -26,7 +28,7 @@ _UNKNOWN: Final = -1
 
 @dataclass(slots=True)
 class Text:
-    """What holds for the whole text: where rows go, and whether contents were printed, after which any line may be forged."""
+    """What holds for the whole text: where rows go, and whether contents were printed, so that a line may be forged."""
 
     output: Output
     contents_seen: bool = False
@@ -63,22 +65,35 @@ class Section:
         """Whether all records of the latest batch were printed, so that a new frame or batch may follow."""
         return not self.deep or self.pending == 0
 
+    @property
+    def disputed(self) -> bool:
+        """Whether two lines claim the place of the latest batch."""
+        return self.held is not None and self.held.disputed
+
     def batch(self, line: Line, said: BatchLine) -> bool:
         """Take a batch line; False where it is no evidence of a batch."""
         if self.text.contents_seen and not self._proved(line, said):
-            return False
+            return self.disputed
         row = batch_row(said, self.place, line.start, line.end)
         if row is None:
             self.refuse("malformed", line.start, line.end, "numbers that fit their fields", line.head)
             return True
         if self.ends is not None and said.position not in self.ends:
-            self.refuse("malformed", line.start, line.end, f"a batch at position {min(self.ends)}", f"position {said.position}")
+            self.refuse(
+                "malformed", line.start, line.end, f"a batch at position {min(self.ends)}", f"position {said.position}"
+            )
         if not self.complete:
             self._refuse_missing(line.start)
         self._release()
         self.held = Held(said, row)
         self.ends = {said.position + said.size}
-        self.pending = said.record_count if said.record_count is not None else 0 if said.magic == 2 or said.last_offset == 0 else _UNKNOWN
+        self.pending = (
+            said.record_count
+            if said.record_count is not None
+            else 0
+            if said.magic == 2 or said.last_offset == 0
+            else _UNKNOWN
+        )
         self.last_record, self.rejected = -1, None
         return True
 
@@ -100,7 +115,9 @@ class Section:
             return self.reject(line)
         if not held.disputed:
             row = held.row
-            self.refuse("ambiguous", row.span_start, row.span_end, "one batch line a position", f"two at {said.position}")
+            self.refuse(
+                "ambiguous", row.span_start, row.span_end, "one batch line a position", f"two at {said.position}"
+            )
         self.refuse("ambiguous", line.start, line.end, "one batch line a position", f"two at {said.position}")
         held.disputed = True
         held.records.clear()
@@ -109,8 +126,13 @@ class Section:
         return None
 
     def record(self, line: Line, said: RecordLine) -> bool:
-        """Take a record line below its batch line; False where it is none of that batch's."""
+        """Take a record line below its batch line; False where it is none of that batch's.
+
+        Below a disputed batch the line is explained by the refusals of that batch, and gives no row.
+        """
         held = self.held
+        if self.disputed:
+            return True
         if held is None or self.pending == 0 or said.offset <= self.last_record:
             return False
         batch = held.said
@@ -128,7 +150,9 @@ class Section:
         self._note_contents(said.tail)
         return True
 
-    def _printed(self, line: Line, said: RecordLine | PositionedLine, batch: BatchLine | PositionedLine) -> PrintedRecord:
+    def _printed(
+        self, line: Line, said: RecordLine | PositionedLine, batch: BatchLine | PositionedLine
+    ) -> PrintedRecord:
         control = batch.control if isinstance(batch, BatchLine) else batch.transactional
         return PrintedRecord(
             topic=self.place.topic,
@@ -187,7 +211,11 @@ class Section:
         row = None if size is None else batch_row(group.batch(size), self.place, group.start, group.end)
         if row is None:
             self.refuse(
-                "malformed", group.start, group.end, "a position after the batch, to tell its size", f"position {group.first.position}"
+                "malformed",
+                group.start,
+                group.end,
+                "a position after the batch, to tell its size",
+                f"position {group.first.position}",
             )
         else:
             self.text.output.rows.append(row)
@@ -205,7 +233,9 @@ class Section:
         self._close_group(None)
         if self.rejected:
             where = "the end of the section" if self.ends is None else f"position {min(self.ends)}"
-            self.refuse("ambiguous", *self.rejected, f"a line that continues the chain at {where}", "lines that do not chain")
+            self.refuse(
+                "ambiguous", *self.rejected, f"a line that continues the chain at {where}", "lines that do not chain"
+            )
         self.held = self.group = self.rejected = None
         self.pending = 0
 

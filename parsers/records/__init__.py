@@ -14,9 +14,15 @@ from parsers.refusal import Parsed, refuse
 from parsers.tables import RecordRow
 
 __all__ = [
-    "BATCH_LIMIT", "BatchFields", "base_offset_of_legacy_wrapper", "content_hash", "decode_entry", "header_of",
-    "headers_hash", "key_hash",
-]  # fmt: skip
+    "BATCH_LIMIT",
+    "BatchFields",
+    "base_offset_of_legacy_wrapper",
+    "content_hash",
+    "decode_entry",
+    "header_of",
+    "headers_hash",
+    "key_hash",
+]
 
 BATCH_LIMIT: Final = 128 * 1024 * 1024
 """Bytes that one entry may decompress to, whatever its ratio; rows are charged against it too."""

@@ -98,10 +98,14 @@ def _record(data: bytes, at: int, number: int, base: int) -> Fields:
         length, start = varint(data, at)
         end = start + length
         if length < 0 or end > len(data):
-            raise Undecodable(f"record {number} of {length} bytes at byte {base + start}", f"{len(data) - start} bytes left")
+            raise Undecodable(
+                f"record {number} of {length} bytes at byte {base + start}", f"{len(data) - start} bytes left"
+            )
         fields = _fields(data, start + 1)
     except IndexError:
-        raise Undecodable(f"record {number}, which begins at byte {base + at}, to end", f"{len(data) - at} bytes left") from None
+        raise Undecodable(
+            f"record {number}, which begins at byte {base + at}, to end", f"{len(data) - at} bytes left"
+        ) from None
     if fields.end != end:
         raise Undecodable(f"record {number} to end at byte {base + end}", f"its fields end at byte {base + fields.end}")
     return fields

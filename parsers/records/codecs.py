@@ -1,4 +1,4 @@
-"""Kafka's codecs, each bounded before or while it decompresses: no stream grows past the limit, however small it came."""
+"""Kafka's codecs, each bounded before or while it decompresses: no stream grows past the limit."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def _unsnappy(data: memoryview, limit: int) -> bytes:
         size = int.from_bytes(data[at : at + 4], "big", signed=True)
         chunk = data[at + 4 : at + 4 + max(size, 0)]
         if size < 0 or len(chunk) < size or at + 4 > len(data):
-            raise Undecodable(f"a whole snappy chunk at byte {at}", f"size {size}, {max(len(data) - at - 4, 0)} bytes left")
+            raise Undecodable(
+                f"a whole snappy chunk at byte {at}", f"size {size}, {max(len(data) - at - 4, 0)} bytes left"
+            )
         out += _snappy_block(chunk, len(out), limit)
         at += 4 + size
     return bytes(out)
@@ -101,5 +103,7 @@ def _snappy_block(block: memoryview, already: int, limit: int) -> bytes:
     if already + stated > limit:
         raise too_large(limit)
     if stated > _SNAPPY_RATIO * len(block):
-        raise Undecodable("a snappy block as large as its bytes can hold", f"{stated} bytes stated in {len(block)} bytes")
+        raise Undecodable(
+            "a snappy block as large as its bytes can hold", f"{stated} bytes stated in {len(block)} bytes"
+        )
     return bytes(cramjam.snappy.decompress_raw(block))

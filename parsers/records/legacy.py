@@ -97,7 +97,9 @@ def _inner(stream: bytes, limit: int) -> tuple[list[Message], int]:
     while at + _PREFIX.size <= len(view):
         size = int(_PREFIX.unpack_from(view, at)[1])
         if size < _SMALLEST:
-            raise Undecodable(f"an inner message of at least {_SMALLEST} bytes at decompressed byte {at}", f"size {size}")
+            raise Undecodable(
+                f"an inner message of at least {_SMALLEST} bytes at decompressed byte {at}", f"size {size}"
+            )
         if at + _PREFIX.size + size > len(view):
             break
         message = _message(view[at : at + _PREFIX.size + size], f"the inner message at decompressed byte {at}")
@@ -113,7 +115,7 @@ def _inner(stream: bytes, limit: int) -> tuple[list[Message], int]:
 
 
 def _base_of(outer: Message, last_inner: int) -> int:
-    """What must be added to inner offsets; some librdkafka versions wrote 0 as the wrapper's offset, which means base 0."""
+    """What inner offsets count from; some librdkafka versions wrote wrapper offset 0, which means base 0."""
     if outer.magic == 0 or outer.offset == 0:
         return 0
     if outer.offset < last_inner:

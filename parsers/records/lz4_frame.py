@@ -75,7 +75,9 @@ def _block(data: memoryview, at: int, frame: FrameDescriptor, buffer: bytearray,
     size = word & ~_UNCOMPRESSED
     block = data[at + 4 : at + 4 + size]
     if at + 4 > len(data) or len(block) < size or size > frame.block_max:
-        raise Undecodable(f"a whole lz4 block of at most {frame.block_max} bytes at byte {at}", f"size {size}, {len(block)} there")
+        raise Undecodable(
+            f"a whole lz4 block of at most {frame.block_max} bytes at byte {at}", f"size {size}, {len(block)} there"
+        )
     if size == 0:
         return at + 4, True
     if word & _UNCOMPRESSED:

@@ -63,7 +63,9 @@ def _frame_bound(data: memoryview, at: int, limit: int) -> tuple[int, int]:
     stated = _little(data, at, width) + (256 if width == 2 else 0)
     window = stated if single else window
     if window > max(limit, _DECODER_WINDOW):
-        raise Undecodable(f"a zstd window of at most {max(limit, _DECODER_WINDOW)} bytes", f"{window} bytes", "too_large")
+        raise Undecodable(
+            f"a zstd window of at most {max(limit, _DECODER_WINDOW)} bytes", f"{window} bytes", "too_large"
+        )
     at, bound = _blocks_bound(data, at + width, min(window, _BLOCK_MAX))
     return at + (4 if descriptor & 0x04 else 0), min(bound, stated) if width else bound
 

@@ -28,9 +28,17 @@ def record(item: Record) -> bytes:
 
 
 def raw_batch(
-    records: bytes, *, count: int, base: int = 0, epoch: int = 0, attributes: int = 0, last_delta: int | None = None,
-    base_time: int = 0, max_time: int = 0, producer: tuple[int, int, int] = (-1, -1, -1),
-) -> bytes:  # fmt: skip
+    records: bytes,
+    *,
+    count: int,
+    base: int = 0,
+    epoch: int = 0,
+    attributes: int = 0,
+    last_delta: int | None = None,
+    base_time: int = 0,
+    max_time: int = 0,
+    producer: tuple[int, int, int] = (-1, -1, -1),
+) -> bytes:
     last = max(count - 1, 0) if last_delta is None else last_delta
     covered = struct.pack(">hiqqqhii", attributes, last, base_time, max_time, *producer, count) + records
     crc = google_crc32c.value(covered)
@@ -51,7 +59,9 @@ def message(
     return struct.pack(">qiI", offset, 4 + len(covered), zlib.crc32(covered)) + covered
 
 
-def wrapper(offset: int, inner: bytes, *, codec: int = 1, magic: int = 1, attributes: int = 0, timestamp: int = -1) -> bytes:
+def wrapper(
+    offset: int, inner: bytes, *, codec: int = 1, magic: int = 1, attributes: int = 0, timestamp: int = -1
+) -> bytes:
     packed = CODECS[codec](inner)
     return message(offset, None, packed, magic=magic, attributes=attributes | codec, timestamp=timestamp)
 
@@ -100,7 +110,9 @@ MAGIC_1 = "000000000000000a00000017c1672ac501000000018bcfe56800ffffffff000000017
 
 
 def test_two_records_are_written_as_kafka_writes_them() -> None:
-    made = batch([(0, 0, b"k", b"v", [(b"h", b"x")]), (1, 1, None, None, [])], base=100, epoch=5, base_time=T, max_time=T + 1)
+    made = batch(
+        [(0, 0, b"k", b"v", [(b"h", b"x")]), (1, 1, None, None, [])], base=100, epoch=5, base_time=T, max_time=T + 1
+    )
     assert made.hex() == TWO_RECORDS
 
 

@@ -33,6 +33,14 @@ def kind(codec: int, data: bytes, *, magic: int = 2, limit: int = LIMIT) -> str:
     return caught.value.kind
 
 
+def outcome(codec: int, data: bytes, magic: int) -> str:
+    try:
+        size = len(unpack(codec, data, magic=magic))
+    except Undecodable as stop:
+        return stop.kind
+    return "read" if size <= LIMIT else f"{size} bytes"
+
+
 def lz4_by_library(data: bytes, **options: bool) -> bytes:
     stream = cramjam.lz4.Compressor(**options)
     stream.compress(data)
@@ -120,7 +128,12 @@ def test_a_snappy_size_that_its_bytes_cannot_hold() -> None:
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4])
 def test_many_empty_parts_stay_linear_and_empty(codec: int) -> None:
-    part = {1: gzip.compress(b""), 2: struct.pack(">i", 1) + b"\0", 3: struct.pack("<I", 0x80000001) + b"x", 4: zstd(b"")}[codec]
+    part = {
+        1: gzip.compress(b""),
+        2: struct.pack(">i", 1) + b"\0",
+        3: struct.pack("<I", 0x80000001) + b"x",
+        4: zstd(b""),
+    }[codec]
     start = {1: b"", 2: xerial(b"")[:16], 3: lz4(b"", end=b""), 4: b""}[codec]
     assert unpack(codec, start + part * 20_000) == (b"x" * 20_000 if codec == 3 else b"")
 
@@ -157,29 +170,28 @@ print("bounded")
 def test_bombs_of_a_gigabyte_and_more_are_refused_within_bounded_memory() -> None:
     root = Path(__file__).parents[2]
     run = subprocess.run(
-        [sys.executable, "-c", BOMBS], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", BOMBS],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.stdout == "bounded\n", run.stderr
 
 
-@settings(max_examples=200)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data(), packed=st.sampled_from([item[1:] for item in FRAMINGS[2:]]), magic=st.integers(0, 2))
 def test_no_mutated_stream_raises_anything_else(data: st.DataObject, packed: tuple[int, bytes], magic: int) -> None:
     codec, stream = packed[0], bytearray(packed[1])
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, min(len(stream) - 1, 64)) | st.integers(0, len(stream) - 1))
         stream[at] = data.draw(st.integers(0, 255))
-    try:
-        assert len(unpack(codec, bytes(stream), magic=magic)) <= LIMIT
-    except Undecodable as stop:
-        assert stop.expected and stop.kind in ("undecodable", "too_large")
+    assert outcome(codec, bytes(stream), magic) in ("read", "undecodable", "too_large")
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(noise=st.binary(max_size=64), codec=st.integers(1, 7), magic=st.integers(0, 2))
 def test_noise_behind_a_true_beginning(noise: bytes, codec: int, magic: int) -> None:
     for start in (b"", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18\x60\x40\x82", xerial(b"")[:16], zlib.compress(b"")[:2]):
-        try:
-            assert len(unpack(codec, start + noise, magic=magic)) <= LIMIT
-        except Undecodable as stop:
-            assert stop.expected
+        assert outcome(codec, start + noise, magic) in ("read", "undecodable", "too_large")

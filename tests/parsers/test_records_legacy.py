@@ -26,7 +26,8 @@ def decode(entry: bytes, *, limit: int = 1 << 20) -> Parsed[RecordRow]:
 
 def refused(entry: bytes) -> str:
     parsed = decode(entry)
-    assert not parsed.rows and [refusal.kind for refusal in parsed.refusals] == ["undecodable"]
+    assert not parsed.rows
+    assert [refusal.kind for refusal in parsed.refusals] == ["undecodable"]
     assert base_offset_of_legacy_wrapper(entry) is None
     return f"{parsed.refusals[0].expected} / {parsed.refusals[0].found}"
 
@@ -43,7 +44,14 @@ def offsets(entry: bytes) -> list[int]:
 
 def test_plain_messages() -> None:
     (zero,) = decode(bytes.fromhex(MAGIC_0)).rows
-    assert (zero.offset, zero.timestamp, zero.key, zero.value, zero.leader_epoch, zero.sequence) == (9, -1, b"k", b"v", -1, -1)
+    assert (zero.offset, zero.timestamp, zero.key, zero.value, zero.leader_epoch, zero.sequence) == (
+        9,
+        -1,
+        b"k",
+        b"v",
+        -1,
+        -1,
+    )
     (one,) = decode(bytes.fromhex(MAGIC_1)).rows
     assert (one.offset, one.timestamp, one.key, one.value, one.key_size) == (10, T, None, b"v", -1)
     assert base_offset_of_legacy_wrapper(bytes.fromhex(MAGIC_1)) == 10
@@ -76,15 +84,24 @@ def test_a_wrapper_offset_below_its_last_inner_offset() -> None:
 
 
 def test_append_time_of_the_wrapper_overrides_and_create_time_does_not() -> None:
-    assert [row.timestamp for row in decode(wrapper(1, inner([0, 1]), attributes=0x08, timestamp=T + 99)).rows] == [T + 99] * 2
+    assert [row.timestamp for row in decode(wrapper(1, inner([0, 1]), attributes=0x08, timestamp=T + 99)).rows] == [
+        T + 99
+    ] * 2
     assert [row.timestamp for row in decode(wrapper(1, inner([0, 1]), timestamp=T + 99)).rows] == [T, T + 1]
 
 
 def test_mixed_magics_of_old_cleaners_are_read() -> None:
-    assert [(row.offset, row.timestamp) for row in decode(wrapper(8, inner([0, 1], magic=0), attributes=8, timestamp=T)).rows] == [
-        (7, -1), (8, -1),
-    ]  # fmt: skip
-    assert [(row.offset, row.timestamp) for row in decode(wrapper(8, inner([7, 8]), magic=0)).rows] == [(7, T + 7), (8, T + 8)]
+    assert [
+        (row.offset, row.timestamp)
+        for row in decode(wrapper(8, inner([0, 1], magic=0), attributes=8, timestamp=T)).rows
+    ] == [
+        (7, -1),
+        (8, -1),
+    ]
+    assert [(row.offset, row.timestamp) for row in decode(wrapper(8, inner([7, 8]), magic=0)).rows] == [
+        (7, T + 7),
+        (8, T + 8),
+    ]
 
 
 def test_a_wrapper_in_a_wrapper() -> None:
@@ -142,7 +159,7 @@ def test_the_recorded_old_format() -> None:
     assert [row.value for row in rows[:3]] == [b"v%d-" % index + b"x" * 20 for index in range(3)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), magic=st.integers(0, 1), codec=st.integers(1, 3))
 def test_no_mutation_raises(data: st.DataObject, magic: int, codec: int) -> None:
     entry = bytearray(wrapper(107, inner([5, 6, 7], magic=magic), magic=magic, codec=codec))
@@ -154,7 +171,7 @@ def test_no_mutation_raises(data: st.DataObject, magic: int, codec: int) -> None
     assert entry[16] > 1 or base == (parsed.rows[0].offset if parsed.rows else None)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), magic=st.integers(0, 1))
 def test_no_mutation_inside_the_stream_raises(data: st.DataObject, magic: int) -> None:
     stream = bytearray(inner([5, 6, 7], magic=magic))
