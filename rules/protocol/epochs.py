@@ -53,7 +53,7 @@ def end_offset_for(entries: EpochChain, requested: Epoch, log_end_offset: Offset
 
 
 def end_offset_for_before_kafka_7415(entries: EpochChain, requested: Epoch, log_end_offset: Offset) -> EpochEnd | None:
-    """The same up to 2.0.0: an epoch below the first entry is undefined, which sends the asker to its high watermark."""
+    """The same up to 2.0.0: an epoch below the first entry is undefined; the asker takes its high watermark."""
     if not entries or requested < entries[0].epoch:
         return None
     return end_offset_for(entries, requested, log_end_offset)

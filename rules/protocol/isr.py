@@ -53,7 +53,7 @@ class LeaderView:
     """The ISR change still in flight to the controller."""
     followers: tuple[RemoteReplica, ...]
     eligible: Brokers
-    """The followers that may enter the ISR, by `eligible_zookeeper` or `eligible_kraft`; all where the version asks not."""
+    """The followers that may enter the ISR, by `eligible_zookeeper` or `eligible_kraft`."""
     lag_time_max_ms: int
     time_ms: int
 

@@ -96,7 +96,7 @@ def conclude(
     )
 
 
-def truncate_by_high_watermark(follower: Replica, leader: Replica) -> Truncation:
+def truncate_by_high_watermark(follower: Replica, _leader: Replica) -> Truncation:
     """Up to 0.10.2, and wherever the inter-broker protocol is older than 0.11.0-IV2: nobody is asked."""
     return _at_high_watermark("hw-truncation", follower, follower, (), "this rule asks no leader")
 

@@ -31,7 +31,7 @@ def follower_high_watermark(leader_high_watermark: Offset, log_start_offset: Off
 
 
 def high_watermark_at_start(checkpoint: Offset | None, log_start_offset: Offset, log_end_offset: Offset) -> Offset:
-    """What a restarted broker begins with: its checkpoint brought into its log, the log start where none was written."""
+    """What a restarted broker begins with: its checkpoint brought into its log, or the log start where it has none."""
     return log_start_offset if checkpoint is None else _clamp(checkpoint, log_start_offset, log_end_offset)
 
 
@@ -40,7 +40,7 @@ def high_watermark_after_truncation(current: Offset, offset: Offset) -> Offset:
     return min(current, offset)
 
 
-def high_watermark_after_truncation_before_2_4(current: Offset, offset: Offset) -> Offset:
+def high_watermark_after_truncation_before_2_4(current: Offset, _cut_to: Offset) -> Offset:
     """The same up to 2.3: the field was left alone, and could exceed the log end until the next answer."""
     return current
 
@@ -81,7 +81,7 @@ def counted_since_3_6(leader: LeaderView) -> Brokers:
     return maximal_isr(leader.committed_isr, leader.proposed_isr) | awaited
 
 
-def always_advances(leader: LeaderView, min_insync_replicas: int, replication_factor: int) -> bool:
+def always_advances(_leader: LeaderView, _min_insync_replicas: int, _replication_factor: int) -> bool:
     """Up to 3.6 nothing but the counted logs holds a high watermark back."""
     return True
 

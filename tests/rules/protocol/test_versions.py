@@ -84,7 +84,7 @@ def test_protocols_sort_by_step_and_a_bare_release_is_its_newest() -> None:
     assert all(before < after for before, after in pairwise(read))
     assert [str(version) for version in read[1:3]] == ["0.11.0-IV1", "0.11.0-IV2"]
     assert protocol("2.8.1") == protocol("2.8")
-    with pytest.raises(ValueError, match="2.8-IV"):
+    with pytest.raises(ValueError, match=r"2\.8-IV"):
         protocol("2.8-IV")
 
 
