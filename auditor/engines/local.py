@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from auditor.engines.plan import ReadUnit
+from auditor.engines.plan import ReadUnit, Selection
 from auditor.engines.progress import Progress
 from auditor.engines.reading import read_unit
 from auditor.engines.settle import settle
@@ -15,7 +15,10 @@ PartitionKey = tuple[str | None, str | None, int | None]
 
 
 def run(
-    units: Sequence[ReadUnit], surroundings: Mapping[str | None, Surroundings], progress: Progress
+    units: Sequence[ReadUnit],
+    surroundings: Mapping[str | None, Surroundings],
+    progress: Progress,
+    selection: Selection,
 ) -> Iterator[PartitionVerdict]:
     """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
     claims: dict[PartitionKey, list[Fact]] = {}
@@ -23,7 +26,8 @@ def run(
     for unit in units:
         if unit.kind == "root":
             for fact in read_unit(unit, surroundings[unit.cluster_id].level):
-                claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
+                if fact.topic is None or selection.admits(fact.topic, fact.partition):
+                    claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
         else:
             partitions.setdefault((unit.cluster_id, unit.topic, unit.partition), []).append(unit)
     dump = units[0].dump if units else ""

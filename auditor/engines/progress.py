@@ -8,6 +8,9 @@ from typing import Protocol
 class Progress(Protocol):
     """Told by an engine as it goes; the engine never waits for it."""
 
+    def total(self, total_bytes: int) -> None:
+        """So many bytes will be read."""
+
     def advance(self, read_bytes: int) -> None:
         """So many more bytes were read."""
 
@@ -17,6 +20,9 @@ class Progress(Protocol):
 
 class Silent:
     """Progress that nobody watches."""
+
+    def total(self, total_bytes: int) -> None:
+        """Nobody is told."""
 
     def advance(self, read_bytes: int) -> None:
         """Nobody is told."""

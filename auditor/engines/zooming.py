@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pyarrow.compute as pc
 
@@ -84,7 +84,7 @@ def _marks(segment: SegmentFile, request: ZoomRequest, level: Level, dump: str) 
             yield _mark(row, segment.source, dump)
 
 
-def _mark(row: Mapping[str, int], source: str, dump: str) -> BatchMark:
+def _mark(row: Mapping[str, Any], source: str, dump: str) -> BatchMark:
     span = Span(source=source, start=row["span_start"], end=row["span_end"])
     base = row["base_offset"]
     if base is None:

@@ -1,0 +1,181 @@
+"""The report as one JSON document: the contract that others build on (see docs/report.schema.json)."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from auditor.report.model import AuditReport, Incident, PlacedCounterfactual, PlacedReplica, RefusalLine
+from rules.finding import Finding, Severity
+
+SCHEMA_VERSION: Final = 1
+Json = dict[str, object]
+
+
+def render(report: AuditReport) -> str:
+    """The document, always the same for the same dump."""
+    return json.dumps(document(report), indent=2, ensure_ascii=True) + "\n"
+
+
+def document(report: AuditReport) -> Json:
+    """The document as plain values."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "tool": {"name": "tidemark", "version": report.version, "level": report.level},
+        "verdict": report.verdict,
+        "interrupted": report.interrupted,
+        "findings": [_finding(finding) for finding in report.findings],
+        "incidents": [_incident(incident) for incident in report.incidents],
+        "replicas": [_replica(placed) for placed in report.replicas],
+        "counterfactuals": [_counterfactual(placed) for placed in report.counterfactuals],
+        "refusals": [_refusal(line) for line in report.refusals],
+        "coverage": _coverage(report),
+        "exitCode": report.exit_code,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "id": finding.id,
+        "fingerprint": finding.fingerprint,
+        "rule": finding.rule,
+        "severity": Severity(finding.severity).label,
+        "confidence": finding.confidence,
+        "verdict": finding.verdict,
+        "clusterId": finding.cluster_id,
+        "topic": finding.topic,
+        "topicId": finding.topic_id,
+        "partition": finding.partition,
+        "brokers": list(finding.brokers),
+        "startOffset": finding.start_offset,
+        "endOffset": finding.end_offset,
+        "message": finding.message,
+        "evidence": [
+            {"path": e.span.source, "start": e.span.start, "end": e.span.end, "role": e.role} for e in finding.exhibits
+        ],
+        "facts": {_camel(name): value for name, value in finding.values().items()},
+        "impliedBy": list(finding.implied_by),
+        "sketch": finding.sketch,
+    }
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def _incident(incident: Incident) -> Json:
+    return {
+        "id": incident.id,
+        "title": incident.title,
+        "severity": Severity(incident.severity).label,
+        "scope": incident.scope,
+        "topics": list(incident.topics),
+        "partitions": incident.partitions,
+        "brokers": list(incident.brokers),
+        "findings": list(incident.findings),
+        "cause": incident.cause,
+    }
+
+
+def _replica(placed: PlacedReplica) -> Json:
+    replica = placed.replica
+    return {
+        "clusterId": placed.cluster_id,
+        "topic": placed.topic,
+        "topicId": replica.topic_id,
+        "partition": placed.partition,
+        "broker": replica.broker,
+        "logDir": replica.log_dir,
+        "path": replica.path,
+        "state": replica.state,
+        "logStartOffset": replica.log_start_offset,
+        "logEndOffset": replica.log_end_offset,
+        "highWatermarkOnDisk": replica.high_watermark_on_disk,
+        "expectedHighWatermark": {
+            "low": replica.expected_low,
+            "high": replica.expected_high,
+            "because": list(replica.expected_because),
+        },
+        "epochs": [{"epoch": line.epoch, "startOffset": line.start_offset} for line in replica.epochs],
+        "verdict": replica.verdict,
+        "batches": replica.batches,
+        "records": replica.records,
+        "bytesSeen": replica.bytes_seen,
+        "bytesRead": replica.bytes_read,
+        "bytesRefused": replica.bytes_refused,
+        "checksumsVerified": replica.checksums_verified,
+    }
+
+
+def _counterfactual(placed: PlacedCounterfactual) -> Json:
+    table = placed.table
+    return {
+        "clusterId": placed.cluster_id,
+        "topic": placed.topic,
+        "partition": placed.partition,
+        "follower": table.follower,
+        "leader": table.leader,
+        "startOffset": table.start_offset,
+        "endOffset": table.end_offset,
+        "because": table.because,
+        "outcomes": [
+            {
+                "rule": outcome.rule,
+                "inForce": outcome.in_force,
+                "exchanges": [
+                    {
+                        "askedEpoch": exchange.asked_epoch,
+                        "askedOffset": exchange.asked_offset,
+                        "answeredEpoch": exchange.answered_epoch,
+                        "answeredOffset": exchange.answered_offset,
+                    }
+                    for exchange in outcome.exchanges
+                ],
+                "cutTo": outcome.cut_to,
+                "cuts": outcome.cuts,
+                "kept": [outcome.kept_start, outcome.kept_end],
+                "lost": [outcome.lost_start, outcome.lost_end],
+                "because": outcome.because,
+            }
+            for outcome in table.outcomes
+        ],
+    }
+
+
+def _refusal(line: RefusalLine) -> Json:
+    return {
+        "kind": line.kind,
+        "expected": line.expected,
+        "found": line.found,
+        "path": line.path,
+        "start": line.start,
+        "end": line.end,
+        "topic": line.topic,
+        "partition": line.partition,
+    }
+
+
+def _coverage(report: AuditReport) -> Json:
+    coverage = report.coverage
+    return {
+        "clusters": coverage.clusters,
+        "brokers": coverage.brokers,
+        "partitions": coverage.partitions,
+        "replicasSeen": coverage.replicas_seen,
+        "replicasMissing": coverage.replicas_missing,
+        "bytesSeen": coverage.bytes_seen,
+        "bytesRead": coverage.bytes_read,
+        "bytesRefused": coverage.bytes_refused,
+        "offsetsCovered": coverage.offsets_covered,
+        "offsetsCompared": coverage.offsets_compared,
+        "batches": coverage.batches,
+        "checksumsVerified": coverage.checksums_verified,
+        "filesSeen": coverage.files_seen,
+        "filesUnread": coverage.files_unread,
+        "ratio": coverage.ratio,
+        "undecided": [
+            {"rule": point.rule, "reason": point.reason, "missing": point.missing, "partitions": point.partitions}
+            for point in coverage.undecided
+        ],
+    }

@@ -1,0 +1,99 @@
+"""The audit report: all that a renderer may see, in the order in which it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rules.counterfactual import Counterfactual, ProtocolOutcome
+from rules.finding import Finding, Severity
+from rules.incident import Incident
+from rules.verdict import ReplicaVerdict, RuleCoverage
+
+
+__all__ = [
+    "AuditReport", "Counterfactual", "Coverage", "Incident", "PlacedCounterfactual", "PlacedReplica", "ProtocolOutcome",
+    "RefusalLine", "ReplicaVerdict", "RuleCoverage",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalLine:
+    """One thing that could not be read."""
+
+    kind: str
+    expected: str
+    found: str
+    path: str
+    start: int
+    end: int
+    topic: str | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How much was seen to say what is said."""
+
+    clusters: int
+    brokers: int
+    partitions: int
+    replicas_seen: int
+    replicas_missing: int
+    bytes_seen: int
+    bytes_read: int
+    bytes_refused: int
+    offsets_covered: int
+    offsets_compared: int
+    batches: int
+    checksums_verified: int
+    files_seen: int
+    files_unread: int
+    ratio: float
+    undecided: tuple[RuleCoverage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedReplica:
+    """A replica with the partition it belongs to."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    replica: ReplicaVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedCounterfactual:
+    """A counterfactual table with the partition it belongs to."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    table: Counterfactual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """What an audit has to say."""
+
+    version: str
+    level: str
+    verdict: str
+    exit_code: int
+    findings: tuple[Finding, ...]
+    incidents: tuple[Incident, ...]
+    replicas: tuple[PlacedReplica, ...]
+    counterfactuals: tuple[PlacedCounterfactual, ...]
+    refusals: tuple[RefusalLine, ...]
+    coverage: Coverage
+    interrupted: bool = False
+
+    @property
+    def violations(self) -> tuple[Finding, ...]:
+        """Findings of broken laws, without those that could not be decided."""
+        return tuple(finding for finding in self.findings if finding.verdict == "violated")
+
+    @property
+    def worst(self) -> Severity | None:
+        """The highest severity found."""
+        return max((Severity(finding.severity) for finding in self.violations), default=None)
