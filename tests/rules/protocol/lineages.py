@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -36,11 +36,11 @@ def chains(draw: st.DrawFn, max_entries: int = 6) -> EpochChain:
     return chain(*zip(epochs, offsets, strict=True))
 
 
-@dataclass
 class History:
     """Two logs written by elected leaders, one leader an epoch, copied by prefix and cut by crashes."""
 
-    logs: list[Replica] = field(default_factory=lambda: [replica(leo=0), replica(leo=0)])
+    def __init__(self) -> None:
+        self.logs = [replica(leo=0), replica(leo=0)]
 
     def lead(self, leader: int, epoch: int, records: int) -> None:
         """Opens an epoch at the leader's log end and appends."""

@@ -1,6 +1,6 @@
 """The KRaft metadata log: every Fetch is checked, and nothing is cut below a high watermark."""
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 from rules.protocol.epochs import EpochEnd
 from rules.protocol.metadata_truncation import metadata_end_offset, truncate_metadata_log
@@ -14,6 +14,7 @@ def snapshot(epoch: int, end_offset: int) -> EpochEnd:
     return EpochEnd(epoch=Epoch(epoch), end_offset=Offset(end_offset))
 
 
+@settings(max_examples=40)
 @given(pair=elections())
 def test_metadata_logs_agree_after_the_exchange_or_the_follower_refused(pair: tuple[Replica, Replica]) -> None:
     follower, leader = pair
