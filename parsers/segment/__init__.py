@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.segment.chain import SegmentChunk, scan
 from parsers.segment.columns import HEADER_SCHEMA, with_place
-from parsers.segment.scan import SegmentChunk, scan
 
 __all__ = ["HEADER_SCHEMA", "SegmentChunk", "scan", "with_place"]

@@ -53,7 +53,8 @@ def swallowed(segment: Mapped, previous: int, position: int, credit: ChecksumCre
 def gap(segment: Mapped, previous: int, position: int, credit: ChecksumCredit) -> Hole:
     """The hole that begins at `position`, where no sound header stands; `previous` is the batch before it, or -1."""
     due = last_offset(segment, previous) + 1 if previous >= 0 else None
-    if zeros_end(segment, position) == segment.size:
+    # A few zeros at the end may be the first bytes of an offset: too few to be told from a torn header.
+    if segment.size - position >= PREFIX_BYTES and zeros_end(segment, position) == segment.size:
         return Hole(kind="zero_tail", start=position, end=segment.size, due=due)
     resumed = next_batch(segment, position + 1, segment.size, credit)
     if resumed is not None:

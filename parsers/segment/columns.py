@@ -40,9 +40,23 @@ class HeaderColumns(NamedTuple):
 
 def empty_columns(rows: int) -> HeaderColumns:
     """Room for `rows` rows; the operating system gives pages only to rows that are written."""
-    i64, i32, i16 = np.int64, np.int32, np.int16
-    kinds = (i64, i64, i32, np.int8, i32, i64, np.uint8, i16, i32, i64, i64, i64, i16, i32, i64)
-    return HeaderColumns(*(np.empty(rows, dtype=kind) for kind in kinds))
+    return HeaderColumns(
+        base_offset=np.empty(rows, dtype=np.int64),
+        last_offset=np.empty(rows, dtype=np.int64),
+        leader_epoch=np.empty(rows, dtype=np.int32),
+        magic=np.empty(rows, dtype=np.int8),
+        size=np.empty(rows, dtype=np.int32),
+        crc=np.empty(rows, dtype=np.int64),
+        crc_valid=np.empty(rows, dtype=np.uint8),
+        attributes=np.empty(rows, dtype=np.int16),
+        record_count=np.empty(rows, dtype=np.int32),
+        base_timestamp=np.empty(rows, dtype=np.int64),
+        max_timestamp=np.empty(rows, dtype=np.int64),
+        producer_id=np.empty(rows, dtype=np.int64),
+        producer_epoch=np.empty(rows, dtype=np.int16),
+        base_sequence=np.empty(rows, dtype=np.int32),
+        span_start=np.empty(rows, dtype=np.int64),
+    )
 
 
 def gather_v2(data: Bytes, columns: HeaderColumns, rows: slice | npt.NDArray[np.int64]) -> None:

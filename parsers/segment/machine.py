@@ -21,7 +21,7 @@ from parsers.segment.compiled import Skip, Walk
 from parsers.segment.layout import INT64_MAX, MAX_LENGTH
 
 CRC_SYMBOL: Final = "tidemark_crc32c_extend"
-"""Name under which compiled code finds `crc32c_extend`: a name, not an address, so that the code can be kept on disk."""
+"""Name under which compiled code finds `crc32c_extend`; were it an address, the code could not be kept on disk."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,19 +30,19 @@ _crc32c_extend: Any = types.ExternalFunction(CRC_SYMBOL, types.uint32(types.uint
 
 def _compiled(function: Function) -> Function:
     """Marks a function for the compiler, and leaves its type as it reads."""
-    return cast(Function, numba.njit(function))
+    return cast("Function", numba.njit(function))
 
 
 def _big_endian(bits: int) -> Any:
     """An intrinsic that reads a signed big-endian integer of `bits` at an address, aligned or not."""
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         word = ir.IntType(bits)
         value = builder.load(builder.inttoptr(arguments[0], word.as_pointer()), align=1)
         value = builder.bswap(value) if bits > 8 else value
         return value if bits == 64 else builder.sext(value, ir.IntType(64))
 
-    def read(typing_context: Any, address: Any) -> Any:
+    def read(_typing_context: Any, _address: Any) -> Any:
         return types.int64(types.int64), codegen
 
     return intrinsic(read)
@@ -113,7 +113,7 @@ def _sound(address: int, size: int, position: int) -> int:
     if end != 0:
         return end
     end = _fits(address, size, position)
-    if end == 0 or end == size or _plausible(address, size, end) != 0:
+    if end in (0, size) or _plausible(address, size, end) != 0:
         return end
     return 0
 
@@ -134,7 +134,7 @@ def _fill_v2(at: int, columns: HeaderColumns, row: int) -> None:
     columns.record_count[row] = _read32(at + 57)
 
 
-def _walk(
+def _walk(  # noqa: PLR0917 - compiled code is called by position
     address: int, size: int, position: int, stop: int, columns: HeaderColumns, row: int, verify: bool
 ) -> tuple[int, int]:
     """Rows of magic 2 are filled whole; of older ones only place, size and magic."""

@@ -111,7 +111,7 @@ def _lz4_frame(payload: bytes, header: bytes) -> bytes:
     return b"".join(frame) + bytes(4)
 
 
-def batch_bytes(
+def batch_bytes(  # noqa: PLR0913 - a header has that many fields
     *,
     base_offset: int,
     leader_epoch: int = 0,
@@ -130,8 +130,8 @@ def batch_bytes(
 ) -> bytes:
     """A magic 2 batch. What is not given follows from the records.
 
-    `payload` stands for the records as stored, compressed or not, and then nothing is compressed here; `attributes` must
-    name its codec. `crc` replaces the checksum that would hold.
+    `payload` stands for the records as stored, compressed or not; nothing is compressed here then, and `attributes`
+    must name its codec. `crc` replaces the checksum that would hold.
     """
     if payload is None:
         payload = compress(b"".join(map(record_bytes, records)), codec)

@@ -1,13 +1,16 @@
 """Raw `.log` segments to rows: the chain of batch headers, their checksums, and the places where the chain breaks.
 
 The *true chain* of a file starts at byte 0, follows sound headers, and takes up again behind damage. A scan of
-`[start, end)` yields the batches of that chain whose first byte lies there, and the refusals that start there: a file may
-be cut anywhere, and the parts add up to the whole.
+`[start, end)` yields the batches of that chain whose first byte lies there, and the refusals that start there: a file
+may be cut anywhere, and the parts add up to the whole.
 """
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Final, Protocol
 import numpy as np
 import pyarrow as pa
 
+from parsers.files import file_type
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.breaks import Hole, gap, refusal_of, swallowed
@@ -25,7 +29,8 @@ from parsers.segment.plain import PlainKernel
 from parsers.segment.resync import ChecksumCredit
 from parsers.tables import Refusal
 
-CHUNK_ROWS: Final = 1 << 18
+CHUNK_ROWS: Final = 1 << 15
+"""Rows whose columns the allocator hands out again and again; larger chunks cost fresh pages every time."""
 CHUNK_REFUSALS: Final = 1 << 12
 WINDOW: Final = 64 << 20
 """Bytes after which passed pages are given back."""
@@ -94,8 +99,12 @@ def choose_kernel(size: int) -> Kernel:
 
 def _map(path: Path) -> Mapped | None:
     """The file, mapped read-only; None for an empty one, which has nothing to map."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        # Opening a FIFO would wait for a writer for ever.
+        raise OSError(errno.EINVAL, file_type(mode))
     with path.open("rb") as file:
-        size = file.seek(0, 2)
+        size = file.seek(0, os.SEEK_END)
         if size == 0:
             return None
         mapping = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)

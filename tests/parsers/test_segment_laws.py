@@ -1,0 +1,104 @@
+"""Laws of the segment reader on any bytes: parts add up, kernels agree, every byte is accounted for once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.segment import compiled
+from parsers.segment.chain import choose_kernel
+from parsers.segment.compiled import compiled_kernel
+from parsers.segment.plain import PlainKernel
+from tests.parsers.segment_logs import SAMPLES, damaged, everything, log_of, spans
+
+PAGE = 4096
+BIG = SAMPLES / "clean_mixed/dump/broker-1/data"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("laws") / "0.log"
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=damaged(), cuts=st.lists(st.integers(0, 1500), max_size=5), rows=st.integers(1, 5))
+def test_parts_add_up_to_the_whole(path: Path, content: bytes, cuts: list[int], rows: int) -> None:
+    path.write_bytes(content)
+    assert everything(path, cuts, chunk_rows=rows) == everything(path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=damaged())
+def test_both_kernels_see_one_chain(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    assert everything(path, kernel=compiled_kernel()) == everything(path, kernel=PlainKernel())
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=damaged(), verify=st.booleans())
+def test_every_byte_is_in_one_row_or_one_refusal(path: Path, content: bytes, verify: bool) -> None:
+    path.write_bytes(content)
+    ranges = spans(*everything(path, verify=verify))
+    assert [start for start, _ in ranges] == [0, *(end for _, end in ranges)][: len(ranges)]
+    assert (ranges[-1][1] if ranges else 0) == len(content)
+
+
+@settings(max_examples=30, deadline=None)
+@given(content=damaged())
+def test_checksums_do_not_change_the_chain(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    summed, refusals = everything(path)
+    unsummed, same = everything(path, verify=False)
+    assert summed.drop_columns("crc_valid") == unsummed.drop_columns("crc_valid")
+    assert refusals == same
+
+
+@pytest.mark.parametrize("kernel", [PlainKernel(), compiled_kernel()])
+def test_forced_splits_of_a_page(path: Path, kernel: PlainKernel) -> None:
+    log = log_of(800, value=b"some value")
+    log[30] = b"\xff" * 7
+    log[200] = bytes(PAGE * 3)
+    log[500] = log[500][:40]
+    log[600] = b"\x02" * PAGE
+    content = b"".join(log) + bytes(PAGE * 2)
+    path.write_bytes(content)
+    whole = everything(path, kernel=kernel)
+    assert len(whole[1]) == 5
+    assert everything(path, range(PAGE, len(content), PAGE), kernel=kernel) == whole
+
+
+def test_forced_splits_of_recorded_segments() -> None:
+    largest = max(BIG.rglob("*.log"), key=lambda segment: segment.stat().st_size)
+    cuts = range(PAGE, largest.stat().st_size, PAGE)
+    assert len(cuts) > 1
+    assert everything(largest, cuts) == everything(largest)
+
+
+def test_large_files_take_the_compiled_kernel() -> None:
+    assert isinstance(choose_kernel(64 << 20), compiled.CompiledKernel)
+    assert isinstance(choose_kernel(1 << 20), PlainKernel)
+
+
+def test_a_machine_without_numba_reads_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "parsers.segment.machine", None)
+    assert compiled_kernel.__wrapped__() is None
+
+
+def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from parsers.segment import machine
+
+    real, asked = machine._compile, []
+
+    def unwritable(keep: bool) -> tuple[compiled.Walk, compiled.Skip]:
+        asked.append(keep)
+        if keep:
+            raise RuntimeError("cannot cache function: no locator available")
+        return real(True)
+
+    monkeypatch.setattr(machine, "_compile", unwritable)
+    assert machine.compile_kernel() is not None
+    assert asked == [True, False]
