@@ -1,0 +1,76 @@
+"""Every recorded incident yields what its truth demands, at the exact offsets, and nothing bad beside it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.report.json import document
+from rules.catalog import BY_ID
+from rules.finding import Severity
+from tests.lab.expected_from_truth import cases, expected
+
+CASES = cases()
+EVIDENCE_READ = {"disk"}
+"""Kinds of evidence that the audit reads so far; demands that need others wait for their readers."""
+
+
+@cache
+def findings_of(case: Path) -> list[dict[str, Any]]:
+    report = document(audit(case / "dump", AuditConfig(engine="local")))
+    findings: list[dict[str, Any]] = report["findings"]  # type: ignore[assignment]
+    return [finding for finding in findings if finding["verdict"] == "violated"]
+
+
+def demands_of(case: Path) -> dict[str, Any]:
+    demands: dict[str, Any] = json.loads((case / "expected.json").read_text(encoding="utf-8"))
+    return demands
+
+
+def meets(finding: dict[str, Any], demand: dict[str, Any]) -> bool:
+    asked = {key: demand[key] for key in ("rule", "topic", "partition", "startOffset", "endOffset") if demand[key] is not None}
+    if any(finding[key] != value for key, value in asked.items()):
+        return False
+    if demand["brokers"] is not None and finding["brokers"] != demand["brokers"]:
+        return False
+    return Severity[finding["severity"].upper()] >= Severity[demand["atLeast"].upper()]
+
+
+def test_the_recorded_cases_are_there() -> None:
+    assert len(CASES) >= 14
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_expectations_are_written_from_the_truth(case: Path) -> None:
+    truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
+    assert demands_of(case) == expected(truth)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_yields_what_its_truth_demands(case: Path) -> None:
+    demands = [d for d in demands_of(case)["mustFind"] if d["from"] in EVIDENCE_READ and d["rule"] in BY_ID]
+    for demand in demands:
+        assert any(meets(finding, demand) for finding in findings_of(case)), f"{case.name}: nothing meets {demand}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_yields_nothing_bad_beside_that(case: Path) -> None:
+    demands = demands_of(case)
+    called_for = {demand["rule"] for demand in demands["mustFind"]}
+    banned = {ban["rule"] for ban in demands["mustNotFind"]}
+    limit = Severity[demands["maxSeverityBeside"].upper()]
+    for finding in findings_of(case):
+        assert finding["rule"] not in banned, finding["message"]
+        if finding["rule"] not in called_for:
+            assert Severity[finding["severity"].upper()] <= limit, finding["message"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_says_how_it_was_made(case: Path) -> None:
+    assert len((case / "README.md").read_text(encoding="utf-8")) > 100
