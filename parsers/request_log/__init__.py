@@ -7,6 +7,6 @@ from parsers.request_log.read import LineCounts, RequestLog, read_request_lines,
 from parsers.request_log.sessions import NOTHING, Session, SessionState, fold, join
 
 __all__ = [
-    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "FetchCall", "LineCounts", "PartitionKey", "RequestLog", "Session",
-    "SessionState", "fetch_rows", "fold", "join", "read_request_lines", "read_request_log",
+    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "FetchCall", "LineCounts", "PartitionKey", "RequestLog",
+    "Session", "SessionState", "fetch_rows", "fold", "join", "read_request_lines", "read_request_log",
 ]  # fmt: skip

@@ -12,10 +12,12 @@ from parsers.request_log.request import Request
 from parsers.tables.requests import RequestApi, RequestEvent
 
 _NONE: Final[Struct] = {}
+_NUMBER: Final = ("partitionIndex", "partition")
 _EVENT: Final[Mapping[str, None]] = dict.fromkeys(
     (
         "sender", "topic", "topic_id", "partition", "leader_epoch", "delete_partition", "offset", "low_watermark",
-        "producer_id", "producer_epoch", "committed", "coordinator_epoch", "broker_epoch", "previous_broker_epoch", "error_code",
+        "producer_id", "producer_epoch", "committed", "coordinator_epoch", "broker_epoch", "previous_broker_epoch",
+        "error_code",
     )
 )  # fmt: skip
 
@@ -28,7 +30,7 @@ def _event(request: Request, origin: Origin, api: RequestApi, **told: str | int 
 def stop_replica(request: Request, origin: Origin) -> Iterator[RequestEvent]:
     """STOP_REPLICA: by topic since version 3, flat before with one flag for all."""
     errors = {
-        (named(state)["topic"], partition_number(state, "partitionIndex", "partition")): i16(state, "errorCode")
+        (named(state)["topic"], partition_number(state, *_NUMBER)): i16(state, "errorCode")
         for state in structs(request.answer or _NONE, "partitionErrors", "partitions")
     }
     whole_error = i16(request.answer or _NONE, "errorCode")
@@ -36,7 +38,8 @@ def stop_replica(request: Request, origin: Origin) -> Iterator[RequestEvent]:
     for topic, partition, epoch, delete in _stopped(request.body):
         yield _event(
             request, origin, "STOP_REPLICA", sender=sender, topic=topic, partition=partition, leader_epoch=epoch,
-            delete_partition=delete_all if delete is None else delete, error_code=errors.get((topic, partition), whole_error),
+            delete_partition=delete_all if delete is None else delete,
+            error_code=errors.get((topic, partition), whole_error),
         )  # fmt: skip
 
 
@@ -46,7 +49,7 @@ def _stopped(body: Struct) -> Iterator[tuple[str | None, int, int | None, bool |
             number = partition_number(state, "partitionIndex")
             yield named(topic)["topic"], number, i32(state, "leaderEpoch"), flag(state, "deletePartition")
     for topic in structs(body, "ungroupedPartitions", "partitions"):
-        yield named(topic)["topic"], partition_number(topic, "partitionIndex", "partition"), None, None
+        yield named(topic)["topic"], partition_number(topic, *_NUMBER), None, None
     for topic in structs(body, "topics"):
         for number in integers(topic, "partitionIndexes") or ():
             yield named(topic)["topic"], number, None, None
@@ -58,10 +61,10 @@ def controlled_shutdown(request: Request, origin: Origin) -> Iterator[RequestEve
     error = i16(request.answer or _NONE, "errorCode")
     yield _event(request, origin, "CONTROLLED_SHUTDOWN", sender=sender, broker_epoch=epoch, error_code=error)
     for left in structs(request.answer or _NONE, "remainingPartitions", "partitionsRemaining"):
-        number = partition_number(left, "partitionIndex", "partition")
+        number = partition_number(left, *_NUMBER)
         yield _event(
-            request, origin, "CONTROLLED_SHUTDOWN", sender=sender, topic=named(left)["topic"], partition=number, broker_epoch=epoch,
-            error_code=error,
+            request, origin, "CONTROLLED_SHUTDOWN", sender=sender, topic=named(left)["topic"], partition=number,
+            broker_epoch=epoch, error_code=error,
         )  # fmt: skip
 
 
@@ -69,7 +72,8 @@ def broker_registration(request: Request, origin: Origin) -> Iterator[RequestEve
     """BROKER_REGISTRATION: previous epoch -1 on a restart tells an unclean shutdown."""
     answer = request.answer or _NONE
     yield _event(
-        request, origin, "BROKER_REGISTRATION", sender=i32(request.body, "brokerId"), broker_epoch=i64(answer, "brokerEpoch"),
+        request, origin, "BROKER_REGISTRATION", sender=i32(request.body, "brokerId"),
+        broker_epoch=i64(answer, "brokerEpoch"),
         previous_broker_epoch=i64(request.body, "previousBrokerEpoch"), error_code=i16(answer, "errorCode"),
     )  # fmt: skip
 
@@ -77,7 +81,7 @@ def broker_registration(request: Request, origin: Origin) -> Iterator[RequestEve
 def transaction_markers(request: Request, origin: Origin) -> Iterator[RequestEvent]:
     """WRITE_TXN_MARKERS: one row a marker and partition; the only trace of their appends."""
     errors = {
-        (i64(marker, "producerId"), named(topic)["topic"], partition_number(state, "partitionIndex", "partition")): i16(state, "errorCode")
+        (i64(marker, "producerId"), named(topic)["topic"], partition_number(state, *_NUMBER)): i16(state, "errorCode")
         for marker in structs(request.answer or _NONE, "markers", "transactionMarkers")
         for topic in structs(marker, "topics")
         for state in structs(topic, "partitions")
@@ -97,13 +101,13 @@ def transaction_markers(request: Request, origin: Origin) -> Iterator[RequestEve
 def delete_records(request: Request, origin: Origin) -> Iterator[RequestEvent]:
     """DELETE_RECORDS: one row a partition."""
     answers = {
-        (named(topic)["topic"], partition_number(state, "partitionIndex", "partition")): state
+        (named(topic)["topic"], partition_number(state, *_NUMBER)): state
         for topic in structs(request.answer or _NONE, "topics")
         for state in structs(topic, "partitions")
     }
     for topic in structs(request.body, "topics"):
         for state in structs(topic, "partitions"):
-            name, number = named(topic)["topic"], partition_number(state, "partitionIndex", "partition")
+            name, number = named(topic)["topic"], partition_number(state, *_NUMBER)
             answer = answers.get((name, number), _NONE)
             yield _event(
                 request, origin, "DELETE_RECORDS", topic=name, partition=number, offset=i64(state, "offset"),

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from parsers.provenance import Origin
 from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
 from parsers.request_log.sessions import NOTHING, Base, Cached, OpenSession, SessionState, SessionTable, Step
 from parsers.tables.requests import Fetch, SessionGap, SessionGapReason
+
+
+class Standing(NamedTuple):
+    """How much of a row was said, and how far the session vouches for the rest."""
+
+    implied: bool = False
+    answer_implied: bool = False
+    stale: bool = False
+    begun_unseen: bool = False
+
+
+_PLAIN: Final = Standing()
 
 
 def fetch_rows(
@@ -38,7 +51,7 @@ def _full(call: FetchCall, origin: Origin) -> Iterator[Fetch]:
 
 
 def _incremental(call: FetchCall, session: OpenSession, origin: Origin, implied: bool) -> Iterator[Fetch]:
-    """Partitions named by the request, then those named by the answer, then the others of the session in order of their keys."""
+    """Partitions the request names, then those the answer names, then the others of the session by key."""
     answers = {answered.key: answered for answered in call.answered}
     named = {asked.key: asked for asked in call.asked}
     for key in [*named, *(key for key in answers if key not in named)]:
@@ -52,7 +65,12 @@ def _incremental(call: FetchCall, session: OpenSession, origin: Origin, implied:
 
 
 def _session_row(
-    call: FetchCall, session: OpenSession, origin: Origin, key: PartitionKey, asked: Asked | None, answered: Answered | None
+    call: FetchCall,
+    session: OpenSession,
+    origin: Origin,
+    key: PartitionKey,
+    asked: Asked | None,
+    answered: Answered | None,
 ) -> Fetch:
     cached = session.partitions.get(key) or Cached()
     stale = (asked is None and cached.asked_stale) or (answered is None and cached.answered_stale)
@@ -62,10 +80,7 @@ def _session_row(
         key,
         asked or cached.asked,
         answered or _unchanged(call, key, cached.answered),
-        implied=asked is None,
-        answer_implied=answered is None and call.answer_known,
-        stale=stale,
-        begun_unseen=session.base is not Base.FULL,
+        Standing(asked is None, answered is None and call.answer_known, stale, session.base is not Base.FULL),
     )
 
 
@@ -84,11 +99,7 @@ def _row(
     key: PartitionKey,
     asked: Asked | None,
     answered: Answered | None,
-    *,
-    implied: bool = False,
-    answer_implied: bool = False,
-    stale: bool = False,
-    begun_unseen: bool = False,
+    standing: Standing = _PLAIN,
 ) -> Fetch:
     asked = asked or Asked(key, None)
     answered = answered or Answered(key, None, None)
@@ -122,10 +133,10 @@ def _row(
         answer_leader=answered.leader,
         answer_leader_epoch=answered.leader_epoch,
         records_size=answered.records_size,
-        implied=implied,
-        answer_implied=answer_implied,
-        possibly_stale=stale,
-        session_start_missing=begun_unseen,
+        implied=standing.implied,
+        answer_implied=standing.answer_implied,
+        possibly_stale=standing.stale,
+        session_start_missing=standing.begun_unseen,
         total_time_us=call.times.total,
         queue_time_us=call.times.queue,
         local_time_us=call.times.local,

@@ -59,7 +59,7 @@ def text(struct: Struct, *names: str) -> str | None:
 
 
 def printable(value: str) -> str:
-    """A text that can be encoded; what was no UTF-8 in the file stands as `\\xNN`."""
+    """A text that can be encoded; what was no UTF-8 in the file stands escaped."""
     if value.isascii():
         return value
     try:

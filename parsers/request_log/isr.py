@@ -23,9 +23,8 @@ def alter_partition(request: Request, origin: Origin) -> Iterator[IsrRequest]:
     errors = {place: i16(state, "errorCode") for place, _, state in _partitions(request.answer or _NONE)}
     head = head_of(request, origin)
     for place, name, state in _partitions(request.body):
-        yield _row(
-            head, "ALTER_PARTITION", name, state, (sender, epoch), isr=_proposed(state), error=errors.get(place, whole_error)
-        )
+        error, isr = errors.get(place, whole_error), _proposed(state)
+        yield _row(head, "ALTER_PARTITION", name, state, (sender, epoch), isr=isr, error=error)
     for _, name, state in _partitions(request.answer or _NONE):
         error = i16(state, "errorCode")
         # The zeros beside an error are no state.
@@ -50,7 +49,8 @@ def leader_and_isr(request: Request, origin: Origin) -> Iterator[IsrRequest]:
     head = head_of(request, origin)
     for name, state in _ordered(request.body):
         number = partition_number(state, "partitionIndex", "partition")
-        error = errors.get((name["topic_id"] or name["topic"], number), errors.get((name["topic"], number), whole_error))
+        by_name = errors.get((name["topic"], number), whole_error)
+        error = errors.get((name["topic_id"], number), by_name) if name["topic_id"] else by_name
         yield _row(head, "LEADER_AND_ISR", name, state, sender, isr=integers(state, "isr"), error=error)
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from parsers.request_log.fields import WrongShape
+
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
 MARKER: Final = b"Completed request:"
 PREFIX_LIMIT: Final = 256
 """Bytes in front of a message that are searched; a longer prefix is no prefix."""
 RESTART_LIMIT: Final = 8
-"""Requests looked for inside one damaged line; the search is bounded because clients can write the marker into their names."""
+"""Requests looked for inside one damaged line; bounded, because clients can write the marker into their names."""
 
 _CONVERSION: Final = re.compile(r"%-?\d*(?:\.\d+)?([a-zA-Z]+)(?:\{[^}]*\})?")
 _TIME: Final = rb"(?P<time>[0-9][0-9A-Za-z:,. +/-]{5,40}?)"
@@ -24,10 +26,12 @@ class Layout:
 
     prefix: re.Pattern[bytes]
 
-    def time_before(self, line: bytes, message: int) -> str | None:
-        """The time text of the prefix that ends where the message starts; null where no such prefix stands there."""
+    def time_before(self, line: bytes, message: int) -> str:
+        """The time text of the prefix that ends where the message starts; WrongShape where none stands there."""
         found = self.prefix.fullmatch(line, 0, message) if message <= PREFIX_LIMIT else None
-        return found["time"].decode("ascii") if found else None
+        if found is None:
+            raise WrongShape("the layout's prefix before a request")
+        return found["time"].decode("ascii")
 
     def opens(self, line: bytes) -> int | None:
         """Where the message starts in a line that begins with this layout's prefix."""
@@ -35,7 +39,7 @@ class Layout:
         return found.end() if found else None
 
     def restart(self, line: bytes) -> int | None:
-        """Where another line begins inside a damaged one: a process that died in mid-line leaves the next one behind it."""
+        """Where another line begins inside a damaged one, as when a process died in mid-line."""
         message = line.find(MARKER, len(MARKER))
         for _ in range(RESTART_LIMIT):
             if message < 0:

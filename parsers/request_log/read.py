@@ -17,7 +17,7 @@ from parsers.request_log.layout import DEFAULT_PATTERN, MARKER, Layout, layout_o
 from parsers.request_log.lines import LINE_LIMIT, Line, Unpackable, lines_of, unpacked_lines
 from parsers.request_log.request import Request, parse_request
 from parsers.request_log.sessions import NOTHING, SessionState
-from parsers.tables import Refusal
+from parsers.tables import Refusal, RefusalKind
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
 
 RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
@@ -77,13 +77,21 @@ class RequestLog:
     refusals: tuple[Refusal, ...] = ()
     counts: LineCounts
 
-    def fetches(self, origin: Origin, before: SessionState = NOTHING, *, implied: bool = True) -> Iterator[Fetch | SessionGap]:
+    def fetches(
+        self, origin: Origin, before: SessionState = NOTHING, *, implied: bool = True
+    ) -> Iterator[Fetch | SessionGap]:
         """Fetch rows, given what the sessions were before this range."""
         return fetch_rows(self.fetch_calls, origin, before, implied=implied)
 
 
 def read_request_log(
-    path: Path, origin: Origin, start: int = 0, end: int | None = None, *, pattern: str = DEFAULT_PATTERN, line_limit: int = LINE_LIMIT
+    path: Path,
+    origin: Origin,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    pattern: str = DEFAULT_PATTERN,
+    line_limit: int = LINE_LIMIT,
 ) -> RequestLog:
     """A request log file, or the lines that begin in bytes `[start, end)` of it; a `.gz` file is one range."""
     try:
@@ -153,8 +161,6 @@ def _line_events(line: Line, origin: Origin, layout: Layout, counts: LineCounts)
         return
     try:
         time_text = layout.time_before(data, message)
-        if time_text is None:
-            raise WrongShape("the layout's prefix before a request")
         rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts)
     except WrongShape as reason:
         yield from _refused(line, origin, layout, counts, str(reason))
@@ -178,7 +184,7 @@ def _rows(request: Request, origin: Origin, counts: LineCounts) -> list[Event]:
 
 
 def _tells_nothing(data: bytes, body: int) -> bool:
-    """Whether the request is of a kind that is not read; told from the head of the line, before anything a client can name."""
+    """Whether the request is of a kind that is not read; told from what stands before any name a client gave."""
     if data.startswith(_TEXT_KEY, body):
         start = body + len(_TEXT_KEY)
         name = data[start : data.find(b",", start, start + 64)].decode("latin-1")
@@ -208,7 +214,7 @@ def _refused(line: Line, origin: Origin, layout: Layout, counts: LineCounts, rea
     cut = line.end if restart is None else line.start + restart
     torn = restart is not None or not line.ended
     counts.refused += 1
-    kind = "truncated_line" if torn else "malformed"
+    kind: RefusalKind = "truncated_line" if torn else "malformed"
     yield refuse(origin, kind, line.start, cut, expected=reason, found=line.data[: cut - line.start])
     if restart is not None:
         yield from _line_events(Line(cut, line.end, line.data[restart:], True, line.ended), origin, layout, counts)

@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 from parsers.request_log.fields import Struct, WrongShape, i16, i32, printable, struct_at, text
 from parsers.request_log.struct_text import parse_struct
 
-_HEADER: Final = re.compile(r"RequestHeader\(apiKey=([A-Z_]+), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- ")
+_HEADER: Final = re.compile(
+    r"RequestHeader\(apiKey=([A-Z_]+), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- "
+)
 _RESPONSE: Final = ",response:"
 _CONNECTION: Final = " from connection "
 _TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime")
@@ -46,7 +48,7 @@ class Request:
 
 
 def parse_request(line: bytes, message: int, time_text: str, start: int, end: int) -> Request:
-    """The request whose message (behind `Completed request:`) begins at `message`; raises WrongShape where it is none."""
+    """The request whose text behind `Completed request:` begins at `message`; WrongShape where it is none."""
     parse = _parse_json if line.startswith(b"{", message) else _parse_text
     return parse(line[message:].decode("utf-8", "surrogateescape"), time_text, start, end)
 

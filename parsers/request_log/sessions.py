@@ -1,8 +1,8 @@
-"""Incremental fetch sessions rebuilt: what an unchanged partition left unsaid, and what a cut or a lost line leaves unknown.
+"""Incremental fetch sessions rebuilt: what an unchanged partition left unsaid, what a lost line leaves unknown.
 
-A range of a log is folded to what it does to every session it touches. A session whose beginning lies before the range stays an
-inherited one: a change upon something not yet known. `join` lays the later range's changes over the earlier one's, so that
-`fold(a + b) == join(fold(a), fold(b))` wherever the log is cut.
+A range of a log is folded to what it does to every session it touches. A session whose beginning lies before the range
+stays an inherited one: a change upon something not yet known. `join` lays the later range's changes over the earlier
+one's, so that `fold(a + b) == join(fold(a), fold(b))` wherever the log is cut.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class OpenSession:
 
 
 class Step(NamedTuple):
-    """What one fetch did: the session it is read against, and how many requests are missing before it (-1: it went back)."""
+    """What one fetch did: the session it is read against, how many requests are missing before it (-1: went back)."""
 
     kind: StepKind
     session: OpenSession | None = None
@@ -202,15 +202,14 @@ def _apply(session: OpenSession, call: FetchCall) -> None:
 
 
 def _new(session: OpenSession, key: PartitionKey) -> Cached:
-    """A partition first named now: in an inherited session it may have been there before, unless it was forgotten since."""
+    """A partition first named now; an inherited session may have had it before, unless it was forgotten since."""
     return _UNSEEN if session.base is Base.INHERITED and key not in session.partitions else _ADDED
 
 
 def _over(before: Session, after: Session) -> Session:
     """The later range's change laid over what the earlier one left."""
-    if after.base is not Base.INHERITED:
+    if after.base is not Base.INHERITED or after.first_epoch is None:
         return after
-    assert after.first_epoch is not None
     if before.base is Base.CLOSED:
         known = {key: _settled(cached) for key, cached in after.partitions.items() if cached is not None}
         return Session(base=Base.MISSING, next_epoch=after.next_epoch, broken=after.broken, partitions=known)
@@ -224,7 +223,9 @@ def _over(before: Session, after: Session) -> Session:
     )
 
 
-def _laid_over(before: Session, changes: Mapping[PartitionKey, Cached | None], broken: bool) -> dict[PartitionKey, Cached | None]:
+def _laid_over(
+    before: Session, changes: Mapping[PartitionKey, Cached | None], broken: bool
+) -> dict[PartitionKey, Cached | None]:
     inherits = before.base is Base.INHERITED
     partitions = {key: _stale(cached) if broken and cached else cached for key, cached in before.partitions.items()}
     for key, change in changes.items():
@@ -243,9 +244,7 @@ def _laid_over(before: Session, changes: Mapping[PartitionKey, Cached | None], b
 def _merged(old: Cached, change: Cached) -> Cached:
     asked = old if change.asked_before else change
     answered = old if change.answered_before else change
-    return Cached(
-        asked.asked, asked.asked_stale, asked.asked_before, answered.answered, answered.answered_stale, answered.answered_before
-    )
+    return Cached(*asked[:3], *answered[3:])
 
 
 def _settled(cached: Cached) -> Cached:

@@ -1,4 +1,4 @@
-"""Structs as Kafka 1.0–2.7 printed them: `{name=value,list=[{…},…]}`, nothing quoted; read in one pass, of bounded depth."""
+"""Structs as Kafka 1.0 to 2.7 printed them: `{name=value,list=[{…},…]}`, unquoted; one pass, of bounded depth."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _value(text: str, start: int, depth: int, *, in_struct: bool) -> tuple[objec
 
 
 def _scalar_end(text: str, start: int, *, in_struct: bool) -> int:
-    """Where an unquoted value ends: at a comma before the next name, or at a closing bracket; parentheses hide what they hold."""
+    """Where an unquoted value ends: at a comma before the next name, or at a closing bracket outside parentheses."""
     position = start
     while (found := _SCALAR_END.search(text, position)) is not None:
         at, mark = found.start(), found[0]
