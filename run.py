@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     own = {"test": test, "lint": lint, "check": check, "setup": setup, "lock": lock}
     if command in own:
         return own[command](rest)
-    become([str(tool("tidemark")), *arguments])
+    return become([str(tool("tidemark")), *arguments])
 
 
 def setup(_arguments: Sequence[str]) -> int:
@@ -80,7 +80,7 @@ def test(arguments: Sequence[str]) -> int:
 
 def lint(_arguments: Sequence[str]) -> int:
     """Style, types and architecture; the first that fails ends it."""
-    steps = (
+    steps: tuple[list[str | Path], ...] = (
         [tool("ruff"), "check", "."],
         [tool("mypy"), *PACKAGES, "run.py"],
         [tool("python"), "-m", "pytest", "-q", "tests/test_architecture.py"],
@@ -95,7 +95,7 @@ def check(arguments: Sequence[str]) -> int:
 
 def lock(arguments: Sequence[str]) -> int:
     """Resolve for every supported Python and platform at once; the index's own hashes are taken over."""
-    resolve = [
+    resolve: list[str | Path] = [
         tool("uv"), "pip", "compile", "--quiet", "--no-config", "--universal", "--python-version", "3.11",
         "--generate-hashes", "--extra", "jvm", "--extra", "dev", "--no-emit-index-url", "--no-emit-find-links",
         "--no-header", *arguments, "--output-file", LOCK.name, "pyproject.toml",
@@ -118,8 +118,10 @@ def require_python(arguments: Sequence[str]) -> None:
             become([other, str(ROOT / "run.py"), *arguments])
     spoken = ".".join(map(str, version))
     if version < OLDEST:
-        stop(f"this is Python {spoken} ({sys.executable}) and no python3.11 or newer was found on PATH.",
-             "Install Python 3.11 (python.org, pyenv, uv python install 3.11: none needs root) and run it with that.")  # fmt: skip
+        stop(
+            f"this is Python {spoken} ({sys.executable}) and no python3.11 or newer was found on PATH.",
+            "Install Python 3.11 (python.org, pyenv, uv python install 3.11: none needs root) and run this with it.",
+        )
     say(f"Python {spoken} is newer than any the lock was tried with; if the install fails, use Python 3.11 to 3.13")
 
 
@@ -172,20 +174,22 @@ def make_environment() -> None:
     elif find_spec("venv") and find_spec("pip"):
         attempt([python, "-m", "venv", "--clear", "--without-pip", VENV], "making the environment")
         with pins_of(["pip"]) as pins:
-            pip = [python, "-m", "pip", "--python", tool("python"), "install", "--quiet"]
+            pip: list[str | Path] = [python, "-m", "pip", "--python", tool("python"), "install", "--quiet"]
             attempt([*pip, "--require-hashes", "-r", pins], "installing pip")
     else:
-        stop(f"{python} cannot make virtual environments: it came without venv or ensurepip.",
-             "Debian and Ubuntu: apt install python3-venv. Without root: python3 -m pip install --user virtualenv, or a "
-             "Python of your own (pyenv, uv python install 3.11, python.org); then run this command again.")  # fmt: skip
+        stop(
+            f"{python} cannot make virtual environments: it came without venv or ensurepip.",
+            "Debian and Ubuntu: apt install python3-venv. Without root: python3 -m pip install --user virtualenv,",
+            "or a Python of your own (pyenv, uv python install 3.11, python.org); then run this command again.",
+        )
 
 
 def install() -> None:
     """The installers, then what the lock names, then this checkout; pip skips what a broken-off run had finished."""
-    pip = [tool("python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [tool("python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     with pins_of(INSTALLERS) as pins:
         attempt([*pip, "--require-hashes", "-r", pins], "installing pip and setuptools")
-    say("installing the packages of requirements.lock, each checked by its hash: once, some minutes, about 2 GB on disk")
+    say("installing the packages of requirements.lock, each checked by its hash: once, minutes, 2 GB on disk")
     attempt([*pip, "--require-hashes", "--no-build-isolation", "-r", LOCK], "installing requirements.lock")
     attempt([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], "installing this checkout")
 
@@ -210,7 +214,7 @@ def only_one() -> Iterator[None]:
     except ImportError:
         yield
         return
-    with open(__file__, encoding="utf-8") as held:
+    with Path(__file__).open(encoding="utf-8") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
 
@@ -221,7 +225,7 @@ def tool(name: str) -> Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would send pip or Python elsewhere."""
+    """The environment of this process without what would send pip or Python elsewhere."""
     misleading = {"PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIRE_VIRTUALENV"}
     return {name: value for name, value in os.environ.items() if name not in misleading}
 
@@ -255,7 +259,7 @@ def become(command: Sequence[str]) -> NoReturn:
         sys.exit(subprocess.run(command, check=False).returncode)
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(command[0], command)
+    os.execv(command[0], list(command))
 
 
 def say(message: str) -> None:

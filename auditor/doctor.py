@@ -6,7 +6,6 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -88,7 +87,8 @@ def _closing_line(diagnosis: Diagnosis) -> str:
     if not diagnosis.problems:
         return "Everything an audit needs is here."
     names = ", ".join(check.name for check in diagnosis.problems)
-    return f"Audits will run; look at: {names}." if diagnosis.ready else f"Not every audit can run here; look at: {names}."
+    state = "Audits will run" if diagnosis.ready else "Not every audit can run here"
+    return f"{state}; look at: {names}."
 
 
 def installed(package: str) -> str | None:
@@ -104,7 +104,8 @@ def check_python(spoken: tuple[int, int]) -> Check:
     found = f"{platform.python_version()} at {sys.executable}"
     if spoken >= OLDEST_PYTHON:
         return Check(name="Python", found=found)
-    return Check(name="Python", found=found, condition="missing", advice=f"Install Python {dotted(OLDEST_PYTHON)} or newer.")
+    advice = f"Install Python {dotted(OLDEST_PYTHON)} or newer."
+    return Check(name="Python", found=found, condition="missing", advice=advice)
 
 
 def check_java(search: JavaSearch) -> Check:
@@ -197,9 +198,9 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def available_memory(limits: tuple[Path, ...] = _CGROUP_LIMITS, machine: Callable[[], int | None] | None = None) -> int | None:
+def available_memory(limits: tuple[Path, ...] = _CGROUP_LIMITS) -> int | None:
     """The machine's memory, or the container's share of it where that is less."""
-    sizes = [size for size in ((machine or machine_memory)(), *map(_container_limit, limits)) if size is not None]
+    sizes = [size for size in (machine_memory(), *map(_container_limit, limits)) if size is not None]
     return min(sizes, default=None)
 
 

@@ -125,9 +125,8 @@ def _installed(origin: JavaOrigin, executable: Path) -> JavaRuntime | RefusedJav
     if major < OLDEST_JAVA:
         return _refuse(origin, f"{executable} is Java {version}, older than {OLDEST_JAVA}")
     # A launcher on PATH may be a shim, so Java itself says where its home is; a JAVA_HOME is taken at its word.
-    return JavaRuntime(
-        home=home if origin == "PATH" and home else executable.parent.parent, version=version, major=major, origin=origin
-    )
+    trusted = home if origin == "PATH" and home else executable.parent.parent
+    return JavaRuntime(home=trusted, version=version, major=major, origin=origin)
 
 
 def _ask_version(executable: Path) -> tuple[str, Path | None] | None:

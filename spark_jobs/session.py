@@ -14,9 +14,9 @@ import pyspark
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
+from auditor.floors import OLDEST_SPARK, dotted, major_minor
 from auditor.java import cache_dir, use_java
 
-OLDEST_SPARK: Final = (4, 0)
 PACKAGES: Final = ("auditor", "parsers", "rules", "spark_jobs")
 ARROW_BATCH_ROWS: Final = 65_536
 LOOPBACK: Final = "127.0.0.1"
@@ -40,16 +40,15 @@ def build_session(app_name: str, master: str | None = None) -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is None:
         running = _start_session(app_name, master)
-    if not _is_local(running.sparkContext.master):
+    if not _is_local(running.sparkContext.master or ""):
         running.sparkContext.addPyFile(str(packages_archive()))
     return running
 
 
 def require_supported_spark(version: str) -> None:
     """Refuse a pyspark that lacks Python Data Sources and applyInArrow."""
-    major, minor = (int(part) for part in version.split(".")[:2])
-    if (major, minor) < OLDEST_SPARK:
-        floor = ".".join(map(str, OLDEST_SPARK))
+    if major_minor(version) < OLDEST_SPARK:
+        floor = dotted(OLDEST_SPARK)
         raise UnsupportedSparkError(
             f"Spark {floor} or newer is needed and pyspark {version} is installed: "
             f"run pip install 'pyspark>={floor}', or audit with --engine local."

