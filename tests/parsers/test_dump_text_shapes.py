@@ -58,8 +58,10 @@ def test_shallow_legacy_entries() -> None:
     plain = (
         "offset: 9 position: 0 NoTimestampType: -1 isvalid: true size: 28 magic: 0 compresscodec: NONE crc: 535615242\n"
     )
-    wrapped = "offset: 19 position: 28 LogAppendTime: 1700000000000 isvalid: false size: 99 magic: 1 "
+    wrapped = (
+        "offset: 19 position: 28 LogAppendTime: 1700000000000 isvalid: false size: 99 magic: 1 "
         "compresscodec: GZIP crc: 7\n"
+    )
     first, second = rows(FRAME + plain + wrapped)
     assert (first.base_offset, first.record_count, first.attributes, first.max_timestamp, first.leader_epoch) == (
         9,
