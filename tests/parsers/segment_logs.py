@@ -48,7 +48,8 @@ def everything(
 ) -> tuple[pa.Table, list[Refusal]]:
     """All rows and refusals of a file, read in the parts between `cuts`."""
     bounds = [0, *sorted(cuts or ()), None]
-    batches, refusals = [], []
+    batches: list[pa.RecordBatch] = []
+    refusals: list[Refusal] = []
     for start, end in pairwise(bounds):
         for chunk in scan(path, ORIGIN, start=start or 0, end=end, kernel=kernel, verify=verify, chunk_rows=chunk_rows):
             batches.append(chunk.headers)

@@ -13,7 +13,7 @@ from parsers.writers.segments import batch_bytes, legacy_bytes
 from tests.parsers.segment_logs import ORIGIN, TIME, batch, everything, log_of, spans
 
 
-def _read(tmp_path: Path, content: bytes) -> tuple[list[tuple[int, bool]], list[Refusal]]:
+def _read(tmp_path: Path, content: bytes) -> tuple[list[tuple[int | None, bool]], list[Refusal]]:
     """Base offsets with their checksum's verdict, and refusals; every byte must be in exactly one of them."""
     path = tmp_path / "0.log"
     path.write_bytes(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -70,8 +71,8 @@ def test_fields_of_a_batch(tmp_path: Path) -> None:
     crc = int.from_bytes(written[17:21], "big")
     assert row == {
         "base_offset": 100, "last_offset": 109, "leader_epoch": 5, "magic": 2, "size": 67, "crc": crc,
-        "crc_valid": True, "attributes": 0x14, "record_count": 4, "base_timestamp": TIME, "max_timestamp": TIME + 7, "producer_id": 2**40,
-        "producer_epoch": 3, "base_sequence": 77, "span_start": 0, "span_end": 67,
+        "crc_valid": True, "attributes": 0x14, "record_count": 4, "base_timestamp": TIME, "max_timestamp": TIME + 7,
+        "producer_id": 2**40, "producer_epoch": 3, "base_sequence": 77, "span_start": 0, "span_end": 67,
     }  # fmt: skip
 
 
@@ -197,3 +198,9 @@ def test_an_origin_needs_no_more_than_a_source(tmp_path: Path) -> None:
     origin = Origin(source="x.log")
     (chunk,) = scan(_file(tmp_path, log_of(1)), origin)
     assert from_arrow(with_place(chunk.headers, origin), BatchHeader)[0].topic is None
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "0.log")
+    (refusal,) = everything(tmp_path / "0.log")[1]
+    assert (refusal.kind, refusal.found) == ("unreadable", "a FIFO")
