@@ -63,7 +63,7 @@ def read_source(root: Path, origin: Origin, limit: int = SMALL_LIMIT) -> bytes |
 
 
 def locate(root: Path, source: str) -> Path | FileFault:
-    """Where a source lies on this machine, with links inside the dump resolved; a path that leaves the dump is a fault."""
+    """Where a source lies on this machine, links inside the dump resolved; a path that leaves the dump is a fault."""
     expected = "a path inside the dump"
     try:
         base = os.path.realpath(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from parsers.provenance import FileKind, Origin
@@ -76,6 +76,13 @@ def read_transaction_index(data: bytes, origin: Origin, base_offset: int) -> Par
     end = min(len(data) // width, ENTRY_LIMIT) * width
     parsed = _rows(data, end, origin, "transaction", entry_of, expected="an entry of version 0")
     return Parsed(rows=parsed.rows, refusals=parsed.refusals + _refuse_rest(end, len(data) // width * width, origin))
+
+
+def index_slots(data: bytes, kind: IndexKind) -> Iterator[tuple[int, ...]]:
+    """The fields of each entry as stored, entry i at byte i * width: to judge a large index without a row an entry."""
+    width = ENTRIES[kind].size
+    end = len(data) // width * width if kind == "transaction" else used_size(data, kind)
+    return ENTRIES[kind].iter_unpack(memoryview(data)[:end])
 
 
 def used_size(data: bytes, kind: IndexKind) -> int:
@@ -180,12 +187,7 @@ def _entry(
     base_offset: int,
     offset: int,
     start: int,
-    *,
-    position: int | None = None,
-    timestamp: int | None = None,
-    producer_id: int | None = None,
-    first_offset: int | None = None,
-    last_stable_offset: int | None = None,
+    **fields: int,
 ) -> IndexEntry:
     return IndexEntry(
         cluster_id=origin.cluster_id,
@@ -197,11 +199,11 @@ def _entry(
         kind=kind,
         segment_base_offset=base_offset,
         offset=offset,
-        position=position,
-        timestamp=timestamp,
-        producer_id=producer_id,
-        first_offset=first_offset,
-        last_stable_offset=last_stable_offset,
+        position=fields.get("position"),
+        timestamp=fields.get("timestamp"),
+        producer_id=fields.get("producer_id"),
+        first_offset=fields.get("first_offset"),
+        last_stable_offset=fields.get("last_stable_offset"),
         source=origin.source,
         span_start=start,
         span_end=start + ENTRIES[kind].size,

@@ -16,8 +16,8 @@ _OUTSIDE_STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOT
 
 
 def read_object(data: bytes) -> Mapping[str, object] | None:
-    """The object that a JSON text spells, or None where it is none, too large, too deep or holds a number beyond int64."""
-    if len(data) > JSON_LIMIT or _depth(data) > DEPTH_LIMIT:
+    """The object that a JSON text spells; None where it is none, too large, too deep or holds a number beyond int64."""
+    if len(data) > JSON_LIMIT or _too_deep(data):
         return None
     try:
         value = json.loads(data.decode("utf-8"), parse_int=_bounded, parse_constant=_bounded)
@@ -33,14 +33,15 @@ def _bounded(text: str) -> int:
     return value
 
 
-def _depth(data: bytes) -> int:
-    """How deep brackets nest, counted before a recursive parser sees them."""
-    depth = deepest = 0
+def _too_deep(data: bytes) -> bool:
+    """Whether brackets nest beyond the limit, counted before a recursive parser sees them."""
+    depth = 0
     for match in _OUTSIDE_STRINGS.finditer(data):
         first = match[0][:1]
         if first in b"[{":
             depth += 1
-            deepest = max(deepest, depth)
+            if depth > DEPTH_LIMIT:
+                return True
         elif first in b"]}":
             depth -= 1
-    return deepest
+    return False

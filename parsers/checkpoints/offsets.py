@@ -26,9 +26,11 @@ _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochCheckpoint:
-    """A leader-epoch-checkpoint. `empty` is a file of no bytes, as created with its directory; a file whose header
-    announces no entries is `entries` with none. `malformed` is a file that a broker would not load; its sound lines
-    stay readable."""
+    """A leader-epoch-checkpoint.
+
+    `empty` is a file of no bytes, as created with its directory; a file whose header announces no entries is `entries`
+    with none. `malformed` is a file that a broker would not load; its sound lines stay readable.
+    """
 
     state: CheckpointState
     entries: tuple[EpochEntry, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.checkpoints.numbers import ENTRY_LIMIT, REFUSAL_LIMIT, integer
+from parsers.checkpoints.numbers import REFUSAL_LIMIT, integer
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import Refusal
@@ -18,6 +18,7 @@ _KEY: Final = re.compile(r"((?:[^\\=: \t\f]|\\.)*+)[ \t\f]*+[=:]?[ \t\f]*+", re.
 _PIECE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)|[^\\]+|\\\Z", re.DOTALL)
 _SPECIAL: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANKS: Final = " \t\f"
+PROPERTIES_LIMIT: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +64,16 @@ class PropertiesFile:
 
 def read_properties(data: bytes, origin: Origin) -> PropertiesFile:
     """A properties file by Java's grammar: comments, continued lines, `=`, `:` or a blank as separator, escapes."""
+    if len(data) > PROPERTIES_LIMIT:
+        expected = f"at most {PROPERTIES_LIMIT} bytes of properties"
+        refusal = refuse(origin, "too_large", 0, len(data), expected=expected, found=f"{len(data)} bytes")
+        return PropertiesFile(source=origin.source, refusals=(refusal,))
     entries: list[Property] = []
     refusals: list[Refusal] = []
     for text, start, end in _logical_lines(data.decode("latin-1")):
-        if len(entries) >= ENTRY_LIMIT or len(refusals) >= REFUSAL_LIMIT:
-            refusals.append(
-                refuse(origin, "too_large", start, len(data), expected="a properties file", found="too many lines")
-            )
+        if len(refusals) >= REFUSAL_LIMIT:
+            found = "more malformed lines, left unread"
+            refusals.append(refuse(origin, "malformed", start, len(data), expected="properties", found=found))
             break
         match = _KEY.match(text)
         key, value = (_unescape(text[: match.end(1)]), _unescape(text[match.end() :])) if match else (None, None)

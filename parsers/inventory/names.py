@@ -85,8 +85,10 @@ class FileName:
 
 
 def parse_replica_name(name: str) -> ReplicaName | None:
-    """Topic, partition and state of a replica directory: a suffix begins at the last dot, the partition behind the
-    last dash before it."""
+    """Topic, partition and state of a replica directory.
+
+    A suffix begins at the last dot, the partition behind the last dash before it.
+    """
     match = _REPLICA.fullmatch(name)
     if not match or int(match["partition"]) > _INT32_MAX:
         return None

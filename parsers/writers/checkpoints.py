@@ -55,10 +55,7 @@ def write_clean_shutdown(broker_epoch: int | None = None) -> bytes:
 
 def write_properties(entries: Iterable[Property] | Mapping[str, str], *, comments: Sequence[str] = ()) -> bytes:
     """A properties file as Java stores it: comment lines, then the entries in the order given."""
-    if isinstance(entries, Mapping):
-        pairs = list(entries.items())
-    else:
-        pairs = [(entry.key, entry.value) for entry in entries]
+    pairs = entries.items() if isinstance(entries, Mapping) else [(entry.key, entry.value) for entry in entries]
     head = [f"#{comment}\n" for comment in comments]
     body = [f"{_escape(key, blanks=True)}={_escape(value, blanks=False)}\n" for key, value in pairs]
     return "".join(head + body).encode("latin-1")
@@ -83,7 +80,7 @@ def write_meta_properties(
 
 
 def _escape(text: str, *, blanks: bool) -> str:
-    """Text as Java stores it: every blank of a key, the first of a value; what Latin-1 does not print as \\uXXXX."""
+    """Text as Java stores it: every blank of a key and the first of a value escaped, what is not ASCII by its code."""
     pieces: list[str] = []
     for place, character in enumerate(text):
         if character in _ESCAPES:

@@ -1,0 +1,81 @@
+"""Trees that resist: links out of the dump and in circles, pipes, names that cannot be printed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from parsers.files import read_source
+from parsers.inventory import take_inventory
+from parsers.writers.checkpoints import write_meta_properties
+
+
+def put(root: Path, path: str, content: bytes = b"") -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def put_log_dir(root: Path, path: str) -> None:
+    put(root, f"{path}/meta.properties", write_meta_properties(broker=1, cluster_id="C1"))
+    put(root, f"{path}/t-0/00000000000000000000.log")
+
+
+def test_links_never_lead_out_of_the_dump(tmp_path: Path) -> None:
+    put(tmp_path, "outside/secret.log", b"secret")
+    dump = tmp_path / "dump"
+    put_log_dir(dump, "d")
+    (dump / "d" / "u-0").symlink_to(tmp_path / "outside")
+    (dump / "d" / "server.log").symlink_to("../../outside/secret.log")
+    inventory = take_inventory(dump)
+    assert [(refusal.kind, refusal.source) for refusal in inventory.refusals] == [
+        ("escapes_dump", "d/server.log"), ("escapes_dump", "d/u-0"),
+    ]  # fmt: skip
+    assert not any("secret" in file.origin.source or "server.log" in file.origin.source for file in inventory.files)
+
+
+def test_links_inside_the_dump_neither_loop_nor_double(tmp_path: Path) -> None:
+    put_log_dir(tmp_path, "broker-1/data")
+    (tmp_path / "broker-1/data/loop").symlink_to("..")
+    (tmp_path / "latest").symlink_to("broker-1")
+    (tmp_path / "self").symlink_to("self")
+    (tmp_path / "broker-1" / "server.log").symlink_to("data/real.txt")
+    put(tmp_path, "broker-1/data/real.txt", b"text")
+    inventory = take_inventory(tmp_path)
+    assert [(refusal.kind, refusal.source) for refusal in inventory.refusals] == [("unreadable", "self")]
+    assert [replica.path for replica in inventory.replicas] == ["broker-1/data/t-0"]
+    link = next(file for file in inventory.files if file.kind == "broker-log")
+    assert (link.size, read_source(tmp_path, link.origin)) == (4, b"text")
+
+
+def test_a_fifo_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
+    put_log_dir(tmp_path, "broker-1")
+    os.mkfifo(tmp_path / "broker-1" / "t-0" / "partition.metadata")
+    inventory = take_inventory(tmp_path)
+    assert [(refusal.kind, refusal.found) for refusal in inventory.refusals] == [("unreadable", "a FIFO")]
+    assert "broker-1/t-0/partition.metadata" not in {file.origin.source for file in inventory.files}
+
+
+def test_odd_names_become_printable_and_lead_back(tmp_path: Path) -> None:
+    names = [b"new\nline", b"\xff\xfe", b"back\\slash", b"50%41", "übung ٣".encode()]
+    for name in names:
+        (tmp_path / os.fsdecode(name)).write_bytes(name)
+    inventory = take_inventory(tmp_path)
+    assert len(inventory.files) == 5
+    for file in inventory.files:
+        assert file.origin.source.isprintable()
+        assert "\\" not in file.origin.source
+    contents = {read_source(tmp_path, file.origin) for file in inventory.files}
+    assert contents == set(names)
+
+
+def test_folders_nested_beyond_any_path_are_refused_without_a_crash(tmp_path: Path) -> None:
+    # Each link-free step stays short; together they exceed what one path may name.
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(60):
+        os.mkdir("d" * 100, dir_fd=here)
+        deeper = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    assert [refusal.kind for refusal in take_inventory(tmp_path).refusals] == ["unreadable"]
