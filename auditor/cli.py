@@ -126,15 +126,15 @@ def rules(
 @app.command()
 def show(
     finding: Annotated[str, typer.Argument(help="Id of a finding, e.g. F-1a2b3c4d (or a unique beginning of it).")],
-    report: Annotated[Path, typer.Option("--report", help="JSON report that holds the finding.")],
-    dump: Annotated[Path, typer.Option("--dump", help="The dump that the report is about.")],
+    report: Annotated[Path | None, typer.Option("--report", help="JSON report that holds it (default: the last audit).")] = None,
+    dump: Annotated[Path | None, typer.Option("--dump", help="The dump that the report is about (default: the last audit's).")] = None,
     bytes_shown: Annotated[int, typer.Option("--bytes", help="Bytes shown of each piece of evidence.")] = 256,
     payloads: Annotated[bool, typer.Option("--print-data-log", help="Also show record payloads, which are hidden otherwise.")] = False,
 ) -> None:
     """Reopen the bytes that a finding stands on."""
     from auditor.show import show_finding  # noqa: PLC0415
 
-    sys.stdout.write(show_finding(report, dump, finding, bytes_shown=bytes_shown, payloads=payloads))
+    sys.stdout.write(show_finding(finding, report, dump, bytes_shown=bytes_shown, payloads=payloads))
 
 
 @app.command()

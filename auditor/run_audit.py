@@ -13,6 +13,7 @@ from rich.progress import Progress as Bars
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.engines.progress import Progress, Silent
+from auditor.memory import remember
 from auditor.report import json, terminal
 from auditor.report.model import AuditReport
 
@@ -39,6 +40,7 @@ def run_audit(asked: Asked, config: AuditConfig) -> int:
         message = f"--output: {asked.output} lies inside the dump, which is never written into"
         raise ConfigError(message)
     report = _watched(asked, config)
+    remember(json.render(report), asked.dump)
     _tell(report, asked)
     return report.exit_code
 
@@ -73,11 +75,11 @@ class _Shown(Progress):
 
 def _tell(report: AuditReport, asked: Asked) -> None:
     if asked.output is None:
-        _write(report, asked, Console(file=sys.stdout, soft_wrap=True, highlight=False))
+        _write(report, asked, Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 140))
         return
     try:
         with asked.output.open("w", encoding="utf-8") as file:
-            _write(report, asked, Console(file=file, soft_wrap=True, highlight=False, width=160))
+            _write(report, asked, Console(file=file, highlight=False, width=140))
     except OSError as error:
         message = f"--output: cannot write {asked.output}: {error.strerror}"
         raise ConfigError(message) from error

@@ -99,7 +99,7 @@ def _finding(finding: Finding) -> RenderableType:
     if finding.implied_by:
         body.append(Text(f"follows from {', '.join(finding.implied_by)}", style="dim"))
     if finding.sketch:
-        body.append(Text(finding.sketch, style="bright_black"))
+        body.append(Text(finding.sketch, style="bright_black", no_wrap=True))
     body += [
         Text(f"{exhibit.span.source} [{exhibit.span.start}, {exhibit.span.end})  {exhibit.role}", style="dim")
         for exhibit in finding.exhibits[:4]
@@ -138,7 +138,7 @@ def _refusals(report: AuditReport) -> Text:
 
 def _replicas(placed: tuple[PlacedReplica, ...], *, verbose: bool) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("replica", overflow="fold")
+    table.add_column("replica", overflow="fold", no_wrap=True)
     for column in ("broker", "log start", "log end", "hw on disk", "hw expected", "last epoch"):
         table.add_column(column, justify="right")
     table.add_column("verdict")
