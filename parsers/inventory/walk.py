@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from parsers.files import file_type, is_inside, printable
@@ -37,13 +37,14 @@ class Folder:
         return name if self.path == "." else f"{self.path}/{name}"
 
 
-@dataclass(slots=True)
 class _Listing:
     """A folder while it is listed."""
 
-    files: list[Entry] = field(default_factory=list)
-    subfolders: list[tuple[str, str]] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    def __init__(self) -> None:
+        """Nothing is listed yet."""
+        self.files: list[Entry] = []
+        self.subfolders: list[tuple[str, str]] = []
+        self.refusals: list[Refusal] = []
 
 
 def walk(root: Path) -> tuple[dict[str, Folder], list[Refusal]]:

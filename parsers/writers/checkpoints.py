@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import google_crc32c
 
-from parsers.checkpoints.properties import Property
-from parsers.checkpoints.quorum import QuorumState
-from parsers.checkpoints.snapshots import CHECKED_FROM, ENTRY, HEADER, VERSION
-from parsers.indexes import ENTRIES
 from parsers.tables import EpochEntry, IndexEntry, IndexKind, OffsetCheckpoint, ProducerState
 
+_SNAPSHOT_VERSION: Final = 1
+_SNAPSHOT_HEAD: Final = struct.Struct(">hI")
+_PRODUCER: Final = struct.Struct(">qhiqiqiq")
+_SLOTS: Final[dict[IndexKind, struct.Struct]] = {
+    "offset": struct.Struct(">ii"),
+    "time": struct.Struct(">qi"),
+    "transaction": struct.Struct(">hqqqq"),
+}
 _ESCAPES: Final = {
     "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f", "=": "\\=", ":": "\\:", "#": "\\#", "!": "\\!",
 }  # fmt: skip
@@ -53,9 +58,9 @@ def write_clean_shutdown(broker_epoch: int | None = None) -> bytes:
     return b"" if broker_epoch is None else f'{{"version":0,"brokerEpoch":{broker_epoch}}}'.encode("ascii")
 
 
-def write_properties(entries: Iterable[Property] | Mapping[str, str], *, comments: Sequence[str] = ()) -> bytes:
+def write_properties(entries: Iterable[tuple[str, str]] | Mapping[str, str], *, comments: Sequence[str] = ()) -> bytes:
     """A properties file as Java stores it: comment lines, then the entries in the order given."""
-    pairs = entries.items() if isinstance(entries, Mapping) else [(entry.key, entry.value) for entry in entries]
+    pairs = entries.items() if isinstance(entries, Mapping) else entries
     head = [f"#{comment}\n" for comment in comments]
     body = [f"{_escape(key, blanks=True)}={_escape(value, blanks=False)}\n" for key, value in pairs]
     return "".join(head + body).encode("latin-1")
@@ -95,46 +100,56 @@ def _escape(text: str, *, blanks: bool) -> str:
     return "".join(pieces)
 
 
-def write_quorum_state(state: QuorumState) -> bytes:
-    """quorum-state of the state's version."""
-    content: dict[str, object]
-    if state.data_version == 0:
-        content = {
-            "clusterId": state.cluster_id or "",
-            "leaderId": state.leader_id,
-            "leaderEpoch": state.leader_epoch,
-            "votedId": state.voted_id,
-            "appliedOffset": state.applied_offset,
-            "currentVoters": [{"voterId": voter} for voter in state.current_voters],
-            "data_version": 0,
-        }
-    else:
-        content = {
-            "leaderId": state.leader_id,
-            "leaderEpoch": state.leader_epoch,
-            "votedId": state.voted_id,
-            "votedDirectoryId": state.voted_directory_id,
-            "data_version": 1,
-        }
+def write_static_quorum_state(
+    *,
+    leader_id: int,
+    leader_epoch: int,
+    voted_id: int = -1,
+    applied_offset: int = 0,
+    current_voters: Sequence[int] = (),
+    cluster_id: str = "",
+) -> bytes:
+    """quorum-state of version 0, as a quorum of static voters keeps it."""
+    content: dict[str, object] = {
+        "clusterId": cluster_id,
+        "leaderId": leader_id,
+        "leaderEpoch": leader_epoch,
+        "votedId": voted_id,
+        "appliedOffset": applied_offset,
+        "currentVoters": [{"voterId": voter} for voter in current_voters],
+        "data_version": 0,
+    }
+    return json.dumps(content, separators=(",", ":")).encode("utf-8")
+
+
+def write_quorum_state(*, leader_id: int, leader_epoch: int, voted_id: int, voted_directory_id: str) -> bytes:
+    """quorum-state of version 1, as a quorum whose voters may change keeps it."""
+    content: dict[str, object] = {
+        "leaderId": leader_id,
+        "leaderEpoch": leader_epoch,
+        "votedId": voted_id,
+        "votedDirectoryId": voted_directory_id,
+        "data_version": 1,
+    }
     return json.dumps(content, separators=(",", ":")).encode("utf-8")
 
 
 def write_producer_snapshot(rows: Sequence[ProducerState]) -> bytes:
     """A producer snapshot, entries in the order given, with its checksum."""
     entries = b"".join(
-        ENTRY.pack(
+        _PRODUCER.pack(
             row.producer_id, row.producer_epoch, row.last_sequence, row.last_offset, row.offset_delta, row.timestamp,
             row.coordinator_epoch, row.current_txn_first_offset,
         )
         for row in rows
     )  # fmt: skip
-    checked = HEADER.pack(VERSION, 0, len(rows))[CHECKED_FROM:] + entries
-    return HEADER.pack(VERSION, google_crc32c.value(checked), len(rows))[:CHECKED_FROM] + checked
+    checked = struct.pack(">i", len(rows)) + entries
+    return _SNAPSHOT_HEAD.pack(_SNAPSHOT_VERSION, google_crc32c.value(checked)) + checked
 
 
 def write_index(rows: Iterable[IndexEntry], kind: IndexKind, *, size: int = 0) -> bytes:
     """An index of one segment; filled up with zeros to `size`, as a running broker's preallocated file is."""
-    layout = ENTRIES[kind]
+    layout = _SLOTS[kind]
     return b"".join(layout.pack(*_slot(row)) for row in rows).ljust(size, b"\0")
 
 

@@ -30,7 +30,7 @@ from parsers.writers.checkpoints import (
     write_partition_metadata,
     write_producer_snapshot,
     write_properties,
-    write_quorum_state,
+    write_static_quorum_state,
 )
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
@@ -55,7 +55,8 @@ def read_and_write(file: Source, data: bytes) -> tuple[bytes, tuple[Refusal, ...
     if kind == "meta-properties":
         properties = read_properties(data, origin)
         comments = [line[1:] for line in data.decode().splitlines() if line.startswith("#")]
-        return write_properties(properties.entries, comments=comments), properties.refusals
+        pairs = [(entry.key, entry.value) for entry in properties.entries]
+        return write_properties(pairs, comments=comments), properties.refusals
     return read_and_write_value(file, data)
 
 
@@ -68,7 +69,13 @@ def read_and_write_value(file: Source, data: bytes) -> tuple[bytes, tuple[Refusa
         return write_clean_shutdown(clean.broker_epoch), clean.refusals
     if file.kind == "quorum-state":
         state = read_quorum_state(data, file.origin)
-        return write_quorum_state(state), state.refusals
+        return write_static_quorum_state(
+            leader_id=state.leader_id or 0,
+            leader_epoch=state.leader_epoch or 0,
+            voted_id=state.voted_id or 0,
+            applied_offset=state.applied_offset or 0,
+            current_voters=state.current_voters,
+        ), state.refusals
     return None
 
 
