@@ -67,6 +67,7 @@ class BrokerEvent:
     previous_epoch: Annotated[int | None, i32("Leader epoch before, where the line tells it.")]
     offset: Annotated[int | None, i64("Offset the line is about: truncation point, epoch start, answer, position.")]
     previous_offset: Annotated[int | None, i64("Value before the change, where the line tells it.")]
+    answer_offset: Annotated[int | None, i64("End offset of an epoch, as a leader answered it.")]
     high_watermark: Annotated[int | None, i64("High watermark the line tells.")]
     log_end_offset: Annotated[int | None, i64("Log end offset the line tells, exclusive.")]
     log_start_offset: Annotated[int | None, i64("Log start offset the line tells.")]

@@ -1,0 +1,171 @@
+"""Every event, and how the line of one is found: first by the fixed text it begins with, then by its pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, TypeAlias
+
+from parsers.broker_log.epochs import EPOCHS
+from parsers.broker_log.fetching import FETCHING
+from parsers.broker_log.isr import ISR
+from parsers.broker_log.layout import Layout
+from parsers.broker_log.leadership import LEADERSHIP
+from parsers.broker_log.membership import MEMBERSHIP
+from parsers.broker_log.prefix import PREFIX
+from parsers.broker_log.recovery import RECOVERY
+from parsers.broker_log.storage import STORAGE
+from parsers.broker_log.truncation import TRUNCATION
+from parsers.broker_log.wording import Event, Wording, compile_text, inner_lead, leads
+
+Value: TypeAlias = int | str | None
+Convert: TypeAlias = Callable[[bytes], Value]
+
+EVENTS: Final[tuple[Event, ...]] = (
+    *TRUNCATION, *EPOCHS, *FETCHING, *LEADERSHIP, *ISR, *MEMBERSHIP, *RECOVERY, *STORAGE,
+)  # fmt: skip
+
+SETTINGS_LEAD: Final = b"KafkaConfig values:"
+DETAIL_LIMIT: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setter:
+    """Which column a group of a pattern fills, and how its bytes become the value."""
+
+    group: int
+    """Index among the pattern's groups; those of an item come behind those of its line."""
+    column: str
+    convert: Convert
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matcher:
+    """A wording made ready: its pattern, and what to do with each group."""
+
+    number: int
+    event: Event
+    pattern: re.Pattern[bytes]
+    setters: tuple[Setter, ...]
+    copies: tuple[tuple[str, str], ...]
+    """(column, column that it takes its value from)."""
+    items: int | None
+    """The group that lists things, where each gives a row."""
+    item_pattern: re.Pattern[bytes] | None
+
+
+@lru_cache(maxsize=4096)
+def _place(value: bytes) -> tuple[str, int]:
+    topic, _, partition = value.rpartition(b"-")
+    return topic.decode(), int(partition)
+
+
+def _ids(value: bytes) -> str:
+    return value.replace(b" ", b"").decode()
+
+
+def shortened(value: bytes) -> str:
+    """Text of a line as a value: decoded whatever it holds, without blanks around it, and never long."""
+    return value[: DETAIL_LIMIT + 4].decode(errors="replace").strip()[:DETAIL_LIMIT]
+
+
+_CONVERT: Final[Mapping[str, Convert]] = {
+    "topic_id": lambda value: None if value == b"None" else value.decode(),
+    "previous_leader": lambda value: None if value == b"None" else int(value),
+    "isr": _ids,
+    "previous_isr": _ids,
+    "detail": shortened,
+    "directory": lambda value: value.decode(errors="replace").rstrip("."),
+    "topic": bytes.decode,
+}
+"""Columns that are not here hold numbers."""
+
+
+def _setters(pattern: re.Pattern[bytes], behind: int) -> tuple[Setter, ...]:
+    found: list[Setter] = []
+    for name, group in pattern.groupindex.items():
+        index = group - 1 + behind
+        if name == "tp":
+            found.append(Setter(group=index, column="topic", convert=lambda value: _place(value)[0]))
+            found.append(Setter(group=index, column="partition", convert=lambda value: _place(value)[1]))
+        elif name == "last_offset":
+            found.append(Setter(group=index, column="log_end_offset", convert=lambda value: int(value) + 1))
+        elif name != "items":
+            found.append(Setter(group=index, column=name, convert=_CONVERT.get(name, int)))
+    return tuple(found)
+
+
+def _matcher(number: int, event: Event, wording: Wording) -> Matcher:
+    pattern = compile_text(wording.text)
+    # An item is tried only where a word begins, or a long word without an end would be tried at every byte of it.
+    item = re.compile(rb"(?<![\w.\-])" + compile_text(wording.items).pattern) if wording.items else None
+    return Matcher(
+        number=number,
+        event=event,
+        pattern=pattern,
+        setters=_setters(pattern, 0) + (_setters(item, pattern.groups) if item else ()),
+        copies=tuple(wording.copies.items()),
+        items=pattern.groupindex["items"] if item else None,
+        item_pattern=item,
+    )
+
+
+@cache
+def matchers() -> Mapping[bytes, tuple[Matcher, ...]]:
+    """The patterns to try for a line, by the fixed text with which its message begins (or that follows its first word)."""
+    by_lead: dict[bytes, list[Matcher]] = {}
+    worded = [(event, wording) for event in EVENTS for wording in event.wordings]
+    for number, (event, wording) in enumerate(worded):
+        matcher = _matcher(number, event, wording)
+        for lead in leads(wording.text):
+            by_lead.setdefault((lead or inner_lead(wording.text)).encode(), []).append(matcher)
+    # A text may begin with another lead as well: those wordings are tried after its own.
+    return {
+        lead: tuple(matcher for other in sorted(by_lead, key=len, reverse=True) if lead.startswith(other) for matcher in by_lead[other])
+        for lead in by_lead
+    }
+
+
+@cache
+def _scan_leads() -> tuple[str, str]:
+    """All leads as one pattern, a tree of letters that never goes back; and those that follow a first word."""
+    first: set[str] = {SETTINGS_LEAD.decode()}
+    inner: set[str] = set()
+    for event in EVENTS:
+        for wording in event.wordings:
+            for lead in leads(wording.text):
+                (first if lead else inner).add(lead or inner_lead(wording.text))
+    return _tree(first), "|".join(re.escape(lead) for lead in sorted(inner))
+
+
+def _tree(words: Iterable[str]) -> str:
+    """A pattern for the longest of the words that stands here, deciding letter by letter."""
+    branches: dict[str, set[str]] = {}
+    ends_here = False
+    for word in words:
+        if word:
+            branches.setdefault(word[0], set()).add(word[1:])
+        else:
+            ends_here = True
+    if not branches:
+        return ""
+    parts = [re.escape(letter) + _tree(rest) for letter, rest in sorted(branches.items())]
+    if ends_here:
+        return "(?:" + "|".join(parts) + ")?+"
+    return parts[0] if len(parts) == 1 else "(?>" + "|".join(parts) + ")"
+
+
+@cache
+def head_pattern(layout: Layout) -> re.Pattern[bytes]:
+    """Matches what stands before a message where an entry begins."""
+    return re.compile(layout.head.encode())
+
+
+@cache
+def scan_pattern(layout: Layout) -> re.Pattern[bytes]:
+    """Finds, behind a line end, the entries whose message may be an event; groups prefix and lead besides the layout's own."""
+    first, inner = _scan_leads()
+    message = rf"(?P<prefix>{PREFIX})?+(?:(?P<word>[\w.\-]{{1,255}}+)(?P<inner>{inner})|(?P<lead>{first}))"
+    return re.compile(("\n" + layout.head + message).encode())

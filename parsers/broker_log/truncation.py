@@ -1,0 +1,215 @@
+"""Lines in which a replica cuts its log, or finds that it need not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from parsers.broker_log.wording import Event, Wording
+
+_FETCHER: Final = "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] "
+_STATE: Final = "Truncating partition {tp} with TruncationState(offset={offset}, completed={*}) due to "
+
+TRUNCATION: Final = (
+    Event(
+        kind="truncating",
+        means="The log end offset is lowered to offset. The former end is not in the line.",
+        wordings=(
+            Wording(
+                text="Truncating to offset {offset}", since="1.0",
+                sample="[UnifiedLog partition=pay-0, dir=/var/lib/kafka/data/broker-1] Truncating to offset 100",
+                expect={"topic": "pay", "partition": 0, "offset": 100, "directory": "/var/lib/kafka/data/broker-1"},
+            ),
+            Wording(
+                text="Truncating log {tp} to offset {offset}.", until="1.0",
+                sample="Truncating log pay-0 to offset 100.", expect={"topic": "pay", "partition": 0, "offset": 100},
+            ),
+        ),
+    ),
+    Event(
+        kind="truncation-no-effect",
+        means="A truncation to offset cuts nothing: the log already ends there or before. Tells the log end offset minus one.",
+        wordings=(
+            Wording(
+                text="Truncating to {offset} has no effect as the largest offset in the log is {last_offset}", since="1.0",
+                sample="[Log partition=my-topic.v2-0, dir=/d] Truncating to 15 has no effect as the largest offset in the log is 14",
+                expect={"topic": "my-topic.v2", "partition": 0, "offset": 15, "log_end_offset": 15},
+            ),
+            Wording(
+                text="Truncating {tp} to {offset} has no effect as the largest offset in the log is {last_offset}", until="1.0",
+                sample="Truncating t-0 to 5 has no effect as the largest offset in the log is 4.",
+                expect={"topic": "t", "partition": 0, "offset": 5, "log_end_offset": 5},
+            ),
+        ),
+    ),
+    Event(
+        kind="truncating-to-high-watermark",
+        means="The follower has no epochs to ask with and cuts to its own high watermark. At offset 0 of an empty log it is benign.",
+        wordings=(
+            Wording(
+                text=_STATE + "local high watermark {high_watermark}", since="3.1",
+                sample=_FETCHER + "Truncating partition d-0 with TruncationState(offset=120, completed=true) due to local high watermark 120",
+                expect={"broker": 1, "leader": 2, "topic": "d", "offset": 120, "high_watermark": 120},
+            ),
+            Wording(
+                text="Truncating partition {tp} to local high watermark {high_watermark}", copies={"offset": "high_watermark"}, since="2.1", until="3.1",
+                sample=_FETCHER + "Truncating partition orders-2 to local high watermark 0", expect={"topic": "orders", "offset": 0, "high_watermark": 0},
+            ),
+        ),
+    ),
+    Event(
+        kind="truncating-by-epoch-answer",
+        means="The follower cuts to the end of the last epoch that it shares with the leader (epoch and answer_offset are the answer).",
+        wordings=(
+            Wording(
+                text=_STATE + "leader epoch and offset EpochEndOffset(errorCode={*}, partition={*}, leaderEpoch={epoch}, endOffset={answer_offset})",
+                since="3.1",
+                sample=_FETCHER + "Truncating partition pay-0 with TruncationState(offset=100, completed=true) due to leader epoch "
+                "and offset EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=100)",
+                expect={"topic": "pay", "offset": 100, "epoch": 0, "answer_offset": 100, "log_end_offset": None},
+            ),
+        ),
+    ),
+    Event(
+        kind="truncating-below-high-watermark",
+        means="The follower cuts records that it believed committed.",
+        wordings=(
+            Wording(
+                text="Truncating <?future ?>{tp} to offset {offset} below high watermark {high_watermark}", since="2.0",
+                sample="[UnifiedLog partition=pay-0, dir=/d] Truncating pay-0 to offset 100 below high watermark 150",
+                expect={"topic": "pay", "offset": 100, "high_watermark": 150},
+            ),
+        ),
+    ),
+    Event(
+        kind="non-monotonic-high-watermark",
+        means="The high watermark went back from previous_offset to high_watermark.",
+        wordings=(
+            Wording(
+                text="Non-monotonic update of high watermark from (offset={previous_offset}<?,?> segment=[{*}]) to (offset={high_watermark}", since="2.8",
+                sample="[UnifiedLog partition=pay-0, dir=/d] Non-monotonic update of high watermark from "
+                "(offset=150, segment=[0:5605]) to (offset=100, segment=[0:3700])",
+                expect={"topic": "pay", "previous_offset": 150, "offset": None, "high_watermark": 100},
+            ),
+        ),
+    ),
+    Event(
+        kind="segments-truncated",
+        means="Whole segments go with a truncation.",
+        wordings=(
+            Wording(
+                text="Deleting segments as part of log truncation: {detail}", since="2.8",
+                sample="[LocalLog partition=t-0, dir=/d] Deleting segments as part of log truncation: "
+                "LogSegment(baseOffset=40, size=0, lastModifiedTime=1, largestRecordTimestamp=None)",
+                expect={"topic": "t", "detail": "LogSegment(baseOffset=40, size=0, lastModifiedTime=1, largestRecordTimestamp=None)"},
+            ),
+            Wording(
+                text="Scheduling segments for deletion {detail}", since="2.4", until="2.8",
+                sample="[Log partition=t-0, dir=/d] Scheduling segments for deletion List(LogSegment(baseOffset=40, size=0))",
+                expect={"topic": "t", "detail": "List(LogSegment(baseOffset=40, size=0))"},
+            ),
+        ),
+    ),
+    Event(
+        kind="full-truncation",
+        means="The whole local log is given up, and fetching begins at the leader's log start.",
+        wordings=(
+            Wording(
+                text="Truncate fully and reset fetch offset for partition {tp} from {previous_offset} to the current leader's start offset {offset}",
+                since="3.6",
+                sample=_FETCHER + "Truncate fully and reset fetch offset for partition t-0 from 10 to the current leader's "
+                "start offset 50 because the local replica's end offset is smaller than the current leader's start offsets.",
+                expect={"topic": "t", "previous_offset": 10, "offset": 50},
+            ),
+        ),
+    ),
+    Event(
+        kind="reset-fetch-offset-to-latest",
+        means="The follower is ahead of the leader and really truncates to the leader's end.",
+        wordings=(
+            Wording(
+                text="Reset fetch offset for partition {tp} from {previous_offset} to current leader's latest offset {offset}",
+                sample=_FETCHER + "Reset fetch offset for partition t-0 from 70 to current leader's latest offset 60",
+                expect={"topic": "t", "previous_offset": 70, "offset": 60},
+            ),
+        ),
+    ),
+    Event(
+        kind="reset-fetch-offset-to-start",
+        means="The follower's position is set to the leader's log start; from 3.6 on only where nothing is cut.",
+        wordings=(
+            Wording(
+                text="Reset fetch offset for partition {tp} from {previous_offset} to <current|the current> leader's start offset {offset}",
+                until="3.6",
+                sample=_FETCHER + "Reset fetch offset for partition t-0 from 10 to current leader's start offset 50",
+                expect={"topic": "t", "previous_offset": 10, "offset": 50},
+            ),
+        ),
+    ),
+    Event(
+        kind="full-truncation-no-effect",
+        means="The follower's position is set to its own log end: nothing is cut.",
+        wordings=(
+            Wording(
+                text="Reset fetch offset for partition {tp} from {previous_offset} to the current local replica's end offset {offset}",
+                since="3.6",
+                sample=_FETCHER + "Reset fetch offset for partition t-0 from 60 to the current local replica's end offset 60",
+                expect={"topic": "t", "previous_offset": 60, "offset": 60},
+            ),
+        ),
+    ),
+    Event(
+        kind="fetch-offset-out-of-range",
+        means="The leader does not hold the follower's position (previous_offset); fetching goes on at offset.",
+        wordings=(
+            Wording(
+                text="Current offset {previous_offset} for partition {tp} is out of range, which typically implies a leader change. "
+                "Reset fetch offset to {offset}",
+                since="1.1",
+                sample=_FETCHER + "Current offset 70 for partition t-0 is out of range, which typically implies a leader change. "
+                "Reset fetch offset to 60",
+                expect={"topic": "t", "previous_offset": 70, "offset": 60},
+            ),
+            Wording(
+                text="Current offset {previous_offset} for partition [{topic},{partition}] out of range; reset offset to {offset}",
+                until="1.1",
+                sample="[ReplicaFetcherThread-0-2]: Current offset 70 for partition [t,0] out of range; reset offset to 60",
+                expect={"topic": "t", "partition": 0, "previous_offset": 70, "offset": 60},
+            ),
+        ),
+    ),
+    Event(
+        kind="truncation-not-allowed",
+        means="The broker stops rather than cut: the leader is shorter than the follower and unclean elections are off.",
+        wordings=(
+            Wording(
+                text="Exiting because log truncation is not allowed for partition {tp}", until="2.1",
+                sample=_FETCHER + "Exiting because log truncation is not allowed for partition t-0, current leader's latest "
+                "offset 40 is less than replica's latest offset 60",
+                expect={"topic": "t", "partition": 0},
+            ),
+        ),
+        whole_message=True,
+    ),
+    Event(
+        kind="all-segments-deleted",
+        means="At load the log ends before it starts: every segment is deleted.",
+        wordings=(
+            Wording(
+                text="Deleting all segments because logEndOffset ({log_end_offset}) is smaller than logStartOffset <(|>{log_start_offset}",
+                sample="[LogLoader partition=t-0, dir=/d] Deleting all segments because logEndOffset (40) is smaller than logStartOffset 50. ",
+                expect={"topic": "t", "log_end_offset": 40, "log_start_offset": 50},
+            ),
+        ),
+    ),
+    Event(
+        kind="metadata-log-truncated",
+        means="A node cut its copy of the metadata log as the quorum leader told it.",
+        wordings=(
+            Wording(
+                text="Truncated to offset {offset} from Fetch response from leader {leader}", since="2.7",
+                sample="[RaftManager id=2] Truncated to offset 40 from Fetch response from leader 3",
+                expect={"broker": 2, "offset": 40, "leader": 3},
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,128 @@
+"""What a kind of line looks like: a text with holes, compiled into a pattern that never backtracks.
+
+A text is Kafka's own wording. `{offset}` is a hole that fills a column (`tp`: topic and
+partition; `last_offset`: the log end offset, inclusive), `{*}` skips to the
+next fixed text, `<?…?>` may be absent, `<a|b>` is a choice of fixed texts. Every piece compiles into an atomic group, so a
+line costs time linear in its length whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from parsers.tables import EventKind
+
+_PIECE: Final = re.compile(r"\{(?P<hole>[a-z_]+|\*)\}|<\?(?P<optional>.+?)\?>|<(?P<choice>[^<>{}]*\|[^<>{}]*)>")
+_NUMBER: Final = r"-?\d{1,19}+(?!\d)"
+_IDS: Final = r"(?:\d{1,10}+(?:, ?+\d{1,10}+)*+)?+"
+_NUMBERS: Final = (
+    "epoch", "previous_epoch", "offset", "previous_offset", "high_watermark", "log_end_offset", "log_start_offset",
+    "leader", "other_broker", "partition_epoch", "broker_epoch", "count", "partition", "last_offset",
+    "answer_offset",
+)  # fmt: skip
+_HOLES: Final[dict[str, str]] = {
+    **{name: f"(?P<{name}>{_NUMBER})" for name in _NUMBERS},
+    "tp": r"(?P<tp>(?>[\w.\-]{1,255}-\d{1,10})(?!\d))",
+    "topic": r"(?P<topic>[\w.\-]{1,255}+)",
+    "topic_id": r"(?:Some\()?+(?P<topic_id>[\w\-]{1,64}+)\)?+",
+    "previous_leader": rf"(?:Some\()?+(?P<previous_leader>{_NUMBER}|None)\)?+",
+    "isr": rf"(?P<isr>{_IDS})",
+    "previous_isr": rf"(?P<previous_isr>{_IDS})",
+    "version": r"(?P<detail>\d++(?:\.\d++)*+(?:-IV\d++)?+)",
+    "directory": r"(?P<directory>[^\s,)]{1,4096}+)",
+    "address": r"[^)\]]{1,512}+",
+    "number": _NUMBER,
+    "end": r"\Z",
+}
+_OPEN_HOLES: Final = ("detail", "items")
+"""Holes that take anything up to the fixed text behind them, or the rest of the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """One wording of an event in some releases, with a line that a broker of such a release writes."""
+
+    text: str
+    sample: str
+    """The message with its prefix, as it stands between level and logger."""
+    expect: Mapping[str, int | str | None] = field(default_factory=dict)
+    """Columns that the sample must give."""
+    since: str = ""
+    until: str = ""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """Columns that take the value of another column."""
+    items: str | None = None
+    """The text of one of the things that the hole `items` lists; each gives a row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A kind of line: what it means and how it is worded, release by release."""
+
+    kind: EventKind
+    means: str
+    wordings: tuple[Wording, ...]
+    reason_follows: bool = False
+    """The next line of the entry (an exception) belongs into the detail."""
+    whole_message: bool = False
+    """The message itself is the detail."""
+
+
+def leads(text: str) -> tuple[str, ...]:
+    """The fixed texts with which a wording may begin; what lines are sorted by before any pattern is tried."""
+    piece = _PIECE.search(text)
+    if piece is None:
+        return (text,)
+    if piece.start() == 0 and piece["choice"]:
+        return tuple(choice + _fixed_after(text, piece.end()) for choice in piece["choice"].split("|"))
+    return (text[: piece.start()],)
+
+
+def inner_lead(text: str) -> str:
+    """For a wording that begins with a hole: the fixed text behind it."""
+    piece = _PIECE.match(text)
+    return "" if piece is None else _fixed_after(text, piece.end())
+
+
+def compile_text(text: str) -> re.Pattern[bytes]:
+    """The pattern of a text with holes, to be matched at the start of a message."""
+    return re.compile(_translate(text).encode(), re.DOTALL)
+
+
+def _translate(text: str) -> str:
+    parts: list[str] = []
+    position = 0
+    while piece := _PIECE.search(text, position):
+        parts.append(re.escape(text[position : piece.start()]))
+        position = piece.end()
+        if piece["hole"] == "*" or piece["hole"] in _OPEN_HOLES:
+            parts.append(_open(piece["hole"], _fixed_after(text, position)))
+        else:
+            parts.append(_closed(piece))
+    return "".join(parts) + re.escape(text[position:])
+
+
+def _closed(piece: re.Match[str]) -> str:
+    """A hole of known characters, an optional part, or a choice."""
+    if piece["hole"]:
+        return f"(?>{_HOLES[piece['hole']]})"
+    if piece["optional"]:
+        return f"(?:{_translate(piece['optional'])})?+"
+    return "(?>" + "|".join(re.escape(choice) for choice in piece["choice"].split("|")) + ")"
+
+
+def _fixed_after(text: str, position: int) -> str:
+    piece = _PIECE.search(text, position)
+    fixed = text[position:] if piece is None else text[position : piece.start()]
+    if piece is not None and not fixed:
+        raise ValueError(f"an open hole needs fixed text behind it: {text}")
+    return fixed
+
+
+def _open(hole: str, fixed: str) -> str:
+    """Anything up to the first occurrence of the fixed text: atomic, so that a later occurrence is never tried."""
+    anything = f".*?(?={re.escape(fixed)})" if fixed else ".*+"
+    return f"(?>{anything})" if hole == "*" else f"(?P<{hole}>(?>{anything}))"

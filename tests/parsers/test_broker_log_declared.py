@@ -1,0 +1,207 @@
+"""Layouts, versions, clocks, file names and trust: what the reader of logs is told by, apart from the lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.broker_log import (
+    KafkaVersion,
+    LayoutError,
+    Reading,
+    log_file_name,
+    parse_events,
+    parse_layout,
+    parse_version,
+    trust_of,
+    wall_clock,
+)
+from parsers.broker_log.trust import TRUST
+from parsers.provenance import Origin
+from parsers.tables import EventKind
+
+MESSAGE = "[Log partition=t-0, dir=/d] Truncating to offset 100"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "time", "level", "logger"),
+    [
+        (
+            "[%d] %p %m (%c)%n",
+            f"[2026-11-21 05:25:18,155] INFO {MESSAGE} (kafka.log.Log)",
+            "2026-11-21 05:25:18,155",
+            "INFO",
+            "kafka.log.Log",
+        ),
+        (
+            "%d{ISO8601} %-5p [%t] %c{1}:%L - %m%n",
+            f"2026-11-21 05:25:18,155 INFO  [ReplicaFetcherThread-0-2] Log:66 - {MESSAGE}",
+            "2026-11-21 05:25:18,155",
+            "INFO",
+            "Log",
+        ),
+        (
+            "%d{yyyy-MM-dd'T'HH:mm:ss.SSSZ} %p <%c> %m%n",
+            f"2026-11-21T05:25:18.155+0100 WARN <kafka.log.Log> {MESSAGE}",
+            "2026-11-21T05:25:18.155+0100",
+            "WARN",
+            "kafka.log.Log",
+        ),
+        (
+            "[%date{ISO8601}] %5level %msg (%logger{36})%n%ex",
+            f"[2026-11-21 05:25:18,155]  WARN {MESSAGE} (k.l.Log)",
+            "2026-11-21 05:25:18,155",
+            "WARN",
+            "k.l.Log",
+        ),
+        (
+            "%p %d{DATE} %m [%t]%n",
+            f"INFO 21 Nov 2026 05:25:18,155 {MESSAGE} [main]",
+            "21 Nov 2026 05:25:18,155",
+            "INFO",
+            None,
+        ),
+        (
+            "[%d] %p %m (%c:%L)%n",
+            f"[2026-11-21 05:25:18,155] INFO {MESSAGE} (kafka.log.Log:66)",
+            "2026-11-21 05:25:18,155",
+            "INFO",
+            "kafka.log.Log",
+        ),
+        ("%r [%t] %p %m%n", f"4711 [main] INFO {MESSAGE}", None, "INFO", None),
+    ],
+)
+def test_layouts_are_read_as_log4j_writes_them(
+    pattern: str, line: str, time: str | None, level: str, logger: str | None
+) -> None:
+    reading = Reading(origin=Origin(source="s"), layout=parse_layout(pattern))
+    data = (line + "\n\tat a.stack(Trace.java:1)\n" + line + "\n").encode()
+    rows = parse_events(data, reading).rows
+    assert [(row.offset, row.topic, row.time_text, row.level, row.logger) for row in rows] == [
+        (100, "t", time, level, logger)
+    ] * 2
+    assert [data[row.span_start : row.span_end] for row in rows] == [line.encode()] * 2
+
+
+@pytest.mark.parametrize("pattern", ["%d %p", "%d %m %m", "%t%c %p %m%n", "%d %m%c", "%m%n", "%d %Q %m"])
+def test_layouts_whose_parts_cannot_be_told_are_refused(pattern: str) -> None:
+    with pytest.raises(LayoutError):
+        parse_layout(pattern)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("1.1.1", (1, 1, 1)),
+        ("0.11.0.2", (0, 11, 0)),
+        ("2.8.2", (2, 8, 2)),
+        ("3.9.1", (3, 9, 1)),
+        ("4.0.0-SNAPSHOT", (4, 0, 0)),
+        ("5.5.1-ccs", (2, 5, 1)),
+        ("6.2.0-ce", (2, 8, 0)),
+        ("7.6.1-ccs", (3, 6, 1)),
+        ("8.0.0-ce", (4, 0, 0)),
+        ("4.1.2-ccs", (1, 1, 0)),
+        ("2.8.2-amzn-1", (2, 8, 2)),
+        ("3.6.0.redhat-00005", (3, 6, 0)),
+    ],
+)
+def test_printed_versions_are_kafka_releases(printed: str, version: tuple[int, int, int]) -> None:
+    assert parse_version(printed) == KafkaVersion(*version)
+
+
+@pytest.mark.parametrize("printed", ["unknown", "", "trunk", "9.9.9-ccs"])
+def test_unknown_versions_stay_unknown(printed: str) -> None:
+    assert parse_version(printed) is None
+
+
+def test_wall_clocks_are_read_without_a_zone() -> None:
+    assert wall_clock("1970-01-02 00:00:00,007") == 86_400_007
+    assert wall_clock("1970-01-02T00:00:00.5+0200") == 86_400_500
+    assert wall_clock("1970-01-02 00:00:00") == 86_400_000
+
+
+@pytest.mark.parametrize(
+    "text", ["", "05:25:18,155", "2026-02-30 00:00:00,000", "2026-11-21 25:00:00,000", "yesterday"]
+)
+def test_what_is_no_date_is_no_time(text: str) -> None:
+    assert wall_clock(text) is None
+
+
+@given(st.text(max_size=40))
+def test_wall_clock_never_raises(text: str) -> None:
+    assert wall_clock(text) is None or isinstance(wall_clock(text), int)
+
+
+@given(st.datetimes())
+def test_wall_clocks_keep_their_order(moment: object) -> None:
+    text = str(moment)
+    assert (wall_clock(text) is None) == (wall_clock(text[:19]) is None)
+    assert (wall_clock(text) or 0) - (wall_clock(text[:19]) or 0) in range(1000)
+
+
+def test_rotated_files_are_known_and_sort_oldest_first() -> None:
+    names = [
+        "server.log",
+        "server.log.1",
+        "server.log.2.gz",
+        "server.log.2026-11-21-05",
+        "server-2026-11-20.log.gz",
+        "server.log.10",
+    ]
+    files = [(log_file_name(name), name) for name in names]
+    assert all(file is not None and file.log == "server" for file, _ in files)
+    ordered = [name for _, name in sorted((file.age, name) for file, name in files if file is not None)]
+    assert ordered.index("server.log") == len(names) - 1
+    assert ordered.index("server.log.10") < ordered.index("server.log.2.gz") < ordered.index("server.log.1")
+    assert ordered.index("server-2026-11-20.log.gz") < ordered.index("server.log.2026-11-21-05")
+
+
+@pytest.mark.parametrize(
+    "name", ["kafka-request.log", "server.properties", "server.log.txt", "gc.log", "00000000000000000000.log"]
+)
+def test_other_files_are_no_broker_logs(name: str) -> None:
+    assert log_file_name(name) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "level"),
+    [
+        ("truncating-below-high-watermark", (2, 3, 1), "high"),
+        ("truncating-below-high-watermark", (2, 4, 0), "medium"),
+        ("truncating-below-high-watermark", (3, 4, 0), "low"),
+        ("truncating-below-high-watermark", (3, 4, 1), "high"),
+        ("non-monotonic-high-watermark", (3, 4, 0), "medium"),
+        ("non-monotonic-high-watermark", (3, 5, 0), "high"),
+        ("reset-fetch-offset-to-start", (3, 5, 1), "low"),
+        ("isr-shrinking", (2, 6, 0), "high"),
+        ("isr-shrinking", (2, 7, 0), "medium"),
+        ("truncating", (1, 1, 1), "high"),
+    ],
+)
+def test_trust_turns_at_the_releases_that_changed_the_line(
+    kind: EventKind, version: tuple[int, int, int], level: str
+) -> None:
+    assert trust_of(kind, KafkaVersion(*version)).level == level
+
+
+def test_silence_tells_only_where_the_line_is_always_printed() -> None:
+    below: EventKind = "truncating-below-high-watermark"
+    assert [trust_of(below, KafkaVersion(*v)).silence_tells for v in ((2, 0), (2, 8), (3, 9), (4, 3))] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert trust_of("truncating", None).silence_tells
+
+
+@pytest.mark.parametrize("kind", sorted(TRUST))
+def test_an_unknown_version_is_believed_no_more_than_any_known_one(kind: EventKind) -> None:
+    rank = {"low": 0, "medium": 1, "high": 2}
+    unknown = trust_of(kind, None)
+    for known in TRUST[kind]:
+        assert rank[unknown.level] <= rank[known.trust.level]
+        assert set(known.trust.doubtful) <= set(unknown.doubtful)
+        assert known.trust.silence_tells or not unknown.silence_tells
