@@ -19,8 +19,11 @@ from parsers.segment.layout import LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, 
 
 CREDIT_BASE: Final = 64 << 20
 CREDIT_RATE: Final = 4
-NARROW: Final = 1 << 12
-WIDE: Final = 1 << 20
+NARROW: Final = 1 << 9
+WIDE: Final = 1 << 18
+SIGN_BIT: Final = 0x80
+Positions = npt.NDArray[np.int64]
+
 _MINIMUM: Final = np.array([MIN_LENGTH[magic] for magic in range(3)], dtype=np.int64)
 
 
@@ -64,27 +67,58 @@ def widening(start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def candidates(segment: Mapped, low: int, high: int, limit: int) -> list[int]:
-    """Positions in `[low, high)` where magic, length and signs allow an entry of at most `limit` bytes."""
-    count = min(high, segment.size - LEGACY_HEADER_BYTES + 1) - low
-    if count <= 0:
-        return []
-    data = segment.data[low : low + count + LEGACY_HEADER_BYTES]
-    possible = data[16 : 16 + count] <= 2
-    possible &= (data[:count] | data[8 : 8 + count]) < 0x80
-    # A run of zeros looks like magic 0 at every byte, but has no length.
-    possible &= (data[9 : 9 + count] | data[10 : 10 + count] | data[11 : 11 + count] | data[8 : 8 + count]) != 0
-    hits = np.flatnonzero(possible)
-    lengths = _big_endian(data, hits + 8)
-    fitting = lengths >= _MINIMUM[data[hits + 16]]
-    fitting &= lengths <= min(limit - LENGTH_END, MAX_LENGTH)
-    fitting &= low + hits + LENGTH_END + lengths <= segment.size
-    found: list[int] = (hits[fitting] + low).tolist()
+    """Positions in `[low, high)` that look like an entry of at most `limit` bytes; nearly all of what is none is gone.
+
+    Every byte of a hole is looked at, so this is done column by column, and only what is left one by one.
+    """
+    starts = _possible_starts(segment, low, high)
+    magics = segment.data[starts + 16]
+    lengths = _int32(segment.data, starts + 8)
+    ends = starts + LENGTH_END + lengths
+    fitting = (lengths >= _MINIMUM[magics]) & (lengths <= min(limit - LENGTH_END, MAX_LENGTH)) & (ends <= segment.size)
+    starts, ends, magics = starts[fitting], ends[fitting], magics[fitting]
+    batches, legacy = starts[magics == 2], magics < 2
+    batches = batches[_signs_hold(segment.data, batches)]
+    older = _filled_exactly(segment.data, starts[legacy], ends[legacy], magics[legacy])
+    found: list[int] = np.sort(np.concatenate((batches, older))).tolist()
     return found
 
 
-def _big_endian(data: Bytes, at: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
-    value = np.zeros(len(at), dtype=np.int64)
-    for byte in range(4):
+def _possible_starts(segment: Mapped, low: int, high: int) -> Positions:
+    """Positions whose magic is known, and whose offset and length are not negative, nor the length nothing."""
+    count = min(high, segment.size - LEGACY_HEADER_BYTES + 1) - low
+    if count <= 0:
+        return np.empty(0, dtype=np.int64)
+    data = segment.data[low : low + count + LEGACY_HEADER_BYTES]
+    possible = data[16 : 16 + count] <= 2
+    possible &= (data[:count] | data[8 : 8 + count]) < SIGN_BIT
+    # A run of zeros looks like magic 0 at every byte, but has no length.
+    possible &= (data[9 : 9 + count] | data[10 : 10 + count] | data[11 : 11 + count] | data[8 : 8 + count]) != 0
+    return np.flatnonzero(possible) + low
+
+
+def _signs_hold(data: Bytes, starts: Positions) -> npt.NDArray[np.bool_]:
+    """Which magic 2 headers have attributes in use, and neither a negative count nor a negative last offset delta."""
+    negative = (data[starts + 22] | data[starts + 23] | data[starts + 57]) >= SIGN_BIT
+    signs: npt.NDArray[np.bool_] = (data[starts + 21] == 0) & ~negative
+    return signs
+
+
+def _filled_exactly(data: Bytes, starts: Positions, ends: Positions, magics: Bytes) -> Positions:
+    """Those entries of magic 0 and 1 whose key and value fill them to the last byte."""
+    key_at = starts + 18 + 8 * magics.astype(np.int64)
+    key_length = _int32(data, key_at)
+    value_at = key_at + 4 + np.maximum(key_length, 0)
+    inside = (key_length >= -1) & (value_at + 4 <= ends)
+    starts, ends, value_at = starts[inside], ends[inside], value_at[inside]
+    value_length = _int32(data, value_at)
+    exact: Positions = starts[(value_length >= -1) & (value_at + 4 + np.maximum(value_length, 0) == ends)]
+    return exact
+
+
+def _int32(data: Bytes, at: Positions) -> Positions:
+    value = data[at].astype(np.int8).astype(np.int64)
+    for byte in range(1, 4):
         value = (value << 8) | data[at + byte]
     return value
 
