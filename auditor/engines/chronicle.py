@@ -1,0 +1,190 @@
+"""Rows of request logs, broker logs and metadata as the statements that rules over time are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from parsers.broker_log import wall_clock
+from parsers.provenance import Span
+from parsers.tables import BrokerEvent
+from parsers.tables.metadata import MetadataChange, replica_ids
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
+from rules.history import Moment, MomentKind
+
+PartitionName = tuple[str, int]
+Named = tuple[PartitionName, str | None, Moment]
+"""A statement with the topic and partition that it is about, and the topic id where it is told."""
+
+_EVENTS: Final[Mapping[str, MomentKind]] = {
+    "leader-starts": "leader-starts",
+    "follower-starts": "follower-starts",
+    "isr-updated": "isr",
+    "isr-expanding": "isr",
+    "isr-shrinking": "isr-shrinking",
+    "unclean-election": "unclean-election",
+    "truncating": "truncated",
+    "truncation-no-effect": "truncation-kept",
+    "truncating-to-high-watermark": "cut-by-high-watermark",
+    "truncating-by-epoch-answer": "cut-by-epoch-answer",
+    "truncating-below-high-watermark": "cut-below-high-watermark",
+    "non-monotonic-high-watermark": "high-watermark-fell",
+    "epoch-answer-kept": "epoch-answer-kept",
+    "epoch-answer-unknown": "epoch-answer-unknown",
+    "full-truncation": "log-reset",
+    "all-segments-deleted": "log-reset",
+    "log-loaded": "log-loaded",
+    "initial-high-watermark": "high-watermark-loaded",
+    "replica-loaded": "high-watermark-loaded",
+    "log-start-incremented": "log-start-moved",
+    "marked-as-failed": "marked-as-failed",
+}
+
+
+def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
+    """Statements of a broker's own log."""
+    for event in events:
+        kind = _EVENTS.get(event.kind)
+        if kind is None or event.topic is None or event.partition is None:
+            continue
+        yield (event.topic, event.partition), event.topic_id, _event(event, kind)
+
+
+def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
+    doubtful = set((event.doubtful or "").split(","))
+    return Moment(
+        kind=kind,
+        clock=f"broker {event.broker}",
+        time=wall_clock(event.time_text) if event.time_text else None,
+        witness=event.broker,
+        broker=event.broker,
+        leader=event.leader,
+        epoch=event.epoch,
+        partition_epoch=event.partition_epoch,
+        offset=event.previous_offset if kind == "high-watermark-fell" else event.offset,
+        end_offset=event.log_end_offset,
+        high_watermark=event.offset if kind == "high-watermark-fell" else event.high_watermark,
+        log_start_offset=event.log_start_offset,
+        answered_epoch=event.epoch if kind == "cut-by-epoch-answer" else None,
+        answer_offset=event.answer_offset,
+        isr=_ids(event.isr),
+        previous_isr=_ids(event.previous_isr),
+        doubtful=bool({"offset", "high_watermark", "epoch"} & doubtful),
+        trust=event.trust,
+        span=Span(source=event.source, start=event.span_start, end=event.span_end),
+    )
+
+
+def _ids(joined: str | None) -> tuple[int, ...] | None:
+    return None if joined is None else tuple(sorted(replica_ids(joined)))
+
+
+def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a fetch trace; `names` gives the topic of an id."""
+    for fetch in fetches:
+        place = _place(fetch.topic, fetch.topic_id, fetch.partition, names)
+        if place is None or fetch.replica is None:
+            continue
+        told = fetch.high_watermark if fetch.high_watermark is not None and fetch.high_watermark >= 0 else None
+        yield place, fetch.topic_id, Moment(
+            kind="fetched" if fetch.replica >= 0 else "consumed",
+            clock=f"broker {fetch.broker}",
+            time=wall_clock(fetch.time_text),
+            witness=fetch.broker,
+            broker=fetch.replica if fetch.replica >= 0 else None,
+            leader=fetch.broker,
+            epoch=fetch.current_leader_epoch,
+            offset=fetch.fetch_offset,
+            high_watermark=told,
+            log_start_offset=fetch.leader_log_start_offset,
+            asked_epoch=fetch.last_fetched_epoch,
+            answered_epoch=fetch.diverging_epoch,
+            answer_offset=fetch.diverging_end_offset,
+            error=fetch.error_code,
+            implied=fetch.implied,
+            doubtful=fetch.possibly_stale,
+            span=Span(source=fetch.source, start=fetch.span_start, end=fetch.span_end),
+        )
+
+
+def of_requests(
+    rows: Iterable[Produce | EpochRequest | OffsetRequest | IsrRequest], names: Mapping[str, str]
+) -> Iterator[Named]:
+    """Statements of the other requests of a trace."""
+    for row in rows:
+        place = _place(row.topic, row.topic_id, row.partition, names)
+        if place is None:
+            continue
+        moment = _request(row)
+        if moment is not None:
+            yield place, row.topic_id, moment
+
+
+def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment | None:
+    span = Span(source=row.source, start=row.span_start, end=row.span_end)
+    clock, time = f"broker {row.broker}", wall_clock(row.time_text)
+    if isinstance(row, Produce):
+        return Moment(
+            kind="produced", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
+            offset=row.base_offset, acks=row.acks, error=row.error_code, log_start_offset=row.log_start_offset, span=span,
+        )  # fmt: skip
+    if isinstance(row, EpochRequest):
+        return Moment(
+            kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
+            epoch=row.current_leader_epoch, asked_epoch=row.asked_epoch, answered_epoch=row.answered_epoch,
+            answer_offset=row.end_offset, error=row.error_code, span=span,
+        )  # fmt: skip
+    if isinstance(row, OffsetRequest):
+        return Moment(
+            kind="offset-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
+            epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code, span=span,
+        )  # fmt: skip
+    return _isr_request(row, clock, time, span)
+
+
+def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> Moment | None:
+    """Only what is in force: orders of the controller, and its answers without error."""
+    ordered = row.api == "LEADER_AND_ISR" and not row.answered
+    granted = row.api == "ALTER_PARTITION" and row.answered and row.error_code == 0
+    if not (ordered or granted):
+        return None
+    return Moment(
+        kind="leadership" if ordered else "isr",
+        # The receiver logs the order; the controller's own time of it is not in the line.
+        clock=clock if not ordered else f"order at broker {row.broker}",
+        time=time,
+        witness=row.broker,
+        leader=row.leader,
+        epoch=row.leader_epoch,
+        partition_epoch=row.partition_epoch,
+        isr=_ids(row.isr),
+        replicas=replica_ids(row.replicas) or None,
+        span=span,
+    )
+
+
+def of_metadata(changes: Iterable[MetadataChange]) -> Iterator[Named]:
+    """Statements of the controller's metadata log."""
+    for change in changes:
+        if change.topic is None or change.partition is None or change.kind == "removed":
+            continue
+        yield (change.topic, change.partition), change.topic_id, Moment(
+            kind="leadership",
+            clock="controller",
+            time=change.time,
+            leader=change.leader,
+            epoch=change.leader_epoch,
+            partition_epoch=change.partition_epoch,
+            isr=_ids(change.isr),
+            previous_isr=_ids(change.previous_isr),
+            replicas=replica_ids(change.replicas) or None,
+            unclean=change.unclean,
+            span=Span(source=change.source, start=change.span_start, end=change.span_end),
+        )
+
+
+def _place(
+    topic: str | None, topic_id: str | None, partition: int | None, names: Mapping[str, str]
+) -> PartitionName | None:
+    name = topic if topic is not None else names.get(topic_id or "")
+    return None if name is None or partition is None else (name, partition)

@@ -1,0 +1,138 @@
+"""What happened to a partition: dated statements of brokers, requests and controllers, each with its address.
+
+Clocks of different witnesses are never compared as they stand. The logical clock is the leader epoch: `in_terms` gives
+every statement the leader epoch in which its values were learnt, from what its own witness wrote around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from parsers.provenance import Span
+
+MomentKind = Literal[
+    "leader-starts",  # a broker opens an epoch as leader: epoch, offset (its log end), high watermark, ISR
+    "follower-starts",  # a broker follows in an epoch: epoch, offset (its log end), high watermark, leader
+    "leadership",  # the controller's word: leader, epoch, ISR, partition epoch; unclean, previous ISR
+    "isr",  # an ISR in force: ISR, partition epoch
+    "isr-shrinking",  # a leader proposes a smaller ISR: high watermark and log end of the leader
+    "unclean-election",  # the controller's own word for it
+    "fetched",  # a replica's fetch: offset asked, epochs believed, answer's high watermark or divergence
+    "consumed",  # a consumer's fetch
+    "produced",  # a produce answer: acks, base offset, error
+    "epoch-asked",  # OffsetsForLeaderEpoch: asked epoch, answered epoch and end offset
+    "offset-asked",  # a follower's ListOffsets: it is out of range
+    "truncated",  # a log was cut: offset
+    "truncation-kept",  # a cut that cut nothing: log end
+    "cut-by-high-watermark",  # a fetcher decides for its high watermark
+    "cut-by-epoch-answer",  # a fetcher decides by an epoch answer
+    "cut-below-high-watermark",  # the broker's own warning
+    "high-watermark-fell",  # from offset to high watermark
+    "epoch-answer-kept",  # the leader's answer is at or above the log end: nothing is cut
+    "epoch-answer-unknown",  # the leader does not know the epoch: the high watermark decides
+    "log-reset",  # everything was dropped
+    "log-loaded",  # log end and log start after loading
+    "high-watermark-loaded",  # the checkpointed high watermark after clamping
+    "log-start-moved",
+    "marked-as-failed",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """One statement about the partition; which fields are set depends on its kind."""
+
+    kind: MomentKind
+    clock: str
+    """Whose clock the time is of: statements of one clock are ordered by it, those of two are not."""
+    time: int | None = None
+    """Milliseconds on that clock, in whatever zone it runs."""
+    last_time: int | None = None
+    count: int = 1
+    witness: int | None = None
+    broker: int | None = None
+    """The replica that the statement is about."""
+    leader: int | None = None
+    epoch: int | None = None
+    term: int | None = None
+    """Leader epoch in which the values were learnt, as `in_terms` works out."""
+    partition_epoch: int | None = None
+    offset: int | None = None
+    end_offset: int | None = None
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+    asked_epoch: int | None = None
+    answered_epoch: int | None = None
+    answer_offset: int | None = None
+    isr: tuple[int, ...] | None = None
+    previous_isr: tuple[int, ...] | None = None
+    replicas: tuple[int, ...] | None = None
+    acks: int | None = None
+    error: int | None = None
+    unclean: bool = False
+    implied: bool = False
+    doubtful: bool = False
+    """Values that rest on lines which are missing, or that the writer's version prints wrongly."""
+    trust: str = "high"
+    span: Span
+
+
+_ROLE_KINDS: Final = ("leader-starts", "follower-starts")
+
+
+def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """Repetitions of one statement as one with a count; the fold that makes a fetch trace small."""
+    held: dict[tuple[str, int | None, int | None], Moment] = {}
+    for moment in moments:
+        key = (moment.kind, moment.witness, moment.broker)
+        before = held.get(key)
+        if moment.kind not in ("fetched", "consumed") or before is None or not _repeats(before, moment):
+            if before is not None:
+                yield before
+            held[key] = moment
+        else:
+            held[key] = replace(before, count=before.count + moment.count, last_time=moment.last_time or moment.time)
+    yield from held.values()
+
+
+def _repeats(before: Moment, after: Moment) -> bool:
+    same = ("epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset")
+    return before.span.source == after.span.source and all(getattr(before, n) == getattr(after, n) for n in same)
+
+
+def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
+    """By clock, then time, then place in the file: the order in which each witness wrote."""
+    return tuple(sorted(moments, key=lambda m: (m.clock, m.time if m.time is not None else -1, m.span.source, m.span.start)))
+
+
+def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
+    """Every statement with the leader epoch in which its values were learnt.
+
+    A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
+    What a broker says of itself when it takes a new role was learnt in its former term.
+    """
+    terms: dict[str, int] = {}
+    placed: list[Moment] = []
+    for moment in ordered(moments):
+        if moment.kind == "leadership":
+            placed.append(replace(moment, term=moment.epoch))
+            continue
+        former = terms.get(moment.clock)
+        if moment.kind in _ROLE_KINDS and moment.epoch is not None:
+            terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
+            placed.append(replace(moment, term=former if former is not None else None))
+        else:
+            named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
+            placed.append(replace(moment, term=named if named is not None and named >= 0 else former))
+    return tuple(placed)
+
+
+def epoch_starts(moments: Iterable[Moment]) -> dict[int, Moment]:
+    """Who opened each leader epoch, and from which offset, by the leader's own word."""
+    starts: dict[int, Moment] = {}
+    for moment in moments:
+        if moment.kind == "leader-starts" and moment.epoch is not None and moment.offset is not None:
+            starts.setdefault(moment.epoch, moment)
+    return starts
