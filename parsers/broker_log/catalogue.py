@@ -41,19 +41,19 @@ class Setter:
     convert: Convert
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matcher:
-    """A wording made ready: its pattern, and what to do with each group."""
+    """A wording made ready: its pattern, and what to do with each group. There is one of each wording."""
 
-    number: int
     event: Event
     pattern: re.Pattern[bytes]
     setters: tuple[Setter, ...]
     copies: tuple[tuple[str, str], ...]
     """(column, column that it takes its value from)."""
-    items: int | None
-    """The group that lists things, where each gives a row."""
     item_pattern: re.Pattern[bytes] | None
+    """One of the things that the group `items` lists, where each gives a row."""
+    tells_more: bool
+    """Whether the detail is more than a group of the pattern."""
 
 
 @lru_cache(maxsize=4096)
@@ -97,18 +97,17 @@ def _setters(pattern: re.Pattern[bytes], behind: int) -> tuple[Setter, ...]:
     return tuple(found)
 
 
-def _matcher(number: int, event: Event, wording: Wording) -> Matcher:
+def _matcher(event: Event, wording: Wording) -> Matcher:
     pattern = compile_text(wording.text)
     # An item is tried only where a word begins, or a long word without an end would be tried at every byte of it.
     item = re.compile(rb"(?<![\w.\-])" + compile_text(wording.items).pattern) if wording.items else None
     return Matcher(
-        number=number,
         event=event,
         pattern=pattern,
         setters=_setters(pattern, 0) + (_setters(item, pattern.groups) if item else ()),
         copies=tuple(wording.copies.items()),
-        items=pattern.groupindex["items"] if item else None,
         item_pattern=item,
+        tells_more=event.whole_message or event.reason_follows,
     )
 
 
@@ -116,9 +115,8 @@ def _matcher(number: int, event: Event, wording: Wording) -> Matcher:
 def matchers() -> Mapping[bytes, tuple[Matcher, ...]]:
     """The patterns to try for a line, by the fixed text with which its message begins (or that follows its first word)."""
     by_lead: dict[bytes, list[Matcher]] = {}
-    worded = [(event, wording) for event in EVENTS for wording in event.wordings]
-    for number, (event, wording) in enumerate(worded):
-        matcher = _matcher(number, event, wording)
+    for event, wording in [(kind, wording) for kind in EVENTS for wording in kind.wordings]:
+        matcher = _matcher(event, wording)
         for lead in leads(wording.text):
             by_lead.setdefault((lead or inner_lead(wording.text)).encode(), []).append(matcher)
     # A text may begin with another lead as well: those wordings are tried after its own.
@@ -165,7 +163,10 @@ def head_pattern(layout: Layout) -> re.Pattern[bytes]:
 
 @cache
 def scan_pattern(layout: Layout) -> re.Pattern[bytes]:
-    """Finds, behind a line end, the entries whose message may be an event; groups prefix and lead besides the layout's own."""
+    """Finds the lines, each from the line end before it to its own, that begin an entry whose message may be an event.
+
+    Groups besides the layout's own: prefix; lead, or word and inner (the lead behind it).
+    """
     first, inner = _scan_leads()
-    message = rf"(?P<prefix>{PREFIX})?+(?:(?P<word>[\w.\-]{{1,255}}+)(?P<inner>{inner})|(?P<lead>{first}))"
+    message = rf"(?P<prefix>{PREFIX})?+(?:(?P<word>[\w.\-]{{1,255}}+)(?P<inner>{inner})|(?P<lead>{first}))[^\n]*+"
     return re.compile(("\n" + layout.head + message).encode())

@@ -40,14 +40,21 @@ class Layout:
     """What stands before the message, with groups `time`, `level`, `logger`, empty where the layout has none."""
     opening: bytes
     """The fixed text with which every entry begins; empty where it begins with a field."""
-    tail_opening: bytes
-    tail: re.Pattern[bytes] | None
+    tail_opening: bytes = b""
+    tail: re.Pattern[bytes] | None = None
+    tail_closing: bytes | None = None
+    """Where the tail is nothing but a logger between two fixed texts, the second of them."""
 
     def message_end(self, data: bytes, start: int, end: int) -> tuple[int, bytes | None, bool]:
         """Where the message ends in the line `[start, end)`, its logger, and whether the line is whole to its last part."""
         if self.tail is None:
             return end, None, False
         at = data.rfind(self.tail_opening, start, end)
+        if self.tail_closing is not None:
+            logger = data[at + len(self.tail_opening) : end - len(self.tail_closing)]
+            if at >= 0 and len(logger) <= 256 and b" " not in logger and data.endswith(self.tail_closing, at, end):
+                return at, logger, True
+            return end, None, False
         match = self.tail.match(data, at, end) if at >= 0 else None
         if match is None:
             return end, None, False
@@ -72,7 +79,8 @@ def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
     opening = pieces[0][1].encode() if pieces[0][0] == "text" else b""
     head = "".join(_expressions(pieces[:at], pattern))
     absent = "".join(f"(?P<{name}>)" for name in ("time", "level", "logger") if f"(?P<{name}>" not in head)
-    return Layout(head + absent, opening, tail[0], tail[1])
+    closing = pieces[-1][1].encode() if [kind for kind, _ in pieces[at + 1 :]] == ["text", "logger", "text"] else None
+    return Layout(head + absent, opening, tail[0], tail[1], closing)
 
 
 def _pieces(pattern: str) -> list[tuple[str, str]]:

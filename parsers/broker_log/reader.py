@@ -14,9 +14,8 @@ import pyarrow as pa
 from parsers.broker_log.catalogue import SETTINGS_LEAD, Matcher, head_pattern, matchers, scan_pattern, shortened
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
-from parsers.broker_log.prefix import NO_PREFIX, parse_prefix
 from parsers.broker_log.rows import Hit, batch_of
-from parsers.broker_log.settings import read_settings
+from parsers.broker_log.settings import SettingHit, find_settings, settings_batch
 from parsers.broker_log.version import KafkaVersion
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
@@ -28,7 +27,7 @@ class LogPart:
     """What a stretch of a log says: its events and settings in the order of the lines, and what could not be read."""
 
     events: pa.RecordBatch
-    settings: tuple[BrokerSetting, ...] = ()
+    settings: pa.RecordBatch
     refusals: tuple[Refusal, ...] = ()
 
 
@@ -51,9 +50,8 @@ class Reading:
 class _Found:
     """What a block held, before it is made into rows."""
 
-    hits: defaultdict[int, list[Hit]] = field(default_factory=lambda: defaultdict(list))
-    matchers: dict[int, Matcher] = field(default_factory=dict)
-    settings: list[BrokerSetting] = field(default_factory=list)
+    hits: defaultdict[Matcher, list[Hit]] = field(default_factory=lambda: defaultdict(list))
+    settings: list[SettingHit] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
 
 
@@ -70,9 +68,10 @@ def read_log(file: BinaryIO, reading: Reading, *, start: int = 0, end: int | Non
                 found.refusals.append(_too_long(reading, piece))
         else:
             _read_block(reading, found, piece, end)
-        events, unfit = batch_of(found.hits, found.matchers, reading.origin, reading.version)
+        events, unfit = batch_of(found.hits, reading.origin, reading.version)
         refusals = sorted(found.refusals + unfit, key=lambda refusal: refusal.span_start)
-        yield LogPart(events=events, settings=tuple(found.settings), refusals=tuple(refusals))
+        settings = settings_batch(found.settings, reading.origin)
+        yield LogPart(events=events, settings=settings, refusals=tuple(refusals))
 
 
 def parse_events(data: bytes, reading: Reading) -> Parsed[BrokerEvent]:
@@ -85,7 +84,7 @@ def parse_events(data: bytes, reading: Reading) -> Parsed[BrokerEvent]:
 def parse_settings(data: bytes, reading: Reading) -> Parsed[BrokerSetting]:
     """The settings in the `KafkaConfig values:` blocks of a whole log in memory."""
     parts = list(read_log(io.BytesIO(data), reading))
-    rows = tuple(row for part in parts for row in part.settings)
+    rows = tuple(row for part in parts for row in from_arrow(part.settings, BrokerSetting))
     return Parsed(rows=rows, refusals=tuple(refusal for part in parts for refusal in part.refusals))
 
 
@@ -109,43 +108,38 @@ def _read_block(reading: Reading, found: _Found, block: Block, end: int | None) 
             _read_line(reading, found, data, shift, entry, by_lead[lead])
         elif reading.settings:
             head = head_pattern(reading.layout)
-            found.settings.extend(read_settings(reading.origin, data, shift, entry, head, reading.line_limit))
+            found.settings.extend(find_settings(data, shift, entry, head, reading.line_limit))
 
 
 def _read_line(
     reading: Reading, found: _Found, data: bytes, shift: int, entry: re.Match[bytes], candidates: tuple[Matcher, ...]
 ) -> None:
     """One line: the first wording that fits gives its hits; a line that only begins like an event gives none."""
-    start, said = entry.start() + 1, entry.end()
-    line_end = data.find(b"\n", said)
-    torn = line_end < 0
-    line_end = len(data) if torn else line_end - (data[line_end - 1] == 13)
-    message_end, logger, whole = reading.layout.message_end(data, said, line_end)
+    start, line_end = entry.span()
+    start, torn = start + 1, line_end == len(data)
+    line_end -= data[line_end - 1] == 13
+    time, level, other_logger, prefix, word = entry.group("time", "level", "logger", "prefix", "word")
+    begin = entry.end("prefix") if prefix else entry.start("lead" if word is None else "word")
+    message_end, logger, whole = reading.layout.message_end(data, begin, line_end)
     if torn and not whole:
         found.refusals.append(refuse(
             reading.origin, "truncated_line", shift + start, shift + line_end,
             expected="a line that is written to its end", found=data[start:line_end],
         ))  # fmt: skip
         return
-    time, level, other_logger, prefix, word = entry.group("time", "level", "logger", "prefix", "word")
-    begin = entry.end("prefix") if prefix else entry.start("lead" if word is None else "word")
     for matcher in candidates:
         match = matcher.pattern.match(data, begin, message_end)
-        if match is not None and (listed := _groups(matcher, match, data)):
-            place = parse_prefix(prefix) if prefix else NO_PREFIX
-            detail = _detail(reading, matcher, match, data, message_end, line_end)
-            found.matchers[matcher.number] = matcher
-            head = (shift + start, shift + line_end, time or None, level or None, logger or other_logger or None, place, detail)
-            found.hits[matcher.number] += [(*head, groups) for groups in listed]
+        if match is None:
+            continue
+        detail = _detail(reading, matcher, match, data, message_end, line_end) if matcher.tells_more else None
+        logger = logger or other_logger or None
+        hit = (shift + start, shift + line_end, time or None, level or None, logger, prefix, detail, *match.groups())
+        if matcher.item_pattern is None:
+            found.hits[matcher].append(hit)
             return
-
-
-def _groups(matcher: Matcher, match: re.Match[bytes], data: bytes) -> list[tuple[bytes | None, ...]]:
-    """What the line fills the holes with, once for each thing that it lists."""
-    groups = match.groups()
-    if matcher.item_pattern is None or matcher.items is None:
-        return [groups]
-    return [groups + item.groups() for item in matcher.item_pattern.finditer(data, *match.span(matcher.items))]
+        if listed := [hit + item.groups() for item in matcher.item_pattern.finditer(data, *match.span("items"))]:
+            found.hits[matcher] += listed
+            return
 
 
 def _detail(
@@ -154,8 +148,6 @@ def _detail(
     """The message as the detail, or the reason: the rest of the message, else the next line if it begins no entry."""
     if matcher.event.whole_message:
         return shortened(data[match.start() : message_end])
-    if not matcher.event.reason_follows:
-        return None
     told = match.groupdict().get("detail")
     reason = data[match.end() : message_end].strip()
     next_start = data.find(b"\n", line_end) + 1

@@ -4,45 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
+
+import pyarrow as pa
 
 from parsers.provenance import Origin
-from parsers.tables import BrokerSetting
+from parsers.tables import BrokerSetting, arrow_schema
 
-_SETTING: Final = re.compile(rb"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)\n?+")
+SettingHit: TypeAlias = tuple[bytes | None, bytes, bytes, int, int]
+"""A row to be: time of the block, name, value, first and last byte. Plain, because a start prints hundreds."""
+
+_SETTING: Final = re.compile(rb"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)\n")
+_SCHEMA: Final = arrow_schema(BrokerSetting)
 
 
-def read_settings(
-    origin: Origin, data: bytes, shift: int, found: re.Match[bytes], head: re.Pattern[bytes], limit: int
-) -> Iterator[BrokerSetting]:
+def find_settings(
+    data: bytes, shift: int, found: re.Match[bytes], head: re.Pattern[bytes], limit: int
+) -> Iterator[SettingHit]:
     """The settings of the block whose first line was found, a line each, from at most `limit` bytes.
 
     `shift` is what to add to a position in `data` for its byte in the file.
     """
-    time_text = found.groupdict().get("time")
+    time = found["time"] or None
     last = min(len(data), found.start() + 1 + limit)
     position = data.find(b"\n", found.end(), last) + 1
-    while position and position < last and not head.match(data, position):
-        line_end = data.find(b"\n", position, last)
-        setting = _SETTING.match(data, position, last) if line_end >= 0 else None
+    while 0 < position < last:
+        setting = _SETTING.match(data, position, last)
         if setting is not None:
-            yield _row(origin, setting, time_text, shift + position, shift + line_end)
-        position = line_end + 1
+            yield time, setting[1], setting[2], shift + position, shift + setting.end() - 1
+            position = setting.end()
+        elif head.match(data, position):
+            return
+        else:
+            position = data.find(b"\n", position, last) + 1
 
 
-def _row(origin: Origin, setting: re.Match[bytes], time_text: bytes | None, start: int, end: int) -> BrokerSetting:
-    value = setting[2].decode(errors="replace").rstrip("\r")
-    return BrokerSetting(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
-        topic=None,
-        topic_id=None,
-        partition=None,
-        time_text=time_text.decode(errors="replace") if time_text else None,
-        name=setting[1].decode(),
-        value=None if value == "null" else value,
-        source=origin.source,
-        span_start=start,
-        span_end=end,
-    )
+def settings_batch(hits: list[SettingHit], origin: Origin) -> pa.RecordBatch:
+    """The rows of all settings, in order."""
+    if not hits:
+        return pa.RecordBatch.from_pylist([], schema=_SCHEMA)
+    times, names, values, starts, ends = zip(*hits, strict=True)
+    columns: dict[str, object] = {
+        "time_text": times,
+        "name": names,
+        "value": [None if value == b"null" else value.decode(errors="replace").rstrip("\r") for value in values],
+        "span_start": starts,
+        "span_end": ends,
+    }
+    fixed: dict[str, object] = {
+        "cluster_id": origin.cluster_id, "broker": origin.broker, "log_dir": origin.log_dir, "source": origin.source,
+    }  # fmt: skip
+    arrays = [
+        pa.array(columns[name], type_) if name in columns else pa.repeat(pa.scalar(fixed.get(name), type_), len(hits))
+        for name, type_ in ((field.name, field.type) for field in _SCHEMA)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

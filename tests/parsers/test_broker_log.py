@@ -214,7 +214,7 @@ def parts(
     for start, end in itertools.pairwise(bounds):
         for part in read_log(io.BytesIO(data), reading(limit=limit), start=start, end=end):
             rows += from_arrow(part.events, BrokerEvent)
-            printed += part.settings
+            printed += from_arrow(part.settings, BrokerSetting)
             refusals += part.refusals
     return rows, printed, refusals
 
