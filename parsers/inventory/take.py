@@ -31,13 +31,16 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _HEAD: Final = 64
 
 
-def take_inventory(root: Path, *, log_dirs: Sequence[tuple[int, str]] = ()) -> Inventory:
+def take_inventory(
+    root: Path, *, log_dirs: Sequence[tuple[int, str]] = (), parts: Sequence[str] = ()
+) -> Inventory:
     """Every log dir, replica and file under `root`, and a refusal for whatever has no clear owner.
 
     `log_dirs` gives folders to brokers, as (broker, folder relative to `root`); it outweighs what stands on the disk.
+    `parts` limits the walk to some folders under `root`, relative to it; none of them may enclose another.
     Links that leave the dump are refused; folders inside are visited once, under their own path.
     """
-    folders, refusals = walk(root)
+    folders, refusals = walk(root, parts)
     overrides = read_overrides(root, folders, log_dirs)
     found = [identify(root, folders[path]) for path in find_log_dirs(folders, overrides.brokers)]
     refusals += [*overrides.refusals, *(refusal for _, refused in found for refusal in refused)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsers.files import file_type, is_inside, printable
+from parsers.files import disk_name, file_type, is_inside, printable
 from parsers.inventory.names import FileName, parse_file_name
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -47,22 +47,36 @@ class _Listing:
         self.refusals: list[Refusal] = []
 
 
-def walk(root: Path) -> tuple[dict[str, Folder], list[Refusal]]:
-    """The folders of a tree by path, and what the operating system or a link kept from being read."""
+def walk(root: Path, parts: Sequence[str] = ()) -> tuple[dict[str, Folder], list[Refusal]]:
+    """The folders of a tree by path, and what the operating system or a link kept from being read.
+
+    With `parts`, folders relative to `root`, only those are walked; what encloses them is known by name alone.
+    """
     base = os.path.realpath(root)
-    folders: dict[str, Folder] = {}
-    refusals: list[Refusal] = []
     # A stack of our own: folders may nest deeper than Python's calls can.
-    stack = [(base, ".")]
+    stack = [(os.path.realpath(os.path.join(base, disk_name(part))), part) for part in parts or (".",)]
+    bases = tuple(place for place, _ in stack)
+    folders = _enclosing(parts)
+    refusals: list[Refusal] = []
     while stack:
         place, path = stack.pop()
-        listing = _list_folder(place, path, base)
+        listing = _list_folder(place, path, bases)
         refusals += listing.refusals
         stack += listing.subfolders
         files = tuple(sorted(listing.files, key=lambda entry: entry.name))
         names = tuple(sorted(shown.rpartition("/")[2] for _, shown in listing.subfolders))
         folders[path] = Folder(path, files, names)
     return folders, refusals
+
+
+def _enclosing(parts: Sequence[str]) -> dict[str, Folder]:
+    """The folders around the parts, each holding nothing but the way to them."""
+    children: dict[str, set[str]] = {}
+    for part in parts:
+        for path in ancestors(part):
+            if path != ".":
+                children.setdefault(path.rpartition("/")[0] or ".", set()).add(path.rpartition("/")[2])
+    return {path: Folder(path, (), tuple(sorted(names))) for path, names in children.items()}
 
 
 def ancestors(path: str) -> Iterator[str]:
@@ -73,22 +87,22 @@ def ancestors(path: str) -> Iterator[str]:
     yield "."
 
 
-def _list_folder(place: str, path: str, base: str) -> _Listing:
+def _list_folder(place: str, path: str, bases: tuple[str, ...]) -> _Listing:
     listing = _Listing()
     try:
         with os.scandir(place) as entries:
             for entry in entries:
                 shown = printable(entry.name)
-                _add(listing, entry, shown if path == "." else f"{path}/{shown}", base)
+                _add(listing, entry, shown if path == "." else f"{path}/{shown}", bases)
     except (OSError, ValueError) as error:
         listing.refusals.append(_refusal(path, "unreadable", "a folder that can be listed", _reason(error)))
     return listing
 
 
-def _add(listing: _Listing, entry: os.DirEntry[str], path: str, base: str) -> None:
+def _add(listing: _Listing, entry: os.DirEntry[str], path: str, bases: tuple[str, ...]) -> None:
     try:
         if entry.is_symlink():
-            _add_link(listing, entry, path, base)
+            _add_link(listing, entry, path, bases)
         elif entry.is_dir(follow_symlinks=False):
             listing.subfolders.append((entry.path, path))
         else:
@@ -97,9 +111,9 @@ def _add(listing: _Listing, entry: os.DirEntry[str], path: str, base: str) -> No
         listing.refusals.append(_refusal(path, "unreadable", "a readable file", _reason(error)))
 
 
-def _add_link(listing: _Listing, entry: os.DirEntry[str], path: str, base: str) -> None:
+def _add_link(listing: _Listing, entry: os.DirEntry[str], path: str, bases: tuple[str, ...]) -> None:
     target = os.path.realpath(entry.path)
-    if not is_inside(target, base):
+    if not any(is_inside(target, base) for base in bases):
         found = f"a link to {printable(os.readlink(entry.path))}"
         listing.refusals.append(_refusal(path, "escapes_dump", "a path inside the dump", found))
         return
