@@ -85,6 +85,10 @@ _SHARED_SETTINGS: Final = {
 }
 
 
+_QUICK_START: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""The work is done in Python and Arrow: compiling the JVM's own code to the last takes one machine longer than it."""
+
+
 def _own_settings(master: str) -> dict[str, str]:
     """Settings of a session that we start ourselves; a cluster's own choices are left to it."""
     settings = {
@@ -98,6 +102,7 @@ def _own_settings(master: str) -> dict[str, str]:
     # Without this a worker takes the first Python on PATH, which lacks our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = LOOPBACK
+    settings["spark.driver.extraJavaOptions"] += f" {_QUICK_START}"
     return settings | {
         "spark.pyspark.python": sys.executable,
         "spark.executorEnv.PYTHONPATH": str(_source_root()),

@@ -1,0 +1,272 @@
+"""The Spark engine: the same functions as the local one, run where the bytes lie; only facts are shuffled.
+
+One stage reads (`read_unit` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). The driver
+holds the plan and takes verdicts one by one.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+from pyspark import Broadcast, InheritableThread, StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from auditor.config import ConfigError
+from auditor.engines.plan import UNIT_BYTES, ReadUnit, Selection
+from auditor.engines.progress import Progress
+from auditor.engines.reading import read_unit
+from auditor.engines.settle import settle
+from parsers.files import locate
+from parsers.spark.schema import spark_schema
+from parsers.tables import arrow_schema, from_arrow, to_arrow
+from rules.assemble import Fact, Surroundings
+from rules.verdict import PartitionVerdict
+from spark_jobs.session import build_session
+
+KEYS: Final = ("cluster_id", "topic", "partition")
+FACTS: Final = arrow_schema(Fact).append(pa.field("unit", pa.int64(), nullable=False))
+"""A fact and the place of its unit in the plan: a shuffle forgets the order, and reports must not depend on it."""
+VERDICTS: Final = arrow_schema(PartitionVerdict)
+
+FACTS_A_BATCH: Final = 256
+UNIT_COST: Final = 64 << 10
+"""Opening a unit's files takes as long as reading so many bytes."""
+SMALLEST_TASK: Final = 4 << 20
+JUDGES_A_CORE: Final = 4
+POLL_SECONDS: Final = 0.2
+UNSEEN: Final = "this executor does not see the dump"
+
+ArrowBatches = Iterator[pa.RecordBatch]
+
+
+def run(
+    units: Sequence[ReadUnit],
+    surroundings: Mapping[str | None, Surroundings],
+    progress: Progress,
+    selection: Selection,
+) -> Iterator[PartitionVerdict]:
+    """Verdicts partition by partition, each partition read and judged by one task or several of any cluster."""
+    if not units:
+        return
+    session = _session()
+    dump = str(Path(units[0].dump).resolve())
+    packs = _packs([replace(unit, dump=dump) for unit in units], session.sparkContext.defaultParallelism)
+    shipped = session.sparkContext.broadcast([pack.units for pack in packs])
+    verdicts = _verdicts(session, shipped, dict(surroundings), selection, dump, _partitions(units))
+    kept = verdicts.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        # All partitions are judged at once here; the iterator below would have them judged one after the other.
+        _Job(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump).run(kept.count)
+        for verdict in _taken(kept):
+            progress.partition(verdict.topic, verdict.partition)
+            yield verdict
+    finally:
+        kept.unpersist()
+        shipped.unpersist()
+
+
+def _session() -> SparkSession:
+    try:
+        return build_session("tidemark audit")
+    except RuntimeError as error:  # no fitting Java, no fitting Spark, a JVM that did not start
+        raise ConfigError(str(error)) from error
+
+
+def _partitions(units: Sequence[ReadUnit]) -> int:
+    """Kafka partitions that the units belong to."""
+    return len({(unit.cluster_id, unit.topic, unit.partition) for unit in units})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pack:
+    """Units that one task reads, as an Arrow stream, and the bytes that they read."""
+
+    units: bytes
+    size: int
+
+
+def _packs(units: Sequence[ReadUnit], cores: int) -> list[_Pack]:
+    """The units in their order, small ones together, so that tasks are alike and no core is left without one."""
+    total = sum(unit.bytes + UNIT_COST for unit in units)
+    room = min(UNIT_BYTES, max(SMALLEST_TASK, total // max(1, cores)))
+    packs: list[_Pack] = []
+    first, filled = 0, 0
+    for place, unit in enumerate(units):
+        cost = unit.bytes + UNIT_COST
+        if filled and filled + cost > room + UNIT_COST:
+            packs.append(_pack(units[first:place], first))
+            first, filled = place, 0
+        filled += cost
+    return [*packs, _pack(units[first:], first)]
+
+
+def _pack(units: Sequence[ReadUnit], first: int) -> _Pack:
+    batch = to_arrow(units, ReadUnit)
+    places = pa.array(range(first, first + len(units)), pa.int64())
+    batch = batch.append_column("place", places)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return _Pack(units=sink.getvalue().to_pybytes(), size=sum(unit.bytes for unit in units))
+
+
+def _verdicts(
+    session: SparkSession,
+    packs: Broadcast[list[bytes]],
+    surroundings: Mapping[str | None, Surroundings],
+    selection: Selection,
+    dump: str,
+    partitions: int,
+) -> DataFrame:
+    """The table of verdicts, as a plan that has not run yet."""
+    tasks = len(packs.value)
+    facts = session.range(0, tasks, 1, tasks).mapInArrow(_reader(packs, surroundings, selection), spark_schema(FACTS))
+    # A number of our own: facts are so small that Spark would have one task judge them all, zooms included.
+    judges = max(1, min(partitions, JUDGES_A_CORE * session.sparkContext.defaultParallelism))
+    grouped = facts.repartition(judges, *KEYS).groupBy(*KEYS)
+    return grouped.applyInArrow(_judge(surroundings, dump), spark_schema(VERDICTS))
+
+
+def _reader(
+    packs: Broadcast[list[bytes]], surroundings: Mapping[str | None, Surroundings], selection: Selection
+) -> Callable[[ArrowBatches], ArrowBatches]:
+    def read(batches: ArrowBatches) -> ArrowBatches:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _facts(packs.value[number], surroundings, selection)
+
+    return read
+
+
+def _facts(pack: bytes, surroundings: Mapping[str | None, Surroundings], selection: Selection) -> ArrowBatches:
+    """The facts of a pack's units, a bounded number a batch."""
+    with pa.ipc.open_stream(pack) as stream:
+        table = stream.read_all()
+    units = from_arrow(table, ReadUnit)
+    for dump, log_dir in sorted({(unit.dump, unit.log_dir) for unit in units}):
+        _require_seen(dump, log_dir)
+    facts: list[Fact] = []
+    places: list[int] = []
+    for place, unit in zip(table.column("place").to_pylist(), units, strict=True):
+        for fact in read_unit(unit, surroundings[unit.cluster_id].level):
+            if fact.topic is None or selection.admits(fact.topic, fact.partition):
+                facts.append(fact)
+                places.append(place)
+            if len(facts) == FACTS_A_BATCH:
+                yield _fact_batch(facts, places)
+                facts, places = [], []
+    if facts:
+        yield _fact_batch(facts, places)
+
+
+def _fact_batch(facts: Sequence[Fact], places: Sequence[int]) -> pa.RecordBatch:
+    batch = to_arrow(facts, Fact)
+    return pa.RecordBatch.from_arrays([*batch.columns, pa.array(places, pa.int64())], schema=FACTS)
+
+
+def _judge(surroundings: Mapping[str | None, Surroundings], dump: str) -> Callable[[pa.Table], pa.Table]:
+    def judge(facts: pa.Table) -> pa.Table:
+        ordered = from_arrow(facts.sort_by("unit"), Fact)
+        _require_seen(dump, ordered[0].log_dir)
+        return pa.Table.from_batches([to_arrow([settle(ordered, surroundings, dump)], PartitionVerdict)])
+
+    return judge
+
+
+def _require_seen(dump: str, log_dir: str) -> None:
+    # Without this every file of the dump would be refused as unreadable, and the report would blame the disks.
+    place = locate(Path(dump), log_dir)
+    if not isinstance(place, Path) or not place.is_dir():
+        raise FileNotFoundError(f"{UNSEEN}: {dump}, {log_dir}")
+
+
+def _taken(verdicts: DataFrame) -> Iterator[PartitionVerdict]:
+    for row in verdicts.toLocalIterator():
+        batch = pa.RecordBatch.from_pylist([row.asDict(recursive=True)], schema=VERDICTS)
+        yield from from_arrow(batch, PartitionVerdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One Spark job that is watched while it runs and stopped when the watcher is."""
+
+    session: SparkSession
+    progress: Progress
+    sizes: tuple[int, ...]
+    """Bytes that each reading task reads."""
+    dump: str
+
+    def run(self, work: Callable[[], object]) -> None:
+        """Run the job to its end in a thread of its own, so that an interrupt is heard at once."""
+        group = f"tidemark-{uuid.uuid4()}"
+        failures: list[Exception] = []
+        thread = InheritableThread(target=self._guarded, args=(work, group, failures), session=self.session)
+        thread.start()
+        told = 0
+        try:
+            while thread.is_alive():
+                thread.join(POLL_SECONDS)
+                told = self._tell(told, self._tasks_done(group))
+        except BaseException:
+            self.session.sparkContext.cancelJobGroup(group)
+            raise
+        if failures:
+            raise _explained(failures[0], self.dump) from failures[0]
+        self._tell(told, len(self.sizes))
+
+    def _guarded(self, work: Callable[[], object], group: str, failures: list[Exception]) -> None:
+        try:
+            self.session.sparkContext.setJobGroup(group, "tidemark audit", interruptOnCancel=True)
+            work()
+        except Exception as error:  # noqa: BLE001 - it is raised again, explained, by the thread that waits
+            failures.append(error)
+
+    def _tell(self, told: int, done: int) -> int:
+        if done > told:
+            self.progress.advance(sum(self.sizes[told:done]))
+        return max(told, done)
+
+    def _tasks_done(self, group: str) -> int:
+        """Finished tasks of the reading stage, which is the first one of the job."""
+        tracker = self.session.sparkContext.statusTracker()
+        stages = [
+            stage
+            for job in tracker.getJobIdsForGroup(group)
+            if (info := tracker.getJobInfo(job)) is not None
+            for stage in info.stageIds
+        ]
+        reading = tracker.getStageInfo(min(stages)) if stages else None
+        return reading.numCompletedTasks if reading else 0
+
+
+def _explained(error: Exception, dump: str) -> Exception:
+    """What a failed job means to whoever started it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any(UNSEEN in line for line in lines):
+        return ConfigError(
+            f"{dump}: an executor does not see this folder. Every executor must see the dump under the driver's path:"
+            " put it on a shared file system, mount it on every node, or audit with --engine local."
+        )
+    cause = _python_error(lines)
+    if cause and not cause.startswith(("ModuleNotFoundError", "ImportError")):
+        return RuntimeError(f"a Spark task failed: {cause}")
+    return ConfigError(
+        f"Spark could not finish the audit: {cause or (lines[0] if lines else type(error).__name__)}. Every executor"
+        f" needs Python with the packages of this distribution (spark.pyspark.python) and must see the dump at {dump}."
+    )
+
+
+def _python_error(lines: Iterable[str]) -> str:
+    """The last line of a Python traceback in an error's text; empty where there is none."""
+    inside = False
+    for line in lines:
+        inside = inside or line.startswith("Traceback")
+        name = line.partition(":")[0]
+        if inside and name.isidentifier() and name.endswith(("Error", "Exception")):
+            return line
+    return ""

@@ -1,0 +1,7 @@
+"""The formats as Spark DataFrames: a Python Data Source that yields Arrow batches, planned in byte ranges."""
+
+from __future__ import annotations
+
+from parsers.spark.schema import spark_schema
+
+__all__ = ["spark_schema"]
