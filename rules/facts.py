@@ -97,6 +97,8 @@ class LogFacts:
     max_timestamp: int | None = None
     magics: tuple[int, ...] = ()
     epochs: tuple[EpochRun, ...] = ()
+    """Runs in physical order; of more than any cluster makes, the first ones and the last."""
+    epoch_count: int = 0
     gaps: tuple[OffsetStep, ...] = ()
     gap_count: int = 0
     gap_offsets: int = 0
@@ -122,3 +124,4 @@ class LogFacts:
     undecodable_count: int = 0
     digests: tuple[BucketDigest, ...] = ()
     producers: tuple[ProducerRun, ...] = ()
+    """Ascending by producer id and epoch; of very many, the newest."""

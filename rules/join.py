@@ -11,11 +11,16 @@ from rules.facts import BucketDigest, EpochRun, LogFacts, OffsetStep, ProducerRu
 
 KEEP: Final = 256
 """How many members a list of defects keeps; the rest is counted."""
+KEEP_RUNS: Final = 4096
+"""Epoch runs and producers kept: far more than clusters have, and few enough for bytes made to exhaust memory."""
+_SEQUENCES: Final = 1 << 31
 
 
 def join(left: LogFacts, right: LogFacts) -> LogFacts:
     """Facts of two neighbouring stretches of one log, `left` lying physically before `right`."""
     step = _border(left, right)
+    epochs = _join_runs(left.epochs, right.epochs)
+    merged = len(left.epochs) + len(right.epochs) - len(epochs)
     gap = step is not None and step.found > step.expected
     gaps = left.gaps + ((step,) if step is not None and gap else ()) + right.gaps
     overlaps = left.overlaps + ((step,) if step is not None and not gap else ()) + right.overlaps
@@ -36,10 +41,11 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         min_timestamp=min((t for t in (left.min_timestamp, right.min_timestamp) if t is not None), default=None),
         max_timestamp=max((t for t in (left.max_timestamp, right.max_timestamp) if t is not None), default=None),
         magics=tuple(sorted({*left.magics, *right.magics})),
-        epochs=_join_runs(left.epochs, right.epochs),
+        epochs=first_and_last(epochs),
+        epoch_count=left.epoch_count + right.epoch_count - merged,
         gaps=gaps[:KEEP],
         gap_count=left.gap_count + gap + right.gap_count,
-        gap_offsets=left.gap_offsets + right.gap_offsets + (step.found - step.expected if step and gap else 0),
+        gap_offsets=_wrap(left.gap_offsets + right.gap_offsets + (step.found - step.expected if step and gap else 0)),
         overlaps=overlaps[:KEEP],
         overlap_count=left.overlap_count + (step is not None and not gap) + right.overlap_count,
         checksum_faults=(left.checksum_faults + right.checksum_faults)[:KEEP],
@@ -60,6 +66,16 @@ def join_all(stretches: Iterable[LogFacts]) -> LogFacts:
         pairs = zip_longest(parts[::2], parts[1::2])
         parts = [left if right is None else join(left, right) for left, right in pairs]
     return parts[0]
+
+
+def first_and_last(runs: tuple[EpochRun, ...]) -> tuple[EpochRun, ...]:
+    """Epoch runs as facts keep them: all, or the first ones and the last, which the next stretch may continue."""
+    return runs if len(runs) <= KEEP_RUNS else (*runs[: KEEP_RUNS - 1], runs[-1])
+
+
+def newest(runs: tuple[ProducerRun, ...]) -> tuple[ProducerRun, ...]:
+    """Producer runs as facts keep them: those of the highest producer ids."""
+    return runs[-KEEP_RUNS:]
 
 
 def _border(left: LogFacts, right: LogFacts) -> OffsetStep | None:
@@ -113,11 +129,11 @@ def _join_producers(left: tuple[ProducerRun, ...], right: tuple[ProducerRun, ...
     for run in right:
         earlier = runs.get((run.producer_id, run.producer_epoch))
         runs[run.producer_id, run.producer_epoch] = run if earlier is None else _join_producer(earlier, run)
-    return tuple(runs[key] for key in sorted(runs))
+    return newest(tuple(runs[key] for key in sorted(runs)))
 
 
 def _join_producer(left: ProducerRun, right: ProducerRun) -> ProducerRun:
-    meets = right.first_sequence == (left.last_sequence + 1) % (1 << 31)
+    meets = right.first_sequence == (left.last_sequence + 1) % _SEQUENCES
     return replace(
         left,
         last_sequence=right.last_sequence,

@@ -1,0 +1,107 @@
+"""The split law: a log may be cut anywhere, and the facts of its parts join to the facts of the whole."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from header_logs import Laid, folded, lay_out, logs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.tables import from_arrow, to_arrow
+from rules import join as joining
+from rules import narrow as folding
+from rules.facts import LogFacts
+from rules.join import join, join_all
+
+
+@given(logs(), st.data())
+def test_every_cut_joins_to_the_whole(log: list[Laid], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(log)), label="cut")
+    assert join(folded(log[:place]), folded(log[place:])) == folded(log)
+
+
+@pytest.fixture
+def keeping_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists that keep two members, so that a short log overflows them."""
+    monkeypatch.setattr(folding, "KEEP", 2)
+    monkeypatch.setattr(joining, "KEEP", 2)
+    monkeypatch.setattr(joining, "KEEP_RUNS", 2)
+
+
+@pytest.mark.usefixtures("keeping_two")
+@pytest.mark.parametrize("seed", range(3))
+def test_every_cut_joins_where_lists_overflow(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a choice of cases
+    items = [_defective(draw) for _ in range(14)]
+    log = lay_out(items)
+    whole = folded(log)
+    for place in range(len(log) + 1):
+        assert join(folded(log[:place]), folded(log[place:])) == whole
+    assert len(whole.epochs) == 2 < whole.epoch_count
+    assert len(whole.producers) == len(whole.gaps) == 2
+
+
+def _defective(draw: random.Random) -> dict[str, object] | str:
+    if draw.random() < 0.2:
+        return "damage"
+    return {
+        "jump": draw.choice([0, 3, -2]), "delta": 1, "leader_epoch": draw.randrange(4), "magic": 2, "compressed": False,
+        "size": 70, "crc": draw.randrange(9), "crc_valid": draw.random() < 0.5, "attributes": 0, "record_count": 9,
+        "max_timestamp": 1, "producer_id": draw.randrange(4), "producer_epoch": 0, "base_sequence": draw.randrange(4),
+        "new_file": draw.random() < 0.2,
+    }  # fmt: skip
+
+
+@settings(max_examples=25)
+@given(logs(6), logs(6), logs(6))
+def test_joining_is_associative(first: list[Laid], second: list[Laid], third: list[Laid]) -> None:
+    a, b, c = folded(first), folded(second), folded(third)
+    assert join(join(a, b), c) == join(a, join(b, c))
+
+
+@settings(max_examples=25)
+@given(logs())
+def test_an_empty_stretch_changes_nothing(log: list[Laid]) -> None:
+    facts = folded(log)
+    assert join(facts, LogFacts()) == facts == join(LogFacts(), facts)
+
+
+@settings(max_examples=25)
+@given(logs(20), st.data())
+def test_a_log_in_many_parts_is_one_log(log: list[Laid], data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(log)), max_size=6)))
+    bounds = [0, *cuts, len(log)]
+    assert join_all(folded(log[a:b]) for a, b in pairwise(bounds)) == folded(log)
+
+
+@settings(max_examples=25)
+@given(logs(), st.randoms())
+def test_digests_do_not_ask_where_batches_lie(log: list[Laid], order: random.Random) -> None:
+    """Replicas hold the same batches in other files at other positions, and a bucket's sum does not see their order."""
+    batches = [laid for laid in log if laid.row is not None]
+    moved = [replace(laid, source="elsewhere.log") for laid in batches]
+    order.shuffle(moved)
+    assert folded(moved).digests == folded(log).digests
+
+
+@settings(max_examples=25)
+@given(logs(8), st.sampled_from(["crc", "size", "leader_epoch"]))
+def test_digests_see_every_field_that_tells_batches_apart(log: list[Laid], field: str) -> None:
+    changed = [laid for laid in log if laid.row is not None][:1]
+    if not changed or changed[0].row is None:
+        return
+    row = changed[0].row
+    other = {**row, field: (int(str(row[field])) if row[field] is not None else 0) ^ 1 if row[field] != -1 else 0}
+    facts = folded([replace(laid, row=other) if laid is changed[0] else laid for laid in log])
+    assert facts.digests != folded(log).digests
+
+
+@settings(max_examples=25)
+@given(logs())
+def test_facts_travel_through_arrow_unchanged(log: list[Laid]) -> None:
+    facts = folded(log)
+    assert from_arrow(to_arrow([facts], LogFacts), LogFacts) == [facts]
