@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from parsers.request_log.fields import Struct, i16, i32, i64, integers, partition_number, struct_at, structs, text
@@ -53,8 +52,7 @@ class Answered(NamedTuple):
     records_size: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchCall:
+class FetchCall(NamedTuple):
     """One fetch: its header, the session it names, and the partitions named on either side."""
 
     time_text: str

@@ -22,48 +22,85 @@ class Line(NamedTuple):
     ended: bool = True
 
 
+class Block(NamedTuple):
+    """Whole lines, each with its line feed, from byte `start` on."""
+
+    start: int
+    data: bytes
+
+
 class Unpackable(Exception):
     """A compressed file that cannot be unpacked any further."""
 
 
-def lines_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[Line]:
-    """The lines whose first byte lies in `[start, end)` of a file that can seek; `end` None reads to its end."""
+def blocks_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[Block | Line]:
+    """The lines whose first byte lies in `[start, end)` of a file that can seek; `end` None reads to its end.
+
+    Lines come in blocks; one that is too long, or that no line feed ends, comes by itself.
+    """
     file.seek(max(start - 1, 0))
-    stop = end if end is not None else 1 << 62
-    lines = _lines(file, max(start - 1, 0), stop, limit)
     if start > 0:
-        next(lines, None)
-    return lines
+        _skip_line(file)
+    yield from _blocks(file, file.tell(), end if end is not None else 1 << 62, limit)
 
 
-def unpacked_lines(file: BinaryIO, limit: int = LINE_LIMIT, unpacked_limit: int = UNPACKED_LIMIT) -> Iterator[Line]:
+def unpacked_blocks(
+    file: BinaryIO, limit: int = LINE_LIMIT, unpacked_limit: int = UNPACKED_LIMIT
+) -> Iterator[Block | Line]:
     """The lines of a gzip file, addressed by their bytes in the unpacked text."""
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:
-            yield from _lines(unpacked, 0, unpacked_limit, limit)  # type: ignore[arg-type]
+            yield from _blocks(unpacked, 0, unpacked_limit, limit)  # type: ignore[arg-type]
             if unpacked.tell() > unpacked_limit:
                 raise Unpackable(f"more than {unpacked_limit} bytes")
     except (OSError, EOFError, zlib.error) as error:
         raise Unpackable(str(error)) from error
 
 
-def _lines(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[Line]:
-    """Lines from `position` on whose first byte lies before `stop`; memory is bounded by `limit` and a chunk."""
-    start, head, size = position, bytearray(), 0
-    while start < stop and (chunk := file.read(CHUNK)):
-        pieces = chunk.split(b"\n")
-        for piece in pieces[:-1]:
-            end = start + size + len(piece)
-            if size:
-                head += piece[: limit - len(head)]
-                yield Line(start, end, bytes(head), end - start <= limit)
-                head, size = bytearray(), 0
-            else:
-                yield Line(start, end, piece[:limit], len(piece) <= limit)
-            start = end + 1
-            if start >= stop:
+def lines_in(piece: Block | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
+    """The lines of a block, one by one."""
+    if isinstance(piece, Line):
+        yield piece
+        return
+    start = piece.start
+    for data in piece.data[:-1].split(b"\n"):
+        yield Line(start, start + len(data), data[:limit], len(data) <= limit)
+        start += len(data) + 1
+
+
+def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[Block | Line]:
+    """Memory is bounded by `limit` and two chunks."""
+    held = bytearray()
+    while position < stop and (chunk := file.read(CHUNK)):
+        before = len(held)
+        held += chunk
+        # The last line of the range is the one that holds the byte before its end.
+        last = held.find(b"\n", max(before, stop - position - 1)) if len(held) >= stop - position else -1
+        cut = last + 1 if last >= 0 else held.rfind(b"\n", before) + 1
+        if cut:
+            yield Block(position, bytes(held[:cut]))
+            if last >= 0:
                 return
-        head += pieces[-1][: limit - len(head)]
-        size += len(pieces[-1])
-    if size and start < stop:
-        yield Line(start, start + size, bytes(head), size <= limit, ended=False)
+            del held[:cut]
+            position += cut
+        if len(held) > limit:
+            size, ended = _measure(file, len(held))
+            yield Line(position, position + size, bytes(held[:limit]), whole=False, ended=ended)
+            held.clear()
+            position += size + 1
+    if held and position < stop:
+        yield Line(position, position + len(held), bytes(held), ended=False)
+
+
+def _measure(file: BinaryIO, size: int) -> tuple[int, bool]:
+    """The length of a line of which `size` bytes were read, and if a line feed ends it; the rest is passed over."""
+    while rest := file.readline(CHUNK):
+        if rest.endswith(b"\n"):
+            return size + len(rest) - 1, True
+        size += len(rest)
+    return size, False
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while (rest := file.readline(CHUNK)) and not rest.endswith(b"\n"):
+        pass

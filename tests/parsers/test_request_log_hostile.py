@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from parsers.provenance import Origin
 from parsers.request_log import RequestLog, fetch_rows, read_request_lines, read_request_log
-from parsers.request_log.lines import Line, lines_of
+from parsers.request_log.lines import Line, blocks_of, lines_in
 from parsers.tables import Fetch, arrow_schema, to_arrow
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
@@ -153,7 +153,7 @@ def test_ranges_share_out_the_lines(pieces: list[bytes], first: int, second: int
     cuts = [(0, borders[0]), (borders[0], borders[1]), (borders[1], None)]
 
     def lines(start: int, end: int | None) -> list[Line]:
-        return list(lines_of(io.BytesIO(text), start, end, 8))
+        return [line for piece in blocks_of(io.BytesIO(text), start, end, 8) for line in lines_in(piece, 8)]
 
     assert [line for cut in cuts for line in lines(*cut)] == lines(0, None)
     assert all(text[line.start : line.end].startswith(line.data) for line in lines(0, None))
