@@ -29,8 +29,8 @@ from parsers.segment.plain import PlainKernel
 from parsers.segment.resync import ChecksumCredit
 from parsers.tables import Refusal
 
-CHUNK_ROWS: Final = 1 << 15
-"""Rows whose columns the allocator hands out again and again; larger chunks cost fresh pages every time."""
+CHUNK_ROWS: Final = 1 << 14
+"""A column of a chunk is then small enough for the allocator to hand out again; a larger one costs fresh pages."""
 CHUNK_REFUSALS: Final = 1 << 12
 WINDOW: Final = 64 << 20
 """Bytes after which passed pages are given back."""
