@@ -96,6 +96,8 @@ class Finding:
     implied_by: tuple[str, ...] = ()
     sketch: str = ""
     blocking: bool = False
+    id_digits: int = 8
+    """Digits of the fingerprint in the id; more where another finding of the report begins alike."""
 
     @property
     def fingerprint(self) -> str:
@@ -112,7 +114,7 @@ class Finding:
     @property
     def id(self) -> str:
         """The short name by which people refer to the finding."""
-        return f"F-{self.fingerprint[:8]}"
+        return f"F-{self.fingerprint[: self.id_digits]}"
 
     def values(self) -> dict[str, FactValue]:
         """The facts as plain values."""

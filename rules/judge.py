@@ -170,6 +170,8 @@ def _replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Se
         bytes_read=replica.bytes_read,
         bytes_refused=sum(u.span.end - u.span.start for u in replica.log.unread if u.kind not in TAIL_KINDS),
         checksums_verified=replica.log.checksums_verified,
+        min_timestamp=replica.log.min_timestamp,
+        max_timestamp=replica.log.max_timestamp,
     )
 
 

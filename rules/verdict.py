@@ -40,6 +40,9 @@ class ReplicaVerdict:
     bytes_read: int
     bytes_refused: int
     checksums_verified: int
+    min_timestamp: int | None = None
+    """Lowest and highest of the batches' largest timestamps, ms; null where no batch has one."""
+    max_timestamp: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
