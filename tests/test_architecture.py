@@ -46,7 +46,7 @@ class Law:
 
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files")
-EVIDENCE: Final = ("rules.evidence.**", "rules.facts.**", "rules.replica.**", "rules.zoom.**")
+EVIDENCE: Final = ("rules.evidence.**", "rules.facts.**", "rules.history.**", "rules.replica.**", "rules.zoom.**")
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.join.**", "rules.compare.**", "rules.assemble.**")
 SKETCH: Final = ("rules.sketch", "rules.sketch.**", "rules.sketch_*")
@@ -165,13 +165,13 @@ LAWS: Final = (
     Law(
         modules=("auditor.engines.spark.**",),
         says="the Spark engine moves the same functions by pyspark",
-        ours=("auditor.engines.**", "rules.**", "parsers.**", "spark_jobs.session"),
+        ours=("auditor.engines.**", "auditor.config.**", "rules.**", "parsers.**", "spark_jobs.session"),
         foreign=("pyspark", "pyarrow", "polars", "numpy"),
     ),
     Law(
         modules=("auditor.engines.**",),
         says="an engine moves data between parsers and rules and knows no screen",
-        ours=("auditor.engines.**", "rules.**", "parsers.**"),
+        ours=("auditor.engines.**", "auditor.config.**", "rules.**", "parsers.**"),
         never=("parsers.spark.**",),
         foreign=("pyarrow", "polars", "numpy"),
     ),
