@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
+from auditor.dumps import Dump, gather
 from auditor.engines import local
 from auditor.engines.plan import ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
-from auditor.conclude import build_report
+from auditor.engines.versions import known_versions, logged_versions
 from auditor.report.model import AuditReport
+from auditor.version import tool_version
 from parsers.inventory import Inventory, take_inventory
 from rules.assemble import Surroundings
 from rules.verdict import PartitionVerdict
@@ -31,48 +33,55 @@ class Prepared:
         """Bytes of segments and checkpoints that the units read."""
         return sum(unit.bytes for unit in self.units)
 
+    @property
+    def replicas(self) -> int:
+        """Replicas that will be judged, as far as directories tell."""
+        return sum(unit.kind == "directory" for unit in self.units)
 
-def audit(dump: Path, config: AuditConfig, progress: Progress | None = None) -> AuditReport:
-    """The report on a dump."""
-    prepared = prepare(dump, config)
+
+def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress | None = None) -> AuditReport:
+    """The report on a dump, or on several folders that are one dump together."""
+    prepared = prepare(gather(dump), config)
     watched = progress or Silent()
-    watched.total(prepared.bytes)
+    watched.total(prepared.bytes, prepared.replicas)
     verdicts: list[PartitionVerdict] = []
     interrupted = False
     try:
         # One by one, so that an interrupted run can tell what it knew.
         for verdict in _verdicts(prepared, config, watched):
-            verdicts.append(verdict)  # noqa: PERF402
+            verdicts.append(verdict)
+            watched.judged(len(verdict.replicas))
     except KeyboardInterrupt:
         interrupted = True
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
 
 
-def prepare(dump: Path, config: AuditConfig) -> Prepared:
+def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     """What is there, and how it will be read; refuses what cannot be meant."""
-    if not dump.is_dir():
-        message = f"{dump}: expected a folder that holds brokers' log dirs, found {_what(dump)}"
-        raise ConfigError(message)
-    inventory = take_inventory(dump, log_dirs=config.log_dir_overrides)
+    for broker, path in config.log_dir_overrides:
+        if not (dump.root / path).is_dir():
+            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {dump.root}")
+    inventory = take_inventory(dump.root, log_dirs=config.log_dir_overrides, parts=dump.parts)
+    _require_something(dump.root, inventory, config)
+    units = plan(str(dump.root), inventory, config.selection)
+    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(dump.root, inventory, config))
+
+
+def _require_something(root: Path, inventory: Inventory, config: AuditConfig) -> None:
+    """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
     if not inventory.log_dirs:
-        message = (
-            f"{dump}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint or a"
+        raise ConfigError(
+            f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint or a"
             " segment in a TOPIC-PARTITION folder; name one with --log-dir BROKER=PATH"
         )
-        raise ConfigError(message)
-    unmatched = config.selection.unmatched(inventory)
+    brokers = {log_dir.broker for log_dir in inventory.log_dirs}
+    unmatched = [*config.selection.unmatched(inventory)]
+    unmatched += [words for words, broker in config.brokers_named() if broker not in brokers]
     if unmatched:
-        message = f"{', '.join(unmatched)}: matches nothing in {dump}"
-        raise ConfigError(message)
-    units = plan(str(dump), inventory, config.selection)
-    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(inventory, config))
+        raise ConfigError(f"{', '.join(unmatched)}: matches nothing in {root}")
 
 
-def _what(path: Path) -> str:
-    return "a file" if path.exists() else "nothing"
-
-
-def _surroundings(inventory: Inventory, config: AuditConfig) -> dict[str | None, Surroundings]:
+def _surroundings(root: Path, inventory: Inventory, config: AuditConfig) -> dict[str | None, Surroundings]:
     clusters = sorted({log_dir.cluster_id for log_dir in inventory.log_dirs}, key=repr)
     found: dict[str | None, Surroundings] = {}
     for cluster in clusters:
@@ -81,7 +90,7 @@ def _surroundings(inventory: Inventory, config: AuditConfig) -> dict[str | None,
         found[cluster] = Surroundings(
             cluster_id=cluster,
             level=config.level,
-            versions=config.versions(brokers),
+            versions=known_versions(config.versions(brokers), logged_versions(root, inventory, cluster)),
             copied_live=not any(log_dir.clean_shutdown for log_dir in own),
             brokers_in_dump=len(brokers),
         )
@@ -94,11 +103,3 @@ def _verdicts(prepared: Prepared, config: AuditConfig, progress: Progress) -> It
     from auditor.engines import spark  # noqa: PLC0415 - the local engine must not pay for pyspark
 
     return spark.run(prepared.units, prepared.surroundings, progress, config.selection)
-
-
-def tool_version() -> str:
-    """The version of the installed distribution."""
-    try:
-        return version("tidemark")
-    except PackageNotFoundError:
-        return "0+source"

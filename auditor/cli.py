@@ -5,166 +5,259 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
 
 from auditor.exit_codes import ExitCode, exit_code_table
+from auditor.version import tool_version
+
+PARAGRAPH = "\b\n"
+"""Keeps the lines of a paragraph of help as they are."""
+EXIT_CODES = f"{PARAGRAPH}Exit codes:\n{exit_code_table()}"
+COMMANDS = f"""{PARAGRAPH}Examples:
+  tidemark audit ./dump                    what happened on these disks?
+  tidemark show F-1a2b3c4d                 the bytes that a finding stands on
+  tidemark explain LOG001                  what a rule proves, and when it cannot
+  tidemark doctor                          is this machine ready?
+
+{EXIT_CODES}
+"""
+AUDITS = f"""{PARAGRAPH}Examples:
+  tidemark audit ./dump
+  tidemark audit /mnt/broker-1 /mnt/broker-2 /mnt/broker-3
+  tidemark audit ./dump --topic 'pay*' --exclude-topic '*-test' --partition 0
+  tidemark audit ./dump --level quick --engine local
+  tidemark audit ./dump --log-dir 1=a/data --log-dir 2=b/data --kafka-version 2.8.2
+  tidemark audit ./dump --format json --output report.json --fail-on high
+
+{PARAGRAPH}A dump is any folder with copies of brokers' log dirs, or with the text that
+kafka-dump-log printed of them. It is only read.
+
+{PARAGRAPH}Every option is also a line of the --config file (fail-on: high) and a variable
+(TIDEMARK_FAIL_ON=high). A flag outranks the variable, the variable the file.
+
+{EXIT_CODES}
+"""
 
 app = typer.Typer(
     name="tidemark",
     help="Audit the replication of an Apache Kafka cluster from what is left on its disks and in its logs.",
-    epilog=f"Exit codes:\n\n{exit_code_table()}".replace("\n", "\n\n"),
+    epilog=COMMANDS,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-Dump = Annotated[Path, typer.Argument(help="Folder that holds the brokers' log dirs, in any arrangement.")]
-Topics = Annotated[list[str] | None, typer.Option("--topic", help="Only topics that match (shell pattern, repeatable).")]
-ExcludedTopics = Annotated[list[str] | None, typer.Option("--exclude-topic", help="No topics that match (repeatable).")]
-Partitions = Annotated[list[int] | None, typer.Option("--partition", help="Only these partitions (repeatable).")]
+Dumps = Annotated[
+    list[Path],
+    typer.Argument(metavar="DUMP", help="Folders that hold the brokers' log dirs, in any arrangement: one, or one a broker."),
+]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="PATTERN", help="Only topics that match a shell pattern; may be given again."),
+]
+ExcludedTopics = Annotated[
+    list[str] | None, typer.Option("--exclude-topic", metavar="PATTERN", help="No topics that match; may be given again.")
+]
+Partitions = Annotated[
+    list[int] | None, typer.Option("--partition", metavar="N", help="Only partitions of this number; may be given again.")
+]
 Level = Annotated[
     str | None,
-    typer.Option("--level", help="quick: headers and checkpoints; full: every checksum recomputed (default); deep: every record decoded."),
+    typer.Option(
+        "--level",
+        metavar="LEVEL",
+        help="quick: headers and checkpoints; full: every checksum recomputed (default); deep: every record decoded.",
+    ),
 ]
 Engine = Annotated[
-    str | None, typer.Option("--engine", help="spark (default; local[*] or the master given to spark-submit) or local (no JVM).")
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="spark (default): this machine's cores, or the cluster that spark-submit names; local: no JVM.",
+    ),
 ]
+Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
+Output = Annotated[
+    str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
+]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on",
+        metavar="SEVERITY",
+        help="Lowest severity that makes the verdict 'findings': info, low, medium (default), high, critical.",
+    ),
+]
+MinCoverage = Annotated[
+    float | None,
+    typer.Option("--min-coverage", metavar="RATIO", help="Part of the bytes, 0 to 1, that a clean verdict needs to have read."),
+]
+ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="YAML file of settings, named as the flags.")]
+ExitZero = Annotated[bool | None, typer.Option("--exit-zero", help="End with 0 whatever is found.")]
 LogDirs = Annotated[
-    list[str] | None, typer.Option("--log-dir", help="BROKER=PATH: this folder of the dump is a log dir of that broker (repeatable).")
+    list[str] | None,
+    typer.Option(
+        "--log-dir",
+        metavar="BROKER=PATH",
+        help="This folder, absolute or relative to the dump, is a log dir of that broker; may be given again.",
+    ),
 ]
 KafkaVersions = Annotated[
-    list[str] | None, typer.Option("--kafka-version", help="[BROKER=]VERSION that brokers ran, e.g. 3.9.1 or 2=2.8.2 (repeatable).")
+    list[str] | None,
+    typer.Option(
+        "--kafka-version", metavar="[BROKER=]V", help="Release that the brokers, or one, ran: 3.9.1, 2=2.8.2; may be given again."
+    ),
 ]
 Protocols = Annotated[
     list[str] | None,
-    typer.Option("--inter-broker-protocol", help="[BROKER=]inter.broker.protocol.version or metadata.version (repeatable)."),
+    typer.Option(
+        "--inter-broker-protocol",
+        metavar="[BROKER=]V",
+        help="inter.broker.protocol.version or metadata.version that they spoke; may be given again.",
+    ),
 ]
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="YAML file with the same settings, by the flags' names.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no notes; the report only.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Also notes for information and deleted replicas.")]
+Quiet = Annotated[bool | None, typer.Option("-q", "--quiet", help="No progress and no remarks: verdict, findings, replicas.")]
+Verbose = Annotated[
+    bool | None, typer.Option("-v", "--verbose", help="Every replica, deleted ones too, and notes for information.")
+]
 
 
-@app.command()
-def audit(
-    dump: Dump,
+def _version(asked: bool) -> None:
+    if asked:
+        _say(f"tidemark {tool_version()}\n")
+        raise typer.Exit(ExitCode.CLEAN)
+
+
+@app.callback()
+def start(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Audit the replication of an Apache Kafka cluster from what is left on its disks and in its logs."""
+
+
+@app.command(epilog=AUDITS, short_help="Say what was lost, where logs diverge, and why.")
+def audit(  # one parameter an option: this is the command line's table of contents
+    dump: Dumps,
     topic: Topics = None,
     exclude_topic: ExcludedTopics = None,
     partition: Partitions = None,
     level: Level = None,
     engine: Engine = None,
-    output_format: Annotated[str, typer.Option("--format", help="terminal or json.")] = "terminal",
-    output: Annotated[Path | None, typer.Option("--output", help="Write the report there instead of to stdout.")] = None,
-    fail_on: Annotated[
-        str | None, typer.Option("--fail-on", help="Lowest severity that makes the run fail: info, low, medium (default), high, critical.")
-    ] = None,
-    min_coverage: Annotated[
-        float | None, typer.Option("--min-coverage", help="Ratio of bytes that must have been read for a clean verdict.")
-    ] = None,
+    format: Format = None,
+    output: Output = None,
+    fail_on: FailOn = None,
+    min_coverage: MinCoverage = None,
     config: ConfigFile = None,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.")] = False,
+    exit_zero: ExitZero = None,
     log_dir: LogDirs = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    quiet: Quiet = None,
+    verbose: Verbose = None,
 ) -> None:
-    """Read every broker's disks together and say what was lost, where logs diverge, and why.
+    """Read every broker's disks together and say what was lost, where logs diverge, and why."""
+    given = {name: value for name, value in locals().items() if name not in ("dump", "config") and value not in (None, [], ())}
+    with _one_sentence():
+        from auditor.config import AuditConfig, as_variable, environment, merge, read_config
+        from auditor.run_audit import run_audit
 
-    The dump is only read. Example: tidemark audit ./cluster-dump --topic 'pay*' --format json --output report.json
-    """
-    from auditor.config import AuditConfig, merge, read_config  # noqa: PLC0415 - --help stays quick
-    from auditor.run_audit import Asked, run_audit  # noqa: PLC0415
-
-    settings = merge(AuditConfig(), {**environment(), **(read_config(config) if config else {})})
-    given: dict[str, object] = {
-        "topic": topic,
-        "exclude_topic": exclude_topic,
-        "partition": partition,
-        "level": level,
-        "engine": engine,
-        "fail_on": fail_on,
-        "min_coverage": min_coverage,
-        "exit_zero": exit_zero or None,
-        "log_dir": log_dir,
-        "kafka_version": kafka_version,
-        "inter_broker_protocol": inter_broker_protocol,
-    }
-    asked = Asked(dump=dump, output_format=output_format, output=output, quiet=quiet, verbose=verbose)
-    raise typer.Exit(run_audit(asked, merge(settings, given)))
+        file = config or (Path(named) if (named := os.environ.get("TIDEMARK_CONFIG")) else None)
+        settings = AuditConfig()
+        if file is not None:
+            settings = merge(settings, read_config(file), lambda name: f"{file}: {name.replace('_', '-')}")
+        settings = merge(settings, environment(os.environ), as_variable)
+        code = run_audit(dump, merge(settings, given))
+    raise typer.Exit(code)
 
 
-def environment() -> dict[str, object]:
-    """Settings from TIDEMARK_LEVEL, TIDEMARK_ENGINE and the like; flags and the file outrank them."""
-    names = ("level", "engine", "fail_on", "min_coverage")
-    found = {name: os.environ.get(f"TIDEMARK_{name.upper()}") for name in names}
-    return {name: value for name, value in found.items() if value}
-
-
-@app.command()
-def explain(rule: Annotated[str, typer.Argument(help="Id of a rule, e.g. LOG001.")]) -> None:
+@app.command(short_help="Print a rule's page.")
+def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]) -> None:
     """Print a rule's page: what it proves, when it is undecided, how the defect looks."""
-    from auditor.rule_pages import page_text  # noqa: PLC0415
+    with _one_sentence():
+        from auditor.rule_pages import page_text
 
-    sys.stdout.write(page_text(rule))
+        _say(page_text(rule))
 
 
-@app.command()
+@app.command(short_help="List every rule.")
 def rules(
     markdown: Annotated[bool, typer.Option("--markdown", help="All pages as one Markdown document.")] = False,
 ) -> None:
     """List every rule, or print the whole reference."""
-    from auditor.rule_pages import listing, reference  # noqa: PLC0415
+    with _one_sentence():
+        from auditor.rule_pages import listing, reference
 
-    sys.stdout.write(reference() if markdown else listing())
+        _say(reference() if markdown else listing())
 
 
-@app.command()
+@app.command(short_help="Reopen the bytes that a finding stands on.")
 def show(
-    finding: Annotated[str, typer.Argument(help="Id of a finding, e.g. F-1a2b3c4d (or a unique beginning of it).")],
-    report: Annotated[Path | None, typer.Option("--report", help="JSON report that holds it (default: the last audit).")] = None,
-    dump: Annotated[Path | None, typer.Option("--dump", help="The dump that the report is about (default: the last audit's).")] = None,
-    bytes_shown: Annotated[int, typer.Option("--bytes", help="Bytes shown of each piece of evidence.")] = 256,
+    finding: Annotated[
+        str, typer.Argument(metavar="FINDING", help="Id of a finding, e.g. F-1a2b3c4d, or a unique beginning of it.")
+    ],
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="JSON report that holds it (default: the last audit's).")
+    ] = None,
+    dump: Annotated[
+        Path | None, typer.Option("--dump", metavar="DUMP", help="Folder that the report is about (default: the last audit's).")
+    ] = None,
+    bytes_shown: Annotated[int, typer.Option("--bytes", metavar="N", min=1, help="Bytes shown of each piece of text or payload.")] = 256,
     payloads: Annotated[bool, typer.Option("--print-data-log", help="Also show record payloads, which are hidden otherwise.")] = False,
 ) -> None:
     """Reopen the bytes that a finding stands on."""
-    from auditor.show import show_finding  # noqa: PLC0415
+    with _one_sentence():
+        from auditor.show import show_finding
 
-    sys.stdout.write(show_finding(finding, report, dump, bytes_shown=bytes_shown, payloads=payloads))
+        _say(show_finding(finding, report, dump, bytes_shown=bytes_shown, payloads=payloads))
 
 
-@app.command()
+@app.command(short_help="Say what this machine has, and what it lacks.")
 def doctor() -> None:
     """Say what this machine has (Python, Java, Spark, memory, cores) and what to do about what is missing."""
-    from auditor.doctor import diagnose, render  # noqa: PLC0415
+    with _one_sentence():
+        from auditor.doctor import diagnose, render
 
-    diagnosis = diagnose()
-    sys.stdout.write(render(diagnosis))
+        diagnosis = diagnose()
+        _say(render(diagnosis))
     raise typer.Exit(ExitCode.CLEAN if diagnosis.ready else ExitCode.COULD_NOT_RUN)
 
 
 def main() -> NoReturn:
-    """Run the command line; whatever goes wrong ends in one sentence and a code of the table."""
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # whoever replaced the stream has chosen its ways
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    app(prog_name="tidemark")
+    raise SystemExit(ExitCode.CLEAN)
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """Whatever goes wrong inside ends in one sentence on stderr and a code of the table."""
     try:
-        app(standalone_mode=True)
-    except SystemExit:
-        raise
+        yield
     except KeyboardInterrupt:
-        _end("interrupted", ExitCode.INTERRUPTED)
+        _end("interrupted before anything was known", ExitCode.INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(ExitCode.CLEAN) from None
     except Exception as error:  # noqa: BLE001 - the last resort of the process
         _fail(error)
-    raise SystemExit(ExitCode.CLEAN)
 
 
 def _fail(error: Exception) -> NoReturn:
-    from auditor.config import ConfigError  # noqa: PLC0415
+    from auditor.config import ConfigError
 
     if isinstance(error, ConfigError):
         _end(str(error), ExitCode.COULD_NOT_RUN)
@@ -172,12 +265,20 @@ def _fail(error: Exception) -> NoReturn:
         traceback.print_exception(error)
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
-    _end(f"internal error: {type(error).__name__}: {error} ({place}); set TIDEMARK_DEBUG=1 for the trace", ExitCode.INTERNAL_ERROR)
+    words = f"{type(error).__name__}: {error} ({place})"
+    _end(f"internal error: {words}; set TIDEMARK_DEBUG=1 for the trace", ExitCode.INTERNAL_ERROR)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _end(message: str, code: ExitCode) -> NoReturn:
-    Console(stderr=True).print(f"tidemark: {message}", markup=False, highlight=False, soft_wrap=True)
-    raise SystemExit(code)
+    from auditor.report.plain import plain
+
+    sys.stderr.write(f"tidemark: {plain(message)}\n")
+    raise SystemExit(int(code))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final, Literal, cast
@@ -18,7 +18,12 @@ from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 EngineName = Literal["spark", "local"]
 LEVELS: Final[tuple[Level, ...]] = ("quick", "full", "deep")
 ENGINES: Final[tuple[EngineName, ...]] = ("spark", "local")
+FORMATS: Final = ("terminal", "json")
 CONFIG_LIMIT: Final = 1 << 20
+PREFIX: Final = "TIDEMARK_"
+NO_SETTINGS: Final = ("config", "debug")
+"""Variables with our prefix that are no settings of an audit."""
+_TRUTHS: Final[dict[object, bool]] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class ConfigError(Exception):
@@ -27,19 +32,23 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditConfig:
-    """Everything that changes what an audit says."""
+    """Everything that changes what an audit says, and how it is told."""
 
     topic: tuple[str, ...] = ()
     exclude_topic: tuple[str, ...] = ()
     partition: tuple[int, ...] = ()
     level: Level = "full"
     engine: EngineName = "spark"
-    fail_on: str = "low"
+    fail_on: str = "medium"
     min_coverage: float = 0.0
     exit_zero: bool = False
     log_dir: tuple[str, ...] = ()
     kafka_version: tuple[str, ...] = ()
     inter_broker_protocol: tuple[str, ...] = ()
+    format: str = "terminal"
+    output: str = "-"
+    quiet: bool = False
+    verbose: bool = False
 
     @property
     def selection(self) -> Selection:
@@ -65,110 +74,127 @@ class AuditConfig:
                 broker=broker,
                 binary=binaries.get(broker),
                 inter_broker_protocol=protocols.get(broker),
-                because="given on the command line",
+                because="given to the audit",
             )
             for broker in brokers
             if broker in binaries or broker in protocols
         )
 
+    def brokers_named(self) -> Iterator[tuple[str, int]]:
+        """Brokers that versions were given for, each with the words that name it."""
+        for name, values in (("kafka-version", self.kafka_version), ("inter-broker-protocol", self.inter_broker_protocol)):
+            for text in values:
+                if "=" in text:
+                    yield f"--{name} {text}", _broker_and_value(text, f"--{name}", "2=3.9.1")[0]
+
+
+def as_flag(name: str) -> str:
+    """How a setting is spelled on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
+def as_variable(name: str) -> str:
+    """How a setting is spelled in the environment."""
+    return PREFIX + name.upper()
+
 
 def read_config(path: Path) -> dict[str, object]:
     """The settings of a YAML file; keys are the flags' names, with - or _."""
     try:
-        text = path.read_text(encoding="utf-8")[:CONFIG_LIMIT]
+        with path.open(encoding="utf-8") as file:
+            text = file.read(CONFIG_LIMIT + 1)
+        if len(text) > CONFIG_LIMIT:
+            raise ConfigError(f"{path}: expected a configuration of at most {CONFIG_LIMIT} characters")
         content = yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        message = f"{path}: cannot read the configuration: {error}"
-        raise ConfigError(message) from error
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path}: cannot read the configuration: {reason}") from error
     if content is None:
         return {}
     if not isinstance(content, dict):
-        message = f"{path}: expected settings as 'name: value' lines, found {type(content).__name__}"
-        raise ConfigError(message)
+        raise ConfigError(f"{path}: expected settings as 'name: value' lines, found {type(content).__name__}")
     return {_known(str(name), str(path)): value for name, value in content.items()}
 
 
+def environment(variables: Mapping[str, str]) -> dict[str, object]:
+    """Settings from TIDEMARK_LEVEL, TIDEMARK_TOPIC and the like; commas part the items of a list."""
+    found: dict[str, object] = {}
+    for variable, text in sorted(variables.items()):
+        name = variable.removeprefix(PREFIX).lower()
+        if variable.startswith(PREFIX) and text and name not in NO_SETTINGS:
+            default = getattr(AuditConfig(), name, None)
+            if default is not None:
+                found[name] = tuple(part.strip() for part in text.split(",")) if isinstance(default, tuple) else text
+            elif difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.75):
+                _known(name, variable)
+    return found
+
+
 def _known(name: str, where: str) -> str:
-    known = [field.name for field in fields(AuditConfig)]
     plain = name.replace("-", "_")
-    if plain in known:
+    if plain in SETTINGS:
         return plain
-    close = difflib.get_close_matches(plain, known, n=1)
-    hint = f"; did you mean {close[0].replace('_', '-')!r}?" if close else f"; known: {', '.join(known)}"
-    message = f"{where}: unknown setting {name!r}{hint}"
-    raise ConfigError(message)
+    close = difflib.get_close_matches(plain, SETTINGS, n=1)
+    known = ", ".join(setting.replace("_", "-") for setting in SETTINGS)
+    hint = f"did you mean {close[0].replace('_', '-')!r}?" if close else f"known: {known}"
+    raise ConfigError(f"{where}: unknown setting {name!r}; {hint}")
 
 
-def merge(base: AuditConfig, settings: Mapping[str, object]) -> AuditConfig:
-    """The configuration with some settings replaced, each checked."""
-    checked = {name: _checked(name, value) for name, value in settings.items() if value is not None}
-    config = replace(base, **checked)  # type: ignore[arg-type]
-    _check_choices(config)
-    return config
+def merge(
+    base: AuditConfig, settings: Mapping[str, object], spell: Callable[[str], str] = as_flag
+) -> AuditConfig:
+    """The configuration with some settings replaced, each checked; `spell` names a setting as its giver wrote it."""
+    checked = {name: _checked(name, value, spell(name)) for name, value in settings.items() if value is not None}
+    return replace(base, **checked)  # type: ignore[arg-type]
 
 
-def _checked(name: str, value: object) -> object:
+def _checked(name: str, value: object, where: str) -> object:
     default = getattr(AuditConfig(), name)
     if isinstance(default, tuple):
         items = value if isinstance(value, list | tuple) else [value]
-        kind = int if name == "partition" else str
-        return tuple(_number(name, item) if kind is int else str(item) for item in items)
+        numbers = name == "partition"
+        return tuple(_number(where, item) if numbers else _text(name, str(item), where) for item in items)
     if isinstance(default, bool):
-        if not isinstance(value, bool):
-            message = f"{name.replace('_', '-')}: expected true or false, found {value!r}"
-            raise ConfigError(message)
-        return value
-    if isinstance(default, float):
-        return _ratio(name, value)
-    return str(value)
+        truth = value if isinstance(value, bool) else _TRUTHS.get(str(value).lower())
+        if truth is None:
+            raise ConfigError(f"{where}: expected true or false, found {value!r}")
+        return truth
+    return _ratio(where, value) if isinstance(default, float) else _text(name, str(value), where)
 
 
-def _number(name: str, value: object) -> int:
+def _text(name: str, text: str, where: str) -> str:
+    """A word, if the setting admits it."""
+    allowed = _CHOICES.get(name)
+    if allowed is not None and text not in allowed:
+        raise ConfigError(f"{where}: expected one of {', '.join(allowed)}, found {text!r}")
+    if name in _FORMS and _FORMS[name][0](text.rpartition("=")[2]) is None:
+        raise ConfigError(f"{where}: expected {_FORMS[name][1]}, found {text!r}")
+    if name == "log_dir" or (name in _FORMS and "=" in text):
+        _broker_and_value(text, where, "1=kafka-a/data" if name == "log_dir" else "2=3.9.1")
+    return text
+
+
+def _number(where: str, value: object) -> int:
     try:
         return int(cast("str", value))
     except (TypeError, ValueError) as error:
-        message = f"{name.replace('_', '-')}: expected a number, found {value!r}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{where}: expected a number, found {value!r}") from error
 
 
-def _ratio(name: str, value: object) -> float:
+def _ratio(where: str, value: object) -> float:
     try:
         ratio = float(cast("str", value))
     except (TypeError, ValueError):
         ratio = -1.0
     if not 0 <= ratio <= 1:
-        message = f"{name.replace('_', '-')}: expected a ratio from 0 to 1, found {value!r}"
-        raise ConfigError(message)
+        raise ConfigError(f"{where}: expected a ratio from 0 to 1, found {value!r}")
     return ratio
-
-
-def _check_choices(config: AuditConfig) -> None:
-    severities = tuple(severity.label for severity in Severity)
-    for name, value, allowed in (
-        ("level", config.level, LEVELS),
-        ("engine", config.engine, ENGINES),
-        ("fail-on", config.fail_on, severities),
-    ):
-        if value not in allowed:
-            message = f"{name}: expected one of {', '.join(allowed)}, found {value!r}"
-            raise ConfigError(message)
-    for text in config.kafka_version:
-        version = text.rpartition("=")[2]
-        if parse_kafka_version(version) is None:
-            message = f"kafka-version: expected a release such as 3.9.1, found {version!r}"
-            raise ConfigError(message)
-    for text in config.inter_broker_protocol:
-        version = text.rpartition("=")[2]
-        if parse_protocol_version(version) is None:
-            message = f"inter-broker-protocol: expected a version such as 2.8-IV1 or 3.9-IV0, found {version!r}"
-            raise ConfigError(message)
 
 
 def _broker_and_value(text: str, flag: str, example: str) -> tuple[int, str]:
     broker, separator, value = text.partition("=")
     if not separator or not broker.strip().isdigit() or not value:
-        message = f"{flag}: expected BROKER=VALUE such as {example}, found {text!r}"
-        raise ConfigError(message)
+        raise ConfigError(f"{flag}: expected BROKER=VALUE such as {example}, found {text!r}")
     return int(broker), value
 
 
@@ -177,3 +203,16 @@ def _by_broker(given: Sequence[str], brokers: Sequence[int]) -> dict[int, str]:
     general = {broker: text for text in given if "=" not in text for broker in brokers}
     own = dict(_broker_and_value(text, "--kafka-version", "2=3.9.1") for text in given if "=" in text)
     return {**general, **own}
+
+
+SETTINGS: Final = tuple(field.name for field in fields(AuditConfig))
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "level": LEVELS,
+    "engine": ENGINES,
+    "format": FORMATS,
+    "fail_on": tuple(severity.label for severity in Severity),
+}
+_FORMS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
+    "kafka_version": (parse_kafka_version, "a release such as 3.9.1"),
+    "inter_broker_protocol": (parse_protocol_version, "a version such as 2.8-IV1 or 3.9-IV0"),
+}

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from auditor.config import ConfigError
+from auditor.dumps import Dump
 from auditor.java import cache_dir
+from parsers.files import locate
 
 REPORT_LIMIT = 512 << 20
+REMEMBERED = "last-report.json"
+Stamp = tuple[int, int]
+"""Size and time of change of a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,18 +27,41 @@ class Remembered:
 
     report: dict[str, object]
     dump: Path
+    stamps: Mapping[str, Stamp]
+    """What the evidence's files were like when the audit ended; empty where that is not known."""
 
 
-def remember(report_text: str, dump: Path) -> None:
+def remember(report_text: str, dump: Dump) -> None:
     """Keep the report as the last one; a cache that cannot be written is no reason to fail an audit."""
+    folder = cache_dir()
+    if dump.holds(folder):
+        return
     with suppress(OSError):
-        folder = cache_dir()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        kept = json.dumps({"dump": str(dump.resolve()), "report": json.loads(report_text)})
+        report = json.loads(report_text)
+        stamps = {path: stamp_of(dump.root, path) for path in sorted(set(_evidence(report)))}
+        kept = json.dumps({"dump": str(dump.root.resolve()), "stamps": stamps, "report": report})
         handle, name = tempfile.mkstemp(dir=folder, prefix="last-")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(kept)
-        Path(name).replace(folder / "last-report.json")
+        Path(name).replace(folder / REMEMBERED)
+
+
+def stamp_of(root: Path, path: str) -> Stamp | None:
+    """Size and time of change of a file of the dump; null where it cannot be had."""
+    place = locate(root, path)
+    try:
+        status = place.stat() if isinstance(place, Path) else None
+    except OSError:
+        return None
+    return (status.st_size, status.st_mtime_ns) if status else None
+
+
+def _evidence(report: dict[str, object]) -> Iterator[str]:
+    findings = report.get("findings")
+    for finding in findings if isinstance(findings, list) else ():
+        for exhibit in finding.get("evidence", ()):
+            yield str(exhibit["path"])
 
 
 def recall(report: Path | None, dump: Path | None) -> Remembered:
@@ -40,31 +69,27 @@ def recall(report: Path | None, dump: Path | None) -> Remembered:
     if report is not None:
         content = _load(report)
         if dump is None:
-            message = f"--report {report} does not say where its dump lies: give --dump as well"
-            raise ConfigError(message)
-        return Remembered(report=content, dump=dump)
-    last = cache_dir() / "last-report.json"
+            raise ConfigError(f"--report {report} does not say where its dump lies: give --dump as well")
+        return Remembered(report=content, dump=dump, stamps={})
+    last = cache_dir() / REMEMBERED
     if not last.is_file():
-        message = "no audit is remembered on this machine: give --report REPORT.json and --dump DUMP"
-        raise ConfigError(message)
+        raise ConfigError("no audit is remembered on this machine: give --report REPORT.json and --dump DUMP")
     kept = _load(last)
-    inner = kept.get("report")
-    if not isinstance(inner, dict):
-        message = f"{last}: expected a remembered report; run the audit again"
-        raise ConfigError(message)
-    return Remembered(report=inner, dump=dump or Path(str(kept.get("dump"))))
+    inner, stamps = kept.get("report"), kept.get("stamps")
+    if not isinstance(inner, dict) or not isinstance(stamps, dict):
+        raise ConfigError(f"{last}: expected a remembered report; run the audit again")
+    # A copy of the dump has other times than the dump that was audited.
+    known = {path: (int(stamp[0]), int(stamp[1])) for path, stamp in stamps.items() if stamp} if dump is None else {}
+    return Remembered(report=inner, dump=dump or Path(str(kept.get("dump"))), stamps=known)
 
 
 def _load(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > REPORT_LIMIT:
-            message = f"{path}: expected a report of at most {REPORT_LIMIT} bytes"
-            raise ConfigError(message)
+            raise ConfigError(f"{path}: expected a report of at most {REPORT_LIMIT} bytes")
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        message = f"{path}: cannot read the report: {error}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{path}: cannot read the report: {error}") from error
     if not isinstance(content, dict):
-        message = f"{path}: expected a JSON report of an audit"
-        raise ConfigError(message)
+        raise ConfigError(f"{path}: expected a JSON report of an audit")
     return content

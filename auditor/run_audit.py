@@ -1,92 +1,78 @@
-"""The audit command: read, report, and end with the report's exit code."""
+"""The audit command: read, remember, tell, and end with the report's exit code."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
 
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.engines.progress import Progress, Silent
+from auditor.dumps import Dump, gather
 from auditor.memory import remember
+from auditor.progress_bar import watched
 from auditor.report import json, terminal
 from auditor.report.model import AuditReport
 
-FORMATS = ("terminal", "json")
+PIPED_COLUMNS = 100
+"""Width of a report that no terminal shows: what cannot be wrapped is longer."""
+TO_STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the user asked for, beside what is audited."""
-
-    dump: Path
-    output_format: str
-    output: Path | None
-    quiet: bool
-    verbose: bool
-
-
-def run_audit(asked: Asked, config: AuditConfig) -> int:
+def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     """Audit and tell; the exit code."""
-    if asked.output_format not in FORMATS:
-        message = f"--format: expected one of {', '.join(FORMATS)}, found {asked.output_format!r}"
-        raise ConfigError(message)
-    if asked.output is not None and asked.output.resolve().is_relative_to(asked.dump.resolve()):
-        message = f"--output: {asked.output} lies inside the dump, which is never written into"
-        raise ConfigError(message)
-    report = _watched(asked, config)
-    remember(json.render(report), asked.dump)
-    _tell(report, asked)
+    dump = gather(dumps)
+    if config.output != TO_STDOUT:
+        _require_writable(Path(config.output), dump)
+    with watched(quiet=config.quiet) as progress:
+        report = audit(dumps, config, progress)
+    remember(json.render(report), dump)
+    _tell(report, config)
     return report.exit_code
 
 
-def _watched(asked: Asked, config: AuditConfig) -> AuditReport:
-    stderr = Console(stderr=True)
-    if asked.quiet or not stderr.is_terminal:
-        return audit(asked.dump, config, Silent())
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=stderr, transient=True) as bars:
-        return audit(asked.dump, config, _Shown(bars))
+def _require_writable(output: Path, dump: Dump) -> None:
+    """Asked before the audit, so that a long run does not end in nothing."""
+    if dump.holds(output):
+        raise ConfigError(f"--output: {output} lies inside the dump, which is never written into")
+    if output.is_dir() or not output.absolute().parent.is_dir():
+        raise ConfigError(f"--output: {output}: expected a file in a folder that exists")
 
 
-class _Shown(Progress):
-    """Progress as a bar on stderr."""
-
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-        self._task = bars.add_task("reading", total=None)
-        self._partitions = 0
-
-    def total(self, total_bytes: int) -> None:
-        self._bars.update(self._task, total=total_bytes)
-
-    def advance(self, read_bytes: int) -> None:
-        self._bars.advance(self._task, read_bytes)
-
-    def partition(self, topic: str | None, partition: int | None) -> None:
-        self._partitions += 1
-        self._bars.update(self._task, description=f"{self._partitions} partitions, {topic}-{partition}")
-
-
-def _tell(report: AuditReport, asked: Asked) -> None:
-    if asked.output is None:
-        _write(report, asked, Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 140))
+def _tell(report: AuditReport, config: AuditConfig) -> None:
+    if config.output == TO_STDOUT:
+        _print(_render(report, config, columns=_columns(), colour=_colour()))
         return
+    text = _render(report, config, columns=PIPED_COLUMNS, colour=False)
     try:
-        with asked.output.open("w", encoding="utf-8") as file:
-            _write(report, asked, Console(file=file, highlight=False, width=140))
+        Path(config.output).write_text(text, encoding="utf-8")
     except OSError as error:
-        message = f"--output: cannot write {asked.output}: {error.strerror}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"--output: cannot write {config.output}: {error.strerror}") from error
 
 
-def _write(report: AuditReport, asked: Asked, console: Console) -> None:
-    if asked.output_format == "json":
-        console.file.write(json.render(report))
-        return
-    terminal.render(report, console, verbose=asked.verbose)
+def _render(report: AuditReport, config: AuditConfig, *, columns: int, colour: bool) -> str:
+    if config.format == "json":
+        return json.render(report)
+    return terminal.render(report, columns=columns, colour=colour, verbose=config.verbose, quiet=config.quiet)
+
+
+def _print(text: str) -> None:
+    """To a reader who may go away in the middle: the verdict stands, whoever stops listening."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _colour() -> bool:
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
+    return wanted and sys.stdout.isatty()
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns if sys.stdout.isatty() else PIPED_COLUMNS

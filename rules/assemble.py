@@ -18,6 +18,7 @@ from rules.evidence import (
     SegmentFile,
 )
 from rules.facts import LogFacts
+from rules.history import Moment, in_terms
 from rules.join import join_all
 from rules.zoom import UnreadFile
 
@@ -62,6 +63,7 @@ class Fact:
     directory: DirectoryFacts | None = None
     root: RootClaims | None = None
     clean_shutdown: Span | None = None
+    moments: tuple[Moment, ...] = ()
     bytes_seen: int = 0
     bytes_read: int = 0
 
@@ -97,7 +99,18 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         versions=surroundings.versions,
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
+        moments=in_terms(_of_incarnation([m for fact in ordered for m in fact.moments], replicas)),
     )
+
+
+def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
+    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold."""
+    held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
+    told = {moment.topic_id for moment in moments if moment.topic_id is not None}
+    if len({*held, *told}) < 2 or not held:
+        return list(moments)
+    newest = max(sorted(set(held)), key=held.count)
+    return [moment for moment in moments if moment.topic_id == newest]
 
 
 def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:

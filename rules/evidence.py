@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
+from rules.history import Cut, LeaderChange, Moment, cuts, epoch_starts, leader_changes, openings_below_committed
 from rules.replica import EpochClaim, EpochFile, IndexFault, OffsetClaim, Replica, SegmentFile, same_topic
 from rules.zoom import BatchMark
 
 __all__ = [
-    "COMPACTED_TOPICS", "METADATA_TOPIC", "BrokerVersion", "Difference", "EpochClaim", "EpochFile", "IndexFault", "Level",
-    "OffsetClaim", "PartitionEvidence", "Replica", "SegmentFile", "Span", "Uncompared", "same_topic",
+    "BrokerVersion", "COMPACTED_TOPICS", "Cut", "Difference", "EpochClaim", "EpochFile", "IndexFault", "LeaderChange", "Level", "METADATA_TOPIC", "Moment", "OffsetClaim", "PartitionEvidence", "Replica", "SegmentFile", "Span", "Uncompared", "cuts", "epoch_starts", "leader_changes", "openings_below_committed", "same_topic",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -48,6 +48,11 @@ class Difference:
     """False when the middle of the run was told from digests alone."""
 
     @property
+    def verified(self) -> bool:
+        """Whether every batch that differs gives its checksum; at level quick nobody has tried."""
+        return all(batch.crc_valid for batch in (*self.left_batches, *self.right_batches))
+
+    @property
     def high_watermarks(self) -> tuple[int, ...]:
         """The high watermarks that the two replicas claim, clipped to their log ends."""
         replicas = (self.left, self.right)
@@ -68,6 +73,9 @@ class Uncompared:
     start_offset: int
     end_offset: int
     reason: str
+    missing: str
+    blocking: bool
+    """False where cleaning explains the digests: the records might differ all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +92,10 @@ class PartitionEvidence:
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
     brokers_in_dump: int = 1
     """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
+    moments: tuple[Moment, ...] = ()
+    """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
     differences: tuple[Difference, ...] = ()
-    """Where replicas hold different records at one offset, as `rules.compare` found."""
+    """Where replicas hold different records at one offset, as `rules.differences` found."""
     uncompared: tuple[Uncompared, ...] = ()
 
     @cached_property

@@ -6,9 +6,13 @@ A fact that is not kept here cannot be judged; a rule that needs more adds a fac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
+
+BUCKET_OFFSETS: Final = 8192
+"""Offsets of one bucket of digests: the least that is read again where two replicas differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.compare import common_range, with_differences
+from rules.compare import shared_range
 from rules.counterfactual import counterfactuals
+from rules.differences import with_differences
 from rules.evidence import PartitionEvidence, Replica
 from rules.expected import expected_high_watermark
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
@@ -193,5 +194,5 @@ def _refusals(replica: Replica) -> Iterator[UnreadFile]:
 
 
 def _offsets_compared(evidence: PartitionEvidence) -> int:
-    ranges = (common_range(left, right) for left, right in evidence.pairs)
+    ranges = (shared_range(left, right) for left, right in evidence.pairs)
     return max((max(0, end - start) for start, end in ranges), default=0)

@@ -18,10 +18,18 @@ import pyarrow as pa
 
 from parsers.provenance import Span
 from parsers.tables import Refusal
-from rules.facts import BucketDigest, ChecksumFault, EpochRun, LogFacts, OffsetStep, ProducerRun, UnreadBytes
+from rules.facts import (
+    BUCKET_OFFSETS,
+    BucketDigest,
+    ChecksumFault,
+    EpochRun,
+    LogFacts,
+    OffsetStep,
+    ProducerRun,
+    UnreadBytes,
+)
 from rules.join import KEEP, first_and_last, newest
 
-BUCKET_OFFSETS: Final = 8192
 _TRANSACTIONAL: Final = 0x10
 _CONTROL: Final = 0x20
 _MAGIC_2: Final = 2

@@ -41,6 +41,8 @@ from rules.evidence import (
     SegmentFile,
 )
 from rules.protocol.epochs import EpochStart
+from rules.history import Moment, in_terms
+from rules.sketch_moments import is_event, read_event
 from rules.sketch_log import SketchedLog, sketch_log
 
 _LINE: Final = re.compile(r"^broker\s+(?P<broker>\d+)(?P<leads>\*?)\s*(?P<cells>[^;]*)(?:;(?P<notes>.*))?$")
@@ -63,12 +65,15 @@ def read_sketch(text: str) -> Sketch:
     """The evidence that a sketch draws."""
     replicas: list[Replica] = []
     versions: list[BrokerVersion] = []
+    moments: list[Moment] = []
     topic, live, leader = "t", False, None
     for line in filter(None, (raw.strip() for raw in text.splitlines())):
         match = _LINE.match(line)
         if match:
             replicas.append(_replica(match))
             leader = int(match["broker"]) if match["leads"] else leader
+        elif is_event(line):
+            moments.append(read_event(line))
         elif line == "live":
             live = True
         elif line.startswith("topic "):
@@ -85,6 +90,7 @@ def read_sketch(text: str) -> Sketch:
         replicas=tuple(replicas),
         versions=tuple(versions),
         copied_live=live,
+        moments=in_terms(moments),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
     return Sketch(evidence=evidence, leader=leader)

@@ -217,7 +217,9 @@ def _records(batch: _Batch, sources: list[str]) -> Iterator[RecordMark]:
             yield RecordMark(
                 offset=batch.base + delta,
                 leader_epoch=batch.epoch,
+                timestamp=-1 if batch.legacy else batch.base,
                 key_hash=None,
+                value_size=ord(content[1]) if content[1] else 0,
                 content_hash=f"{content}@{batch.base + delta}",
                 headers_hash="",
                 control_type=None,

@@ -39,8 +39,11 @@ class RecordMark:
 
     offset: int
     leader_epoch: int
+    timestamp: int
     key_hash: str | None
+    value_size: int
     content_hash: str
+    """Of key, value and timestamp together."""
     headers_hash: str
     control_type: int | None
     legacy: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -13,6 +14,8 @@ from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetReque
 from rules.history import Moment, MomentKind
 
 PartitionName = tuple[str, int]
+_FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
+
 Named = tuple[PartitionName, str | None, Moment]
 """A statement with the topic and partition that it is about, and the topic id where it is told."""
 
@@ -63,7 +66,7 @@ def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
         partition_epoch=event.partition_epoch,
         offset=event.previous_offset if kind == "high-watermark-fell" else event.offset,
         end_offset=event.log_end_offset,
-        high_watermark=event.offset if kind == "high-watermark-fell" else event.high_watermark,
+        high_watermark=event.high_watermark,
         log_start_offset=event.log_start_offset,
         answered_epoch=event.epoch if kind == "cut-by-epoch-answer" else None,
         answer_offset=event.answer_offset,
@@ -130,7 +133,7 @@ def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment
         )  # fmt: skip
     if isinstance(row, EpochRequest):
         return Moment(
-            kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
+            kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=_asker(row), leader=row.broker,
             epoch=row.current_leader_epoch, asked_epoch=row.asked_epoch, answered_epoch=row.answered_epoch,
             answer_offset=row.end_offset, error=row.error_code, span=span,
         )  # fmt: skip
@@ -142,6 +145,14 @@ def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment
     return _isr_request(row, clock, time, span)
 
 
+def _asker(row: EpochRequest) -> int | None:
+    """The asking replica; before version 3 the request does not name it, but its fetcher's client id does."""
+    if row.replica is not None:
+        return row.replica
+    fetcher = _FETCHER.match(row.client_id or "")
+    return int(fetcher[1]) if fetcher else None
+
+
 def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> Moment | None:
     """Only what is in force: orders of the controller, and its answers without error."""
     ordered = row.api == "LEADER_AND_ISR" and not row.answered
@@ -150,8 +161,7 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
         return None
     return Moment(
         kind="leadership" if ordered else "isr",
-        # The receiver logs the order; the controller's own time of it is not in the line.
-        clock=clock if not ordered else f"order at broker {row.broker}",
+        clock=clock,
         time=time,
         witness=row.broker,
         leader=row.leader,

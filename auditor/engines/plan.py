@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source
+from rules.evidence import METADATA_TOPIC
 
 UNIT_BYTES: Final = 128 << 20
 """A gigabyte of segment makes eight units; small segments of one replica share a unit."""
@@ -33,11 +34,24 @@ class Piece:
     end: int
 
 
+UnitKind = Literal["log", "directory", "root", "request-log", "broker-log", "metadata"]
+LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata")
+"""Units that speak of many partitions over time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicName:
+    """A topic id and the name it bears."""
+
+    topic_id: str
+    topic: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadUnit:
-    """Work for one task: a stretch of one replica's log, the small files of its directory, or those of a log dir."""
+    """Work for one task: a stretch of one replica's log, small files of its directory or log dir, or a log over time."""
 
-    kind: Literal["log", "directory", "root"]
+    kind: UnitKind
     dump: str
     """Root folder of the dump that the sources are relative to."""
     cluster_id: str | None
@@ -53,6 +67,8 @@ class ReadUnit:
     segments: tuple[Piece, ...] = ()
     clean_shutdown: str | None = None
     clean_shutdown_size: int = 0
+    names: tuple[TopicName, ...] = ()
+    """Topics by id, for traces that name ids only."""
 
     @property
     def bytes(self) -> int:
@@ -113,7 +129,7 @@ def plan(dump: str, inventory: Inventory, selection: Selection) -> tuple[ReadUni
         admitted = selection.admits(replica.origin.topic, replica.origin.partition)
         if home is not None and home.broker is not None and admitted and not (replica.ambiguous or home.ambiguous):
             units.extend(_replica_units(dump, replica, home, folders.get(replica.path, ())))
-    return tuple(units)
+    return (*units, *_log_units(dump, inventory, folders))
 
 
 def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
@@ -170,6 +186,57 @@ def _unit(
         clean_shutdown=marker.source if marker and home.clean_shutdown else None,
         clean_shutdown_size=marker.end if marker else 0,
     )
+
+
+def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]]) -> Iterator[ReadUnit]:
+    """Every log of a known broker, rotated files in the order of their names, and the longest metadata log."""
+    named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
+    names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
+    for file in inventory.files:
+        if file.kind in ("request-log", "broker-log") and file.origin.broker is not None:
+            kind: UnitKind = "request-log" if file.kind == "request-log" else "broker-log"
+            given = names if kind == "request-log" else ()
+            yield _time_unit(dump, file.origin, kind, (_whole(file),), None, given)
+    for replica in _longest_metadata_logs(inventory, folders):
+        segments = tuple(_whole(file) for file in plain_segments(folders.get(replica.path, ())).segments)
+        yield _time_unit(dump, replica.origin, "metadata", segments, replica.path, ())
+
+
+def _time_unit(
+    dump: str,
+    origin: Origin,
+    kind: UnitKind,
+    pieces: tuple[Piece, ...],
+    path: str | None,
+    names: tuple[TopicName, ...],
+) -> ReadUnit:
+    return ReadUnit(
+        kind=kind,
+        dump=dump,
+        cluster_id=origin.cluster_id,
+        broker=-1 if origin.broker is None else origin.broker,
+        log_dir=origin.log_dir or "",
+        topic=None,
+        topic_id=None,
+        partition=None,
+        path=path,
+        state="current",
+        order=-3,
+        pieces=pieces,
+        names=names,
+    )
+
+
+def _longest_metadata_logs(inventory: Inventory, folders: Mapping[str, Sequence[Source]]) -> Iterator[ReplicaDir]:
+    """One node's copy of each cluster's metadata log: copies are prefixes of each other, the longest tells most."""
+    copies = [r for r in inventory.replicas if r.origin.topic == METADATA_TOPIC and not r.ambiguous]
+
+    def size(replica: ReplicaDir) -> int:
+        return sum(file.size for file in folders.get(replica.path, ()) if file.kind == "segment" and not file.suffix)
+
+    for cluster in sorted({replica.origin.cluster_id for replica in copies}, key=repr):
+        own = [replica for replica in copies if replica.origin.cluster_id == cluster]
+        yield max(own, key=lambda replica: (size(replica), replica.path))
 
 
 def _whole(file: Source) -> Piece:

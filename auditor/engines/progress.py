@@ -8,8 +8,8 @@ from typing import Protocol
 class Progress(Protocol):
     """Told by an engine as it goes; the engine never waits for it."""
 
-    def total(self, total_bytes: int) -> None:
-        """So many bytes will be read."""
+    def total(self, total_bytes: int, replicas: int) -> None:
+        """So many bytes of so many replicas will be read."""
 
     def advance(self, read_bytes: int) -> None:
         """So many more bytes were read."""
@@ -17,15 +17,21 @@ class Progress(Protocol):
     def partition(self, topic: str | None, partition: int | None) -> None:
         """A partition was read and is being judged."""
 
+    def judged(self, replicas: int) -> None:
+        """A partition with so many replicas has its verdict."""
+
 
 class Silent:
     """Progress that nobody watches."""
 
-    def total(self, total_bytes: int) -> None:
+    def total(self, total_bytes: int, replicas: int) -> None:
         """Nobody is told."""
 
     def advance(self, read_bytes: int) -> None:
         """Nobody is told."""
 
     def partition(self, topic: str | None, partition: int | None) -> None:
+        """Nobody is told."""
+
+    def judged(self, replicas: int) -> None:
         """Nobody is told."""

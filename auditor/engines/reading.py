@@ -10,9 +10,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from auditor.engines.plan import Piece, ReadUnit
+from auditor.engines.files import file_of, unread_file
+from auditor.engines.logs import read_logs
+from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
 from parsers.checkpoints import OFFSET_CHECKPOINTS, read_leader_epoch_checkpoint, read_offset_checkpoint
-from parsers.files import locate, read_source
+from parsers.files import read_source
 from parsers.provenance import Span
 from parsers.records import decode_entry
 from parsers.segment import SegmentChunk, scan
@@ -22,7 +24,6 @@ from rules.evidence import EpochClaim, EpochFile, Level, OffsetClaim, SegmentFil
 from rules.facts import LogFacts, UnreadBytes
 from rules.join import KEEP, join_all
 from rules.narrow import fold
-from rules.zoom import UnreadFile
 
 FOLD_ROWS: Final = 1 << 20
 """Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""
@@ -34,6 +35,8 @@ def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
         log = read_log(unit, level)
         seen = sum(piece.end - piece.start for piece in unit.pieces)
         return (_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
+    if unit.kind in LOG_KINDS:
+        return tuple(read_logs(unit))
     if unit.kind == "directory":
         return (_fact(unit, directory=_read_directory(unit)),)
     return tuple(_read_root(unit))
@@ -95,12 +98,6 @@ def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Re
 def _scan(unit: ReadUnit, piece: Piece, level: Level) -> Iterator[SegmentChunk]:
     path = file_of(unit.dump, piece.source)
     return scan(path, unit.origin(piece.source), start=piece.start, end=piece.end, verify=level != "quick")
-
-
-def file_of(dump: str, source: str) -> Path:
-    """Where a source lies; a name that leads out of the dump leads nowhere."""
-    place = locate(Path(dump), source)
-    return place if isinstance(place, Path) else Path(dump, "no such file in this dump")
 
 
 def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
@@ -220,9 +217,3 @@ def _root_fact(unit: ReadUnit, topic: str | None, partition: int | None, root: R
         root=root,
     )
 
-
-def unread_file(refusal: Refusal) -> UnreadFile:
-    """A refusal in the form in which evidence carries it."""
-    return UnreadFile(
-        kind=refusal.kind, expected=refusal.expected, found=refusal.found, span=_row_span(refusal)
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from auditor.engines.zooming import zoom_in
 from rules.assemble import Fact, Surroundings, assemble
@@ -17,12 +18,18 @@ def settle(facts: Sequence[Fact], surroundings: Mapping[str | None, Surroundings
     if first.topic is None or first.partition is None:
         refusals = tuple(refusal for fact in facts if fact.root for refusal in fact.root.refusals)
         return PartitionVerdict(cluster_id=first.cluster_id, topic=None, partition=None, refusals=refusals)
-    if all(fact.path is None for fact in facts):
+    if all(fact.path is None and not fact.moments for fact in facts):
         return PartitionVerdict(
             cluster_id=first.cluster_id,
             topic=first.topic,
             partition=first.partition,
-            claimed_only=tuple(sorted({fact.broker for fact in facts})),
+            claimed_only=_claimed_only(facts),
         )
     evidence = assemble(facts, surroundings[first.cluster_id])
-    return judge(zoom_in(evidence, dump), RULES)
+    return replace(judge(zoom_in(evidence, dump), RULES), claimed_only=_claimed_only(facts))
+
+
+def _claimed_only(facts: Sequence[Fact]) -> tuple[int, ...]:
+    """Brokers whose checkpoints name the partition and that have no directory of it."""
+    claiming = {fact.broker for fact in facts if fact.root is not None}
+    return tuple(sorted(claiming - {fact.broker for fact in facts if fact.path is not None}))

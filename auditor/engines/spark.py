@@ -30,7 +30,7 @@ from spark_jobs.session import build_session
 
 KEYS: Final = ("cluster_id", "topic", "partition")
 FACTS: Final = arrow_schema(Fact).append(pa.field("unit", pa.int64(), nullable=False))
-"""A fact and the place of its unit in the plan: a shuffle forgets the order, and reports must not depend on it."""
+"""A fact and the place of its unit, those that speak of many partitions first: a shuffle forgets the order."""
 VERDICTS: Final = arrow_schema(PartitionVerdict)
 
 FACTS_A_BATCH: Final = 256
@@ -55,7 +55,8 @@ def run(
         return
     session = _session()
     dump = str(Path(units[0].dump).resolve())
-    packs = _packs([replace(unit, dump=dump) for unit in units], session.sparkContext.defaultParallelism)
+    placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
+    packs = _packs(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
     verdicts = _verdicts(session, shipped, dict(surroundings), selection, dump, _partitions(units))
     kept = verdicts.persist(StorageLevel.MEMORY_AND_DISK)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow.compute as pc
 
-from auditor.engines.reading import file_of, unread_file
+from auditor.engines.files import file_of, unread_file
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.segment import scan
@@ -141,7 +141,9 @@ def _record(row: RecordRow, batch: BatchMark) -> RecordMark:
     return RecordMark(
         offset=row.offset,
         leader_epoch=row.leader_epoch,
+        timestamp=row.timestamp,
         key_hash=row.key_hash,
+        value_size=row.value_size,
         content_hash=row.content_hash,
         headers_hash=row.headers_hash,
         control_type=row.control_type,

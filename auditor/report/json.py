@@ -105,6 +105,8 @@ def _replica(placed: PlacedReplica) -> Json:
         "bytesRead": replica.bytes_read,
         "bytesRefused": replica.bytes_refused,
         "checksumsVerified": replica.checksums_verified,
+        "firstTimestamp": replica.min_timestamp,
+        "lastTimestamp": replica.max_timestamp,
     }
 
 
@@ -153,6 +155,7 @@ def _refusal(line: RefusalLine) -> Json:
         "end": line.end,
         "topic": line.topic,
         "partition": line.partition,
+        "blocking": line.blocking,
     }
 
 
@@ -173,9 +176,17 @@ def _coverage(report: AuditReport) -> Json:
         "checksumsVerified": coverage.checksums_verified,
         "filesSeen": coverage.files_seen,
         "filesUnread": coverage.files_unread,
+        "firstTimestamp": coverage.first_timestamp,
+        "lastTimestamp": coverage.last_timestamp,
         "ratio": coverage.ratio,
         "undecided": [
-            {"rule": point.rule, "reason": point.reason, "missing": point.missing, "partitions": point.partitions}
+            {
+                "rule": point.rule,
+                "reason": point.reason,
+                "missing": point.missing,
+                "partitions": point.partitions,
+                "blocking": point.blocking,
+            }
             for point in coverage.undecided
         ],
     }

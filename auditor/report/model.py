@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
 from rules.incident import Incident
-from rules.verdict import ReplicaVerdict, RuleCoverage
-
+from rules.verdict import ReplicaVerdict
 
 __all__ = [
     "AuditReport", "Counterfactual", "Coverage", "Incident", "PlacedCounterfactual", "PlacedReplica", "ProtocolOutcome",
-    "RefusalLine", "ReplicaVerdict", "RuleCoverage",
+    "RefusalLine", "ReplicaVerdict", "UndecidedLine",
 ]  # fmt: skip
 
 
@@ -28,6 +27,20 @@ class RefusalLine:
     end: int
     topic: str | None = None
     partition: int | None = None
+    blocking: bool = True
+    """Whether it leaves the verdict open: what lies there might be a defect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndecidedLine:
+    """What a rule could not decide, and in how many partitions."""
+
+    rule: str
+    reason: str
+    missing: str
+    partitions: int
+    blocking: bool
+    """Whether the rule might well be violated, so that the verdict stays open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +61,11 @@ class Coverage:
     checksums_verified: int
     files_seen: int
     files_unread: int
+    first_timestamp: int | None
+    """Lowest and highest timestamp of the batches that were read, ms since the epoch."""
+    last_timestamp: int | None
     ratio: float
-    undecided: tuple[RuleCoverage, ...]
+    undecided: tuple[UndecidedLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rules.catalog.ack001_acknowledged_records_missing import acknowledged_records_missing
 from rules.catalog.epoch001_leader_epoch_regressed import leader_epoch_regressed
 from rules.catalog.epoch002_checkpoint_contradicts_log import checkpoint_contradicts_log
 from rules.catalog.epoch003_epoch_missing_from_checkpoint import epoch_missing_from_checkpoint
@@ -13,6 +14,9 @@ from rules.catalog.epoch007_epoch_gap import epoch_gap
 from rules.catalog.epoch009_checkpoint_beyond_log_end import checkpoint_beyond_log_end
 from rules.catalog.hw001_high_watermark_beyond_log_end import high_watermark_beyond_log_end
 from rules.catalog.hw005_high_watermark_below_log_start import high_watermark_below_log_start
+from rules.catalog.lead001_leader_started_below_committed import leader_started_below_committed
+from rules.catalog.lead002_unclean_election import unclean_election
+from rules.catalog.leo001_log_end_behind_acknowledged_fetch import log_end_behind_acknowledged_fetch
 from rules.catalog.log001_committed_records_diverge import committed_records_diverge
 from rules.catalog.log002_tail_diverges import tail_diverges
 from rules.catalog.log003_same_epoch_different_records import same_epoch_different_records
@@ -25,10 +29,13 @@ from rules.catalog.seg005_offsets_missing import offsets_missing
 from rules.catalog.seg006_header_contradicts_chain import header_contradicts_chain
 from rules.catalog.seg007_records_undecodable import records_undecodable
 from rules.catalog.seg008_recovery_point_beyond_log_end import recovery_point_beyond_log_end
+from rules.catalog.trunc001_committed_records_truncated import committed_records_truncated
+from rules.catalog.trunc002_truncated_to_wrong_offset import truncated_to_wrong_offset
 from rules.catalog.trunc004_truncation_owed import truncation_owed
 from rules.rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
+    acknowledged_records_missing,
     leader_epoch_regressed,
     checkpoint_contradicts_log,
     epoch_missing_from_checkpoint,
@@ -38,6 +45,9 @@ RULES: Final[tuple[Rule, ...]] = (
     checkpoint_beyond_log_end,
     high_watermark_beyond_log_end,
     high_watermark_below_log_start,
+    leader_started_below_committed,
+    unclean_election,
+    log_end_behind_acknowledged_fetch,
     committed_records_diverge,
     tail_diverges,
     same_epoch_different_records,
@@ -50,6 +60,8 @@ RULES: Final[tuple[Rule, ...]] = (
     header_contradicts_chain,
     records_undecodable,
     recovery_point_beyond_log_end,
+    committed_records_truncated,
+    truncated_to_wrong_offset,
     truncation_owed,
 )
 

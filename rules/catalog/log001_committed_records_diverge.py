@@ -50,7 +50,8 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     for gap in evidence.uncompared:
         yield Undecided(
             reason=gap.reason,
-            missing="an audit at level full",
+            missing=gap.missing,
+            blocking=gap.blocking,
             brokers=(gap.left.broker, gap.right.broker),
             start_offset=gap.start_offset,
             end_offset=gap.end_offset,

@@ -1,0 +1,110 @@
+"""From a log file or a metadata log to statements about partitions: the units of evidence over time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from auditor.engines.chronicle import Named, of_events, of_fetches, of_metadata, of_requests
+from auditor.engines.files import file_of, unread_file
+from auditor.engines.plan import ReadUnit
+from parsers.broker_log import GzipText, Reading, read_log
+from parsers.metadata_log import metadata_history, metadata_input
+from parsers.provenance import Origin
+from parsers.records import decode_entry
+from parsers.request_log import read_request_log
+from parsers.segment import scan
+from parsers.tables import BrokerEvent, RecordRow, Refusal, from_arrow
+from parsers.tables.requests import Fetch
+from rules.assemble import Fact, RootClaims
+from rules.history import Moment, collapse
+
+
+def read_logs(unit: ReadUnit) -> Iterator[Fact]:
+    """One fact for every partition that the unit's files speak of, and one for what could not be read."""
+    refusals: list[Refusal] = []
+    spoken: dict[tuple[str, int], list[Moment]] = {}
+    for place, topic_id, moment in _statements(unit, refusals):
+        spoken.setdefault(place, []).append(replace(moment, topic_id=topic_id))
+    for (topic, partition), moments in spoken.items():
+        yield _fact(unit, topic, partition, tuple(collapse(moments)))
+    if refusals:
+        unread = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
+        yield _fact(unit, None, None, (), unread)
+
+
+def _fact(
+    unit: ReadUnit, topic: str | None, partition: int | None, moments: tuple[Moment, ...], root: RootClaims | None = None
+) -> Fact:
+    return Fact(
+        cluster_id=unit.cluster_id,
+        topic=topic,
+        partition=partition,
+        topic_id=None,
+        broker=unit.broker,
+        log_dir=unit.log_dir,
+        path=None,
+        state="current",
+        order=unit.order,
+        root=root,
+        moments=moments,
+    )
+
+
+def _statements(unit: ReadUnit, refusals: list[Refusal]) -> Iterator[Named]:
+    names = {name.topic_id: name.topic for name in unit.names}
+    if unit.kind == "metadata":
+        yield from _metadata(unit, refusals)
+        return
+    for piece in unit.pieces:
+        path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+        if unit.kind == "request-log":
+            yield from _requests(path, origin, names, refusals)
+        else:
+            yield from _events(path, origin, refusals)
+
+
+def _requests(path: Path, origin: Origin, names: dict[str, str], refusals: list[Refusal]) -> Iterator[Named]:
+    log = read_request_log(path, origin)
+    refusals.extend(log.refusals)
+    yield from of_fetches((row for row in log.fetches(origin) if isinstance(row, Fetch)), names)
+    yield from of_requests((*log.produces, *log.epoch_requests, *log.offset_requests, *log.isr_requests), names)
+
+
+def _events(path: Path, origin: Origin, refusals: list[Refusal]) -> Iterator[Named]:
+    with ExitStack() as opened:
+        file = opened.enter_context(path.open("rb"))
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        text = cast("BinaryIO", opened.enter_context(GzipText(file))) if packed else file
+        for part in read_log(text, Reading(origin=origin, settings=False)):
+            refusals.extend(part.refusals)
+            yield from of_events(from_arrow(part.events, BrokerEvent))
+
+
+def _metadata(unit: ReadUnit, refusals: list[Refusal]) -> Iterator[Named]:
+    rows = (row for piece in unit.pieces for row in _records(unit, piece.source, refusals))
+    origin = unit.origin(unit.path or unit.log_dir)
+    history = metadata_history((metadata_input(row) for row in rows), origin)
+    refusals.extend(history.refusals)
+    yield from of_metadata(history.partitions)
+
+
+def _records(unit: ReadUnit, source: str, refusals: list[Refusal]) -> Iterator[RecordRow]:
+    path, origin = file_of(unit.dump, source), unit.origin(source)
+    with path.open("rb", buffering=0) as file:
+        for chunk in scan(path, origin):
+            refusals.extend(refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail"))
+            for start, end in _spans(chunk.headers.filter(chunk.headers["crc_valid"])):
+                parsed = decode_entry(os.pread(file.fileno(), end - start, start), origin, start, payloads=True)
+                refusals.extend(parsed.refusals)
+                yield from parsed.rows
+
+
+def _spans(headers: object) -> Iterable[tuple[int, int]]:
+    starts, ends = (headers[name].to_pylist() for name in ("span_start", "span_end"))  # type: ignore[index]
+    return zip(starts, ends, strict=True)

@@ -1,0 +1,93 @@
+"""ACK001: producers were told that records are written, and a later leader began below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Produce
+from rules.evidence import Moment, PartitionEvidence, epoch_starts
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="ACK001",
+    severity=Severity.HIGH,
+    needs=(Produce, BrokerEvent),
+    law="NoCommittedRecordLost",
+    message="broker {leader} acknowledged records [{start_offset}, {end_offset}) of epoch {epoch} ({acks}), and broker"
+    " {successor} opened epoch {next_epoch} at {start_offset}",
+    implied_by=("LEAD001", "LEAD002"),
+)
+def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Acknowledged records were left out by the next leader.
+
+    With acks=1 that is what the producer chose: nothing committed is lost, and the records are gone all the same.
+
+    Proves
+    ------
+    Records whose producers were answered without error are not in the log. The end of the range is the old leader's
+    log end where a log tells it, else the last acknowledged batch's first offset and one.
+
+    Undecided when
+    --------------
+    Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened.
+
+    Upheld
+    ------
+    broker 1 0000|11
+    broker 2 0000|11
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 acks 1 at 3 acks=all
+    t3 leads 2 epoch 1 at 4 hw 4
+
+    Violated
+    --------
+    broker 1 00|11
+    broker 2 00|11
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 acks 1 at 3 acks=1
+    t3 leads 2 epoch 1 at 2 hw 2
+    """
+    starts = epoch_starts(evidence.moments)
+    for epoch, opening in sorted(starts.items()):
+        following = next((starts[later] for later in sorted(starts) if later > epoch), None)
+        if following is None or following.offset is None:
+            continue
+        answers = [m for m in evidence.moments if _acknowledged(m, epoch) and (m.offset or 0) >= following.offset]
+        if answers:
+            yield _violation(evidence, opening, following, answers)
+
+
+def _acknowledged(moment: Moment, epoch: int) -> bool:
+    answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
+    return answered and moment.term == epoch and moment.acks != 0
+
+
+def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, answers: list[Moment]) -> Violation:
+    ends = [
+        end
+        for m in evidence.moments
+        if m.kind in ("follower-starts", "log-loaded") and m.broker == opening.broker and m.term == opening.epoch
+        if (end := m.offset if m.end_offset is None else m.end_offset) is not None
+    ]
+    last = max((m.offset or 0) for m in answers) + 1
+    everyone = any(m.acks == -1 for m in answers)
+    return Violation(
+        brokers=() if opening.broker is None else (opening.broker,),
+        start_offset=following.offset,
+        end_offset=max([last, *ends]),
+        severity=Severity.CRITICAL if everyone else Severity.HIGH,
+        facts={
+            "leader": opening.broker,
+            "epoch": opening.epoch,
+            "acks": "acks=all" if everyone else "acks=1",
+            "successor": following.broker,
+            "next_epoch": following.epoch,
+            "answers": len(answers),
+        },
+        exhibits=(
+            Exhibit(span=answers[0].span, role="the first acknowledgement"),
+            Exhibit(span=following.span, role="the next leader opens its epoch"),
+        ),
+    )

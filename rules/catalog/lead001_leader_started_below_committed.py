@@ -1,0 +1,64 @@
+"""LEAD001: a leader opened its epoch below records that were committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Fetch, Produce
+from rules.evidence import PartitionEvidence, openings_below_committed
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="LEAD001",
+    severity=Severity.CRITICAL,
+    needs=(BrokerEvent, Fetch, Produce),
+    law="LeaderCompleteness",
+    message="broker {leader} opened epoch {epoch} at offset {start_offset}, below the {end_offset} that was committed:"
+    " {because}",
+    implied_by=("LEAD002", "LEO001"),
+)
+def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A leader opened its epoch below what was committed before.
+
+    Proves
+    ------
+    Records that were committed, and may have been read, are not in the log that everyone must follow from now on.
+
+    Undecided when
+    --------------
+    No log tells at which offset an epoch opened, or no trace, log or answer tells a high watermark before it.
+
+    Upheld
+    ------
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 fetch 2@4 from 1 hw=4
+    t3 leads 2 epoch 1 at 4 hw 4
+
+    Violated
+    --------
+    broker 1 00|11
+    broker 2 00|11
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 fetch 2@4 from 1 hw=4
+    t3 leads 2 epoch 1 at 2 hw 2
+    """
+    for lost in openings_below_committed(evidence.moments):
+        yield Violation(
+            brokers=() if lost.leader is None else (lost.leader,),
+            start_offset=lost.start_offset,
+            end_offset=lost.committed.end_offset,
+            facts={
+                "leader": lost.leader,
+                "epoch": lost.epoch,
+                "because": lost.committed.because,
+                "committed_in_epoch": lost.committed.term,
+            },
+            exhibits=(
+                Exhibit(span=lost.opening.span, role="the leader opens its epoch"),
+                Exhibit(span=lost.committed.moment.span, role="the proof of what was committed"),
+            ),
+        )

@@ -1,0 +1,96 @@
+"""LEO001: a replica had fetched further than its log reaches when it was loaded again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Fetch
+from rules.evidence import Moment, PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="LEO001",
+    severity=Severity.HIGH,
+    needs=(Fetch, BrokerEvent),
+    law="LogMatchingProperty",
+    message="broker {broker} asked for offset {end_offset} and so held all below it, but its log ended at {start_offset}"
+    " when it was loaded again",
+)
+def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A log ended, when loaded, below an offset it had fetched up to.
+
+    A follower asks for its own log end. The leader counts that as held; pages that were not flushed can be lost with
+    the machine all the same.
+
+    Proves
+    ------
+    The replica held the records and lost them outside the protocol: lost pages, a restored disk, a damaged tail.
+
+    Undecided when
+    --------------
+    The log end at loading is not logged, or a truncation in between cannot be excluded.
+
+    Upheld
+    ------
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t1 follows 2 epoch 0 at 0 hw 0
+    t2 fetch 2@4 from 1 hw=4
+    t3 loads 2 at 4
+    t4 leads 2 epoch 1 at 4 hw 4
+
+    Violated
+    --------
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t1 follows 2 epoch 0 at 0 hw 0
+    t2 fetch 2@4 from 1 hw=4
+    t3 loads 2 at 2
+    t4 leads 2 epoch 1 at 2 hw 2
+    """
+    for broker in sorted({m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}):
+        own = [m for m in evidence.moments if m.clock == f"broker {broker}" and m.broker == broker]
+        for load in (m for m in own if m.kind == "log-loaded" and m.end_offset is not None and m.term is not None):
+            furthest = _furthest(evidence, broker, load) if _in_newer_epoch(own, load) else None
+            if furthest is None or furthest.offset is None or load.end_offset is None:
+                continue
+            if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
+                yield Violation(
+                    brokers=(broker,),
+                    start_offset=load.end_offset,
+                    end_offset=furthest.offset,
+                    facts={"broker": broker, "leader": furthest.witness, "epoch": furthest.term},
+                    exhibits=(
+                        Exhibit(span=furthest.span, role="the fetch"),
+                        Exhibit(span=load.span, role="the log as it was loaded"),
+                    ),
+                )
+
+
+def _in_newer_epoch(own: list[Moment], load: Moment) -> bool:
+    """Whether the broker went on in another epoch: only then were all fetches of the former one before the loading."""
+    roles = (m for m in own[own.index(load) :] if m.kind in ("leader-starts", "follower-starts"))
+    first = next(roles, None)
+    return first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
+
+
+def _furthest(evidence: PartitionEvidence, broker: int, load: Moment) -> Moment | None:
+    """The furthest fetch of a term that had ended for this broker when it loaded its log, and was its last one."""
+    fetches = [
+        m
+        for m in evidence.moments
+        if m.kind == "fetched" and m.broker == broker and m.error == 0 and not m.doubtful and m.offset is not None
+        and m.answered_epoch is None and m.term == load.term
+    ]  # fmt: skip
+    return max(fetches, key=lambda m: m.offset or 0, default=None)
+
+
+def _cut_before(own: list[Moment], load: Moment, furthest: Moment) -> bool:
+    """Whether the broker itself tells of a cut, or of another role, between the fetch's term and the loading."""
+    kinds = ("truncated", "log-reset", "cut-by-high-watermark", "cut-by-epoch-answer")
+    times = [m.time for m in own if m.kind in kinds and m.offset is not None and m.offset < (furthest.offset or 0)]
+    return any(time is None or load.time is None or time <= load.time for time in times)

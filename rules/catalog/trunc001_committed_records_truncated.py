@@ -1,0 +1,67 @@
+"""TRUNC001: a replica cut records that it knew to be committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Fetch
+from rules.evidence import PartitionEvidence, cuts
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="TRUNC001",
+    severity=Severity.CRITICAL,
+    needs=(BrokerEvent, Fetch),
+    law="NoTruncationBelowTrueHW",
+    message="broker {broker} cut its log from {log_end_offset} to {start_offset}, below its high watermark {high_watermark}:"
+    " committed records [{start_offset}, {end_offset}) went",
+    implied_by=("LEAD001",),
+)
+def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A replica cut its log below the high watermark that it knew.
+
+    Proves
+    ------
+    Records that this replica knew to be committed were removed from it. They are lost unless another replica holds
+    them.
+
+    Undecided when
+    --------------
+    No line before the cut tells the replica's high watermark.
+
+    Upheld
+    ------
+    broker 1 00|11
+    broker 2 00|11
+    t1 follows 1 epoch 1 at 4 hw 2
+    t2 truncates 1 to 2
+
+    Violated
+    --------
+    broker 1 00|11
+    broker 2 00|11
+    t1 follows 1 epoch 1 at 4 hw 4
+    t2 truncates 1 to 2
+    """
+    for cut in cuts(evidence.moments):
+        if cut.high_watermark is None or cut.offset >= cut.high_watermark:
+            continue
+        end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark, cut.log_end_offset)
+        yield Violation(
+            brokers=(cut.broker,),
+            start_offset=cut.offset,
+            end_offset=end,
+            facts={
+                "broker": cut.broker,
+                "log_end_offset": cut.log_end_offset,
+                "high_watermark": cut.high_watermark,
+                "leader": cut.leader,
+                "epoch": cut.epoch,
+            },
+            exhibits=(
+                Exhibit(span=cut.moment.span, role="the cut"),
+                *((Exhibit(span=cut.known.span, role="the high watermark before it"),) if cut.known else ()),
+            ),
+        )

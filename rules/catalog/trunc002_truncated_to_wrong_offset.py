@@ -1,0 +1,89 @@
+"""TRUNC002: an epoch answer left in place what it should have cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, BrokerEvent, EpochRequest
+from rules.evidence import Moment, PartitionEvidence, Replica
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.truncation import Truncation, truncate_by_epoch_end
+from rules.rule import rule
+
+
+@rule(
+    id="TRUNC002",
+    severity=Severity.HIGH,
+    needs=(EpochRequest, BrokerEvent, BatchHeader),
+    law="TruncationJustified",
+    message="broker {follower} kept its log up to {end_offset} on broker {leader}'s answer {answered_offset} for epoch"
+    " {asked_epoch}; with the epoch in the answer, ({answered_epoch}, {answered_offset}), it would have cut to {start_offset}",
+)
+def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A follower cut to another offset than the epochs of both logs call for.
+
+    Answers of OffsetsForLeaderEpoch version 0 do not say whose epoch ends at the offset they name (KIP-279): a leader
+    that never knew the asked epoch answers with the start of a newer one.
+
+    Proves
+    ------
+    Records that the leader does not hold stayed in the follower's log, and it went on from there.
+
+    Undecided when
+    --------------
+    The follower's epochs at the time of the question cannot be told from its disk.
+
+    Upheld
+    ------
+    broker 1 0000022222|
+    broker 2 0000022222|
+    t1 asks 2 of 1 epoch 0 answer 5
+    t2 keeps 2 at 5
+
+    Violated
+    --------
+    broker 1 00000000022222|
+    broker 2 00000111122222|
+    t1 asks 2 of 1 epoch 1 answer 9
+    t2 keeps 2 at 9
+    """
+    held = {replica.broker: replica for replica in evidence.current}
+    for moment in evidence.moments:
+        follower, leader = held.get(_id(moment.broker)), held.get(_id(moment.leader))
+        if moment.kind != "epoch-asked" or moment.error not in (None, 0) or follower is None or leader is None:
+            continue
+        kept = moment.answer_offset
+        if kept is None or kept < 0 or (moment.answered_epoch is not None and moment.answered_epoch >= 0):
+            continue
+        due = _due(follower, leader, moment, kept)
+        if due is not None and due.offset < kept:
+            yield _violation(moment, due, min(kept, follower.log_end_offset))
+
+
+def _id(broker: int | None) -> int:
+    return -1 if broker is None else broker
+
+
+def _due(follower: Replica, leader: Replica, moment: Moment, kept: int) -> Truncation | None:
+    """What KIP-279 makes of both logs as they stood: the follower up to where it went on."""
+    asking = follower.at(kept)
+    if not asking.epochs or asking.epochs[-1].epoch != moment.asked_epoch:
+        return None
+    return truncate_by_epoch_end(asking, leader.at(leader.log_end_offset))
+
+
+def _violation(moment: Moment, due: Truncation, kept: int) -> Violation:
+    exchange = due.exchanges[0]
+    return Violation(
+        brokers=(_id(moment.broker),),
+        start_offset=due.offset,
+        end_offset=kept,
+        facts={
+            "follower": moment.broker,
+            "leader": moment.leader,
+            "asked_epoch": moment.asked_epoch,
+            "answered_offset": moment.answer_offset,
+            "answered_epoch": exchange.answered_epoch,
+        },
+        exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
+    )

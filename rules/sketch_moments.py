@@ -1,0 +1,136 @@
+"""Event lines of a sketch: what logs and traces say, one statement a line.
+
+    t1 leads 1 epoch 0 at 0 hw 0          broker 1 opens epoch 0 as leader, at log end 0, with high watermark 0
+    t2 follows 2 epoch 0 at 0 hw 0        broker 2 follows in epoch 0, with log end 0 and high watermark 0
+    t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4
+    t4 acks 1 at 3 acks=all               broker 1 answers a producer: base offset 3, acks=all (or acks=1)
+    t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync
+    t6 truncates 1 to 2                   broker 1 cuts its log to offset 2
+    t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
+    t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch
+    t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from parsers.provenance import Span
+from rules.history import Moment
+
+_EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
+_ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
+_SHAPES: Final[Mapping[str, str]] = {
+    "leads": _ROLE,
+    "follows": _ROLE,
+    "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
+    "acks": r"(?P<leader>\d+) at (?P<at>\d+) acks=(?P<acks>all|1)",
+    "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr (?P<isr>[\d,]*)",
+    "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
+    "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
+    "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)",
+    "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
+}
+
+
+def is_event(line: str) -> bool:
+    """Whether a line of a sketch is an event line."""
+    return _EVENT.match(line) is not None
+
+
+def read_event(line: str) -> Moment:
+    """The statement that an event line draws."""
+    event = _EVENT.match(line)
+    shape = _SHAPES.get(event["verb"]) if event else None
+    words = re.fullmatch(shape, event["rest"].strip()) if event and shape else None
+    if event is None or words is None:
+        message = f"expected an event such as 't1 leads 1 epoch 0 at 0 hw 0', found {line!r}"
+        raise ValueError(message)
+    time = int(event["time"])
+    span = Span(source="events", start=time, end=time + 1)
+    return _READERS[event["verb"]](words.groupdict(), time, span)
+
+
+Words = Mapping[str, str | None]
+
+
+def _number(words: Words, name: str) -> int | None:
+    value = words.get(name)
+    return None if value is None else int(value)
+
+
+def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
+    """Readers of what a broker says in its own log."""
+    ends_at = kind in ("truncation-kept", "log-loaded")
+
+    def read(words: Words, time: int, span: Span) -> Moment:
+        broker = _number(words, "broker")
+        return Moment(
+            kind=kind,  # type: ignore[arg-type]
+            clock=f"broker {broker}",
+            time=time,
+            witness=broker,
+            broker=broker,
+            epoch=_number(words, "epoch"),
+            offset=None if ends_at else _number(words, "at"),
+            end_offset=_number(words, "at") if ends_at else None,
+            high_watermark=_number(words, "hw"),
+            span=span,
+        )
+
+    return read
+
+
+def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
+    """Readers of what a leader's trace says of those that asked it."""
+
+    def read(words: Words, time: int, span: Span) -> Moment:
+        leader, asked = _number(words, "leader"), kind == "epoch-asked"
+        acks = words.get("acks")
+        return Moment(
+            kind=kind,  # type: ignore[arg-type]
+            clock=f"broker {leader}",
+            time=time,
+            witness=leader,
+            broker=leader if kind == "produced" else _number(words, "broker"),
+            leader=leader,
+            offset=None if asked else _number(words, "at"),
+            high_watermark=_number(words, "hw"),
+            asked_epoch=_number(words, "epoch") if asked else None,
+            answered_epoch=_number(words, "of"),
+            answer_offset=_number(words, "at") if asked else None,
+            acks=None if acks is None else (-1 if acks == "all" else 1),
+            error=0,
+            span=span,
+        )
+
+    return read
+
+
+def _leadership(words: Words, time: int, span: Span) -> Moment:
+    isr = words.get("isr") or ""
+    return Moment(
+        kind="leadership",
+        clock="order",
+        time=time,
+        leader=_number(words, "leader"),
+        epoch=_number(words, "epoch"),
+        partition_epoch=time,
+        isr=tuple(int(broker) for broker in isr.split(",") if broker),
+        span=span,
+    )
+
+
+_READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
+    "leads": _own("leader-starts"),
+    "follows": _own("follower-starts"),
+    "truncates": _own("truncated"),
+    "keeps": _own("truncation-kept"),
+    "loads": _own("log-loaded"),
+    "fetch": _served("fetched"),
+    "acks": _served("produced"),
+    "asks": _served("epoch-asked"),
+    "leader": _leadership,
+}
