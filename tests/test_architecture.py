@@ -146,14 +146,21 @@ LAWS: Final = (
         foreign=("pyarrow", "numpy", "google_crc32c"),
     ),
     Law(
+        modules=("auditor",),
+        says="auditor offers open_dump to notebooks, and loads Spark's side only when it is called",
+        ours=("auditor.**", "parsers.spark.**"),
+        never=COMMAND_LINE,
+        foreign_inside_functions=("pyspark",),
+    ),
+    Law(
         modules=("auditor.report",),
         says="auditor.report lists its renderers",
         ours=("auditor.report.**",),
     ),
     Law(
         modules=("auditor.report.**",),
-        says="a renderer sees auditor.report.model and rules.{finding,sketch}, never engines, parsers or pyspark",
-        ours=("auditor.report.model.**", "rules.finding", *SKETCH),
+        says="a renderer sees auditor.report and rules.{finding,sketch}, never engines, parsers or pyspark",
+        ours=("auditor.report.**", "rules.finding", *SKETCH),
         foreign=("rich",),
     ),
     Law(
