@@ -55,7 +55,7 @@ def unequal_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
 
 
 def wanted(evidence: PartitionEvidence) -> tuple[ZoomRequest, ...]:
-    """What must be read again before the partition can be judged; each replica's requests are disjoint and ascending."""
+    """What must be read again before the partition can be judged; a replica's requests are disjoint and ascending."""
     buckets: dict[ReplicaKey, set[int]] = {}
     limit = BUCKETS_ZOOMED[evidence.level]
     for left, right in evidence.pairs:
@@ -81,7 +81,7 @@ def _ranges(buckets: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def unread_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
-    """Unequal buckets that were not read again on both sides, so that their difference is neither proved nor excused."""
+    """Unequal buckets not read again on both sides, so that their difference is neither proved nor excused."""
     sides = [[(zoom.start_offset, _seen_to(zoom)) for zoom in replica.zooms] for replica in (left, right)]
     return tuple(
         bucket

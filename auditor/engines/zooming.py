@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from auditor.engines.files import file_of, unread_file
@@ -20,7 +21,10 @@ from rules.zoom import BatchMark, RecordMark, UnreadFile, Zoom
 
 BATCHES_KEPT: Final = 200_000
 BATCHES_DECODED: Final = 50_000
+RECORDS_KEPT: Final = 400_000
+"""Of one replica. Beyond these bounds batches are compared as bytes, and what bytes cannot tell is left undecided."""
 _CONTROL: Final = 0x20
+_MAGIC_2: Final = 2
 
 
 def zoom_in(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
@@ -54,7 +58,7 @@ def _with_batches(
 
 def _read_batches(replica: Replica, request: ZoomRequest, level: Level, dump: str) -> Zoom:
     marks: list[BatchMark] = []
-    for segment in _segments(replica.segments, request):
+    for segment in _segments(replica, request):
         marks.extend(_marks(segment, request, level, dump))
         if len(marks) > BATCHES_KEPT:
             break
@@ -66,22 +70,31 @@ def _read_batches(replica: Replica, request: ZoomRequest, level: Level, dump: st
     )
 
 
-def _segments(segments: Sequence[SegmentFile], request: ZoomRequest) -> Iterator[SegmentFile]:
-    """Segments whose names admit offsets of the request. Names are claims; a batch that strays from its segment's
-    range has been folded with its digest and shows as a missing one here."""
+def _segments(replica: Replica, request: ZoomRequest) -> Iterator[SegmentFile]:
+    """Segments whose names admit offsets of the request; where offsets overlap, names bound nothing from above."""
+    segments = replica.segments
     for segment, following in zip(segments, [*segments[1:], None], strict=True):
-        begins_before = segment.base_offset < request.end_offset
-        if begins_before and (following is None or following.base_offset > request.start_offset):
+        reaches = following is None or following.base_offset > request.start_offset or replica.log.overlap_count > 0
+        if segment.base_offset < request.end_offset and reaches:
             yield segment
 
 
 def _marks(segment: SegmentFile, request: ZoomRequest, level: Level, dump: str) -> Iterator[BatchMark]:
+    """Batches that hold offsets of the request; headers are walked first, so that only theirs are checksums to make."""
     path, origin = file_of(dump, segment.source), Origin(source=segment.source)
-    for chunk in scan(path, origin, verify=level != "quick"):
-        base = pc.coalesce(chunk.headers["base_offset"], chunk.headers["last_offset"])
-        inside = pc.and_(pc.greater_equal(base, request.start_offset), pc.less(base, request.end_offset))
-        for row in chunk.headers.filter(inside).to_pylist():
-            yield _mark(row, segment.source, dump)
+    places = [row for chunk in scan(path, origin, verify=False) for row in _inside(chunk.headers, request)]
+    if places and level != "quick":
+        start, end = places[0]["span_start"], places[-1]["span_start"] + 1
+        places = [row for c in scan(path, origin, start=start, end=end) for row in _inside(c.headers, request)]
+    for row in places:
+        yield _mark(row, segment.source, dump)
+
+
+def _inside(headers: pa.RecordBatch, request: ZoomRequest) -> list[dict[str, Any]]:
+    base = pc.coalesce(headers["base_offset"], headers["last_offset"])
+    inside = pc.and_(pc.greater_equal(headers["last_offset"], request.start_offset), pc.less(base, request.end_offset))
+    rows: list[dict[str, Any]] = headers.filter(inside).to_pylist()
+    return rows
 
 
 def _mark(row: Mapping[str, Any], source: str, dump: str) -> BatchMark:
@@ -123,6 +136,8 @@ def _with_records(
         origin = Origin(source=batch.span.source, topic=evidence.topic, partition=evidence.partition)
         parsed = decode_entry(_entry(batch.span, dump), origin, batch.span.start)
         records.extend(_record(row, batch) for row in parsed.rows)
+        if len(records) > RECORDS_KEPT:
+            return replica
         refused.extend(unread_file(refusal) for refusal in parsed.refusals)
     return replace(replica, zooms=tuple(_filled(zoom, records, refused) for zoom in replica.zooms))
 
@@ -147,7 +162,7 @@ def _record(row: RecordRow, batch: BatchMark) -> RecordMark:
         content_hash=row.content_hash,
         headers_hash=row.headers_hash,
         control_type=row.control_type,
-        legacy=batch.magic < 2,
+        legacy=batch.magic < _MAGIC_2,
         span=batch.span,
     )
 
