@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -33,24 +33,26 @@ class _Side:
     """Records of the batches that were decoded; null where not all were that had to be."""
     undecodable: frozenset[tuple[str, int]]
 
+    def within(self, run: _Run) -> tuple[BatchMark, ...]:
+        """The batches that hold offsets of a run; they ascend."""
+        first = bisect_right(self.batches, run.start, key=lambda batch: batch.end_offset)
+        end = bisect_left(self.batches, run.end, key=lambda batch: batch.base_offset)
+        return self.batches[first:end]
+
 
 def with_differences(evidence: PartitionEvidence) -> PartitionEvidence:
     """The evidence with everything that comparing its replicas says."""
-    compared = [(pair, _compare(*pair, evidence)) for pair in evidence.pairs if unequal_buckets(*pair)]
+    compared = [_compare(left, right, evidence) for left, right in evidence.pairs if unequal_buckets(left, right)]
     return replace(
         evidence,
-        differences=tuple(_difference(*pair, run) for pair, (runs, _) in compared for run in runs),
-        uncompared=tuple(gap for _, (_, gaps) in compared for gap in gaps),
+        differences=tuple(difference for found, _ in compared for difference in found),
+        uncompared=tuple(gap for _, gaps in compared for gap in gaps),
     )
 
 
-def differences(left: Replica, right: Replica, evidence: PartitionEvidence) -> tuple[Difference, ...]:
-    """Every run of offsets at which both replicas hold records, and other ones."""
-    runs, _ = _compare(left, right, evidence)
-    return tuple(_difference(left, right, run) for run in runs)
-
-
-def _compare(left: Replica, right: Replica, evidence: PartitionEvidence) -> tuple[list[_Run], list[Uncompared]]:
+def _compare(
+    left: Replica, right: Replica, evidence: PartitionEvidence
+) -> tuple[list[Difference], list[Uncompared]]:
     start, end = shared_range(left, right)
     ours, theirs = _side(left, start, end), _side(right, start, end)
     conflicts, agreed, blind = _conflicts(left, right, ours, theirs, compacted=evidence.compacted)
@@ -62,8 +64,9 @@ def _compare(left: Replica, right: Replica, evidence: PartitionEvidence) -> tupl
         first, last = clipped[0], clipped[-1]
         told = [_Run(a, b, first.same_epoch, exact=False) for a, b in unread if first.start < a and b <= last.end]
     untold = [(a, b) for a, b in unread if (a, b) not in {(run.start, run.end) for run in told}]
-    runs = list(_merge(sorted([*clipped, *told]), sorted([*agreed, *(a for a, _ in untold)])))
-    return _few(runs), list(_uncompared(left, right, evidence, untold, blind))
+    runs = _few(list(_merge(sorted([*clipped, *told]), sorted([*agreed, *(a for a, _ in untold)]))))
+    found = [_difference(left, right, run, ours.within(run), theirs.within(run)) for run in runs]
+    return found, list(_uncompared(left, right, evidence, untold, blind=blind))
 
 
 def _side(replica: Replica, start: int, end: int) -> _Side:
@@ -150,7 +153,8 @@ def _merge(conflicts: Iterable[_Run], agreed: Sequence[int]) -> Iterator[_Run]:
     """Conflicts of one kind as one run, unless both sides agree on something between them; the input ascends."""
     current: _Run | None = None
     for run in conflicts:
-        if current is not None and run.same_epoch == current.same_epoch and not _between(agreed, current.end, run.start):
+        alike = current is not None and run.same_epoch == current.same_epoch
+        if current is not None and alike and not _between(agreed, current.end, run.start):
             current = replace(current, end=max(current.end, run.end), exact=current.exact and run.exact)
             continue
         if current is not None:
@@ -173,7 +177,7 @@ def _few(runs: list[_Run]) -> list[_Run]:
 
 
 def _uncompared(
-    left: Replica, right: Replica, evidence: PartitionEvidence, unread: Sequence[tuple[int, int]], blind: bool
+    left: Replica, right: Replica, evidence: PartitionEvidence, unread: Sequence[tuple[int, int]], *, blind: bool
 ) -> Iterator[Uncompared]:
     start, end = shared_range(left, right)
     if blind:
@@ -196,8 +200,9 @@ def _uncompared(
         )
 
 
-def _difference(left: Replica, right: Replica, run: _Run) -> Difference:
-    ours, theirs = (in_range(replica.zooms, run.start, run.end) for replica in (left, right))
+def _difference(
+    left: Replica, right: Replica, run: _Run, ours: tuple[BatchMark, ...], theirs: tuple[BatchMark, ...]
+) -> Difference:
     return Difference(
         left=left,
         right=right,
