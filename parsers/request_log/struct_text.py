@@ -14,6 +14,8 @@ DIGIT_LIMIT: Final = 20
 _SCALAR_END: Final = re.compile(r"[,(){}\[\]]")
 _PARENTHESIS: Final = re.compile(r"[()]")
 _NAME: Final = re.compile(r"([A-Za-z_]\w{0,63})=")
+_PLAIN: Final = re.compile(r"([A-Za-z_]\w{0,63})=([^,(){}\[\]]*)(?:(?=\})|,(?=[A-Za-z_]\w{0,63}=))")
+"""A field whose value opens nothing, with the comma behind it: most fields are such."""
 _NUMBER: Final = re.compile(r"-?\d+\Z")
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
 
@@ -29,6 +31,11 @@ def _struct(text: str, start: int, depth: int) -> tuple[dict[str, object], int]:
     fields: dict[str, object] = {}
     position = start + 1
     while not text.startswith("}", position):
+        plain = _PLAIN.match(text, position)
+        if plain is not None:
+            fields[camel_case(plain[1])] = _scalar(plain[2])
+            position = plain.end()
+            continue
         name = _NAME.match(text, position)
         if name is None:
             raise WrongShape("name=value in a struct")
@@ -89,6 +96,8 @@ def _behind_parentheses(text: str, start: int) -> int:
 
 
 def _scalar(text: str) -> object:
+    if text.isdecimal() and len(text) <= DIGIT_LIMIT and text.isascii():
+        return int(text)
     if text in _WORDS:
         return _WORDS[text]
     return int(text) if len(text) <= DIGIT_LIMIT and _NUMBER.match(text) else text
