@@ -1,0 +1,89 @@
+"""The ledger of an audit: what was seen, read, compared, left unread and left undecided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from auditor.engines.plan import ReadUnit, Selection
+from auditor.report.model import Coverage, RefusalLine, UndecidedLine
+from parsers.inventory import Inventory
+from rules.finding import Finding
+from rules.verdict import PartitionVerdict, ReplicaVerdict
+
+
+def coverage_of(
+    inventory: Inventory,
+    units: Sequence[ReadUnit],
+    verdicts: Sequence[PartitionVerdict],
+    refusals: Sequence[RefusalLine],
+    selection: Selection,
+) -> Coverage:
+    """How much stands behind the verdicts."""
+    replicas = [replica for verdict in verdicts for replica in verdict.replicas]
+    refused = sum(replica.bytes_refused for replica in replicas)
+    read = sum(replica.bytes_read for replica in replicas)
+    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection))
+    times = list(_times(replicas))
+    return Coverage(
+        clusters=len({log_dir.cluster_id for log_dir in inventory.log_dirs}),
+        brokers=len({(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}),
+        partitions=sum(bool(verdict.replicas) for verdict in verdicts),
+        replicas_seen=len(replicas),
+        replicas_missing=sum(_missing(inventory, verdicts)),
+        bytes_seen=seen,
+        bytes_read=read,
+        bytes_refused=refused,
+        offsets_covered=sum(replica.log_end_offset - replica.log_start_offset for replica in replicas),
+        offsets_compared=sum(verdict.offsets_compared for verdict in verdicts),
+        batches=sum(replica.batches for replica in replicas),
+        checksums_verified=sum(replica.checksums_verified for replica in replicas),
+        files_seen=len(inventory.files),
+        files_unread=len({refusal.path for refusal in refusals}),
+        first_timestamp=min(times, default=None),
+        last_timestamp=max(times, default=None),
+        ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,
+        undecided=tuple(_undecided(verdicts)),
+    )
+
+
+def _planned(units: Sequence[ReadUnit]) -> Iterator[int]:
+    return (unit.bytes for unit in units if unit.kind == "log")
+
+
+def _left_out(inventory: Inventory, units: Sequence[ReadUnit], selection: Selection) -> Iterator[int]:
+    """Bytes of segments that no unit reads: of unknown brokers, of ambiguous replicas, of no replica at all."""
+    planned = {unit.path for unit in units}
+    for file in inventory.files:
+        folder = file.origin.source.rpartition("/")[0] or "."
+        asked = file.origin.topic is None or selection.admits(file.origin.topic, file.origin.partition)
+        if file.kind == "segment" and not file.suffix and folder not in planned and asked:
+            yield file.size
+
+
+def _missing(inventory: Inventory, verdicts: Sequence[PartitionVerdict]) -> Iterator[int]:
+    """Replicas that checkpoints name and no directory holds, not even one that was refused."""
+    held = {(r.origin.cluster_id, r.origin.topic, r.origin.partition, r.origin.broker) for r in inventory.replicas}
+    for verdict in verdicts:
+        place = (verdict.cluster_id, verdict.topic, verdict.partition)
+        yield sum((*place, broker) not in held for broker in verdict.claimed_only)
+
+
+def _times(replicas: Sequence[ReplicaVerdict]) -> Iterator[int]:
+    for replica in replicas:
+        yield from (time for time in (replica.min_timestamp, replica.max_timestamp) if time is not None)
+
+
+def _undecided(verdicts: Sequence[PartitionVerdict]) -> Iterator[UndecidedLine]:
+    counted: Counter[tuple[str, str, str, bool]] = Counter()
+    for verdict in verdicts:
+        for point in verdict.undecided:
+            counted[point.rule, point.reason, point.missing, False] += point.partitions
+        counted.update({_open_point(finding) for finding in verdict.findings if finding.blocking})
+    for (rule, reason, missing, blocking), partitions in sorted(counted.items()):
+        yield UndecidedLine(rule=rule, reason=reason, missing=missing, partitions=partitions, blocking=blocking)
+
+
+def _open_point(finding: Finding) -> tuple[str, str, str, bool]:
+    said = finding.values()
+    return finding.rule, str(said.get("reason", finding.message)), str(said.get("missing", "")), True

@@ -1,0 +1,48 @@
+"""Progress for a person who watches: one line on stderr, gone when the report comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from auditor.engines.progress import Progress, Silent
+
+
+@contextmanager
+def watched(*, quiet: bool) -> Iterator[Progress]:
+    """A bar where stderr is a terminal and nobody asked for quiet; else nothing."""
+    stderr = Console(stderr=True)
+    if quiet or not stderr.is_terminal or stderr.is_dumb_terminal:
+        yield Silent()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), DownloadColumn(binary_units=True))
+    with Bars(*columns, TimeRemainingColumn(), TextColumn("left"), console=stderr, transient=True) as bars:
+        yield _Shown(bars)
+
+
+class _Shown(Silent):
+    """Bytes read, replicas judged and the time left, as a bar."""
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._task = bars.add_task("looking around", total=None)
+        self._judged = 0
+        self._replicas = 0
+
+    def total(self, total_bytes: int, replicas: int) -> None:
+        self._replicas = replicas
+        self._bars.update(self._task, total=total_bytes, description=self._words())
+
+    def advance(self, read_bytes: int) -> None:
+        self._bars.advance(self._task, read_bytes)
+
+    def judged(self, replicas: int) -> None:
+        self._judged += replicas
+        self._bars.update(self._task, description=self._words())
+
+    def _words(self) -> str:
+        return f"{self._judged} of {self._replicas} replicas"

@@ -1,0 +1,35 @@
+"""What each generation of the protocol would have asked, been answered, cut and lost, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from auditor.report.layout import Page, table
+from auditor.report.model import PlacedCounterfactual, ProtocolOutcome
+
+HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
+
+
+def counterfactual_table(placed: PlacedCounterfactual, page: Page, *, verbose: bool) -> Iterator[str]:
+    """One pair of replicas; an exchange a line, since some protocols ask more than once."""
+    pair = placed.table
+    title = (
+        f"{placed.topic}-{placed.partition}: what each protocol would have done when broker {pair.follower} met broker"
+        f" {pair.leader} over [{pair.start_offset}, {pair.end_offset})"
+    )
+    yield from page.wrapped(title, 2, "strong", 2)
+    rows = [row for outcome in pair.outcomes for row in _rows(outcome)]
+    yield from table(HEADS, rows, indent=4)
+    if verbose:
+        yield from page.wrapped(f"{pair.because}", 4, "faint", 2)
+        for outcome in pair.outcomes:
+            yield from page.wrapped(f"{outcome.rule}: {outcome.because}", 4, "faint", 2)
+
+
+def _rows(outcome: ProtocolOutcome) -> Iterator[tuple[str, str, str, str]]:
+    name = outcome.rule + (" (ran)" if outcome.in_force else "")
+    lost = f"[{outcome.lost_start}, {outcome.lost_end})" if outcome.lost_end > outcome.lost_start else "nothing"
+    cut = str(outcome.cut_to) if outcome.cuts else "no cut"
+    asked = [f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges] or ["nobody"]
+    yield name, asked[0], cut, lost
+    yield from (("", exchange, "", "") for exchange in asked[1:])

@@ -1,0 +1,128 @@
+"""Findings for a person: under their incident, cause first, each with its picture and its addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from auditor.report.counterfactuals import counterfactual_table
+from auditor.report.layout import Page, counted
+from auditor.report.model import AuditReport, Incident, PlacedCounterfactual
+from auditor.report.plain import plain
+from rules.finding import Finding, Severity
+
+FINDINGS_SHOWN: Final = 50
+OF_ONE_INCIDENT: Final = 10
+EXHIBITS_SHOWN: Final = 4
+TABLES_SHOWN: Final = 10
+Place = tuple[str | None, str | None, int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chapter:
+    """Findings that are told together."""
+
+    incident: Incident | None
+    findings: tuple[Finding, ...]
+
+
+def told(report: AuditReport, page: Page, *, verbose: bool, quiet: bool) -> Iterator[str]:
+    """All findings that are worth the screen; the rest is counted."""
+    room = len(report.findings) if verbose else FINDINGS_SHOWN
+    tables = _by_place(report.counterfactuals)
+    shown = 0
+    for chapter in _chapters(report, verbose=verbose):
+        limit = room - shown if verbose else min(room - shown, OF_ONE_INCIDENT)
+        if limit <= 0:
+            break
+        yield from _chapter(chapter, page, limit, verbose=verbose)
+        shown += min(limit, len(chapter.findings))
+        for place in dict.fromkeys(_place(finding) for finding in chapter.findings[:limit]):
+            yield from _tables(tables.pop(place, ()), page, verbose=verbose)
+    if not quiet:
+        yield from _untold(report, page, shown)
+
+
+def _chapters(report: AuditReport, *, verbose: bool) -> Iterator[_Chapter]:
+    """Incidents, worst first, then what no incident claims: open questions, and notes where they are asked for."""
+    by_id = {finding.id: finding for finding in report.findings}
+    claimed: set[str] = set()
+    for incident in report.incidents:
+        own = tuple(by_id[name] for name in incident.findings if name in by_id)
+        claimed.update(incident.findings)
+        yield _Chapter(incident=incident, findings=own)
+    for finding in report.findings:
+        if finding.id not in claimed and (verbose or finding.blocking or finding.severity > Severity.INFO):
+            yield _Chapter(incident=None, findings=(finding,))
+
+
+def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Iterator[str]:
+    many = chapter.incident is not None and len(chapter.findings) > 1
+    if chapter.incident is not None and many:
+        yield ""
+        yield from _incident(chapter.incident, page)
+    for finding in chapter.findings[:limit]:
+        yield ""
+        yield from _finding(finding, page, 2 if many else 0, verbose=verbose)
+    if len(chapter.findings) > limit:
+        yield ""
+        yield f"  … and {len(chapter.findings) - limit} more of this incident: see -v or --format json"
+
+
+def _incident(incident: Incident, page: Page) -> Iterator[str]:
+    title = f"incident on {', '.join(incident.topics)}" if incident.scope == "partition" else incident.title
+    head = f"{incident.id}  {title}: {counted(len(incident.findings), 'finding')}, the cause first"
+    yield from page.wrapped(head, 0, "strong", 2)
+
+
+def _finding(finding: Finding, page: Page, indent: int, *, verbose: bool) -> Iterator[str]:
+    label = Severity(finding.severity).label if finding.verdict == "violated" else "undecided"
+    place = f"{finding.topic}-{finding.partition}" if finding.topic is not None else "whole dump"
+    span = "" if finding.start_offset is None else f"  [{finding.start_offset}, {finding.end_offset})"
+    margin = " " * indent
+    confidence = "" if finding.confidence == "certain" or label == "undecided" else f"  {finding.confidence}"
+    head = f"{page.paint(label.upper(), label)}  {page.paint(finding.rule, 'strong')}"
+    yield f"{margin}{head}  {plain(place)}{span}  {finding.id}{confidence}"
+    yield from page.wrapped(finding.message, indent + 2)
+    if finding.implied_by:
+        yield from page.wrapped(f"follows from {', '.join(finding.implied_by)}", indent + 2, "faint")
+    for line in finding.sketch.splitlines():
+        yield f"{margin}    {plain(line)}"
+    shown = finding.exhibits if verbose else finding.exhibits[:EXHIBITS_SHOWN]
+    for exhibit in shown:
+        address = f"{exhibit.span.source} [{exhibit.span.start}, {exhibit.span.end})  {exhibit.role}"
+        yield from page.wrapped(address, indent + 2, "faint", 2)
+    if len(shown) < len(finding.exhibits):
+        yield f"{margin}  … and {len(finding.exhibits) - len(shown)} more places: tidemark show {finding.id}"
+
+
+def _place(finding: Finding) -> Place:
+    return finding.cluster_id, finding.topic, finding.partition
+
+
+def _by_place(placed: Sequence[PlacedCounterfactual]) -> dict[Place, list[PlacedCounterfactual]]:
+    found: dict[Place, list[PlacedCounterfactual]] = {}
+    for item in placed:
+        found.setdefault((item.cluster_id, item.topic, item.partition), []).append(item)
+    return found
+
+
+def _tables(placed: Sequence[PlacedCounterfactual], page: Page, *, verbose: bool) -> Iterator[str]:
+    shown = placed if verbose else placed[:TABLES_SHOWN]
+    for item in shown:
+        yield ""
+        yield from counterfactual_table(item, page, verbose=verbose)
+    if len(shown) < len(placed):
+        yield f"  … and {len(placed) - len(shown)} more pairs of replicas: see -v or --format json"
+
+
+def _untold(report: AuditReport, page: Page, shown: int) -> Iterator[str]:
+    notes = sum(f.severity == Severity.INFO and not f.blocking for f in report.findings)
+    rest = len(report.findings) - notes - shown
+    if rest > 0:
+        yield ""
+        yield page.paint(f"… and {counted(rest, 'more finding')}: see -v or --format json", "strong")
+    elif notes and shown < len(report.findings):
+        yield ""
+        yield page.paint(f"{counted(notes, 'note')} for information: see -v or --format json", "faint")
