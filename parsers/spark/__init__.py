@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from parsers.spark.dump import Dump, open_dump
 from parsers.spark.schema import spark_schema
+from parsers.spark.source import DumpSource
 
-__all__ = ["spark_schema"]
+__all__ = ["Dump", "DumpSource", "open_dump", "spark_schema"]

@@ -1,0 +1,144 @@
+"""Rows of what lies on a broker's disk, part by part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from parsers.checkpoints import (
+    OFFSET_CHECKPOINTS,
+    CleanShutdown,
+    MetaProperties,
+    PartitionMetadata,
+    QuorumState,
+    read_clean_shutdown,
+    read_leader_epoch_checkpoint,
+    read_meta_properties,
+    read_offset_checkpoint,
+    read_partition_metadata,
+    read_producer_snapshot,
+    read_quorum_state,
+)
+from parsers.files import FileFault, locate, read_source
+from parsers.indexes import INDEX_KINDS, read_index
+from parsers.provenance import FileKind, Origin
+from parsers.records import decode_entry
+from parsers.refusal import Parsed
+from parsers.segment import SegmentChunk, scan, with_place
+from parsers.spark.request import TableRequest
+from parsers.spark.rows import batches_of
+from parsers.spark.slices import Part
+from parsers.tables import EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
+
+NOWHERE: Final = "no such file in this dump"
+
+
+def place_of(request: TableRequest, part: Part) -> Path:
+    """Where a part's file lies; a name that leads out of the dump leads nowhere."""
+    place = locate(Path(request.path), part.origin.source)
+    return Path(request.path, NOWHERE) if isinstance(place, FileFault) else place
+
+
+def _chunks(request: TableRequest, part: Part, *, verify: bool) -> Iterator[SegmentChunk]:
+    return scan(place_of(request, part), part.origin, start=part.start, end=part.end, verify=verify)
+
+
+def batch_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """Batch headers; checksums are recomputed only where their outcome is asked for."""
+    for part in parts:
+        for chunk in _chunks(request, part, verify=request.wants("crc_valid")):
+            if chunk.headers.num_rows:
+                yield with_place(chunk.headers, part.origin)
+
+
+def record_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """The records of every batch whose checksum holds."""
+    for part in parts:
+        for _, parsed in decoded(part, request, payloads=request.payloads):
+            yield from batches_of(parsed.rows, RecordRow)
+
+
+def decoded(
+    part: Part, request: TableRequest, *, payloads: bool
+) -> Iterator[tuple[tuple[int | None, int | None], Parsed[RecordRow]]]:
+    """Every sound batch of a part, decoded, with the producer id and the attributes of its header."""
+    for chunk in _chunks(request, part, verify=True):
+        sound = chunk.headers.filter(chunk.headers["crc_valid"])
+        if sound.num_rows == 0:
+            continue
+        names = ("span_start", "span_end", "producer_id", "attributes")
+        columns = [sound[name].to_pylist() for name in names]
+        with place_of(request, part).open("rb", buffering=0) as file:
+            for start, end, producer_id, attributes in zip(*columns, strict=True):
+                entry = os.pread(file.fileno(), end - start, start)
+                yield (producer_id, attributes), decode_entry(entry, part.origin, start, payloads=payloads)
+
+
+def _epochs(data: bytes, part: Part) -> Parsed[EpochEntry]:
+    parsed = read_leader_epoch_checkpoint(data, part.origin)
+    return Parsed(rows=parsed.entries, refusals=parsed.refusals)
+
+
+def _checkpoint(data: bytes, part: Part) -> Parsed[OffsetCheckpoint]:
+    return read_offset_checkpoint(data, part.origin, OFFSET_CHECKPOINTS[part.kind])
+
+
+def _producers(data: bytes, part: Part) -> Parsed[ProducerState]:
+    return read_producer_snapshot(data, part.origin, part.base_offset or 0)
+
+
+def _index(data: bytes, part: Part) -> Parsed[IndexEntry]:
+    return read_index(data, part.origin, part.base_offset or 0, INDEX_KINDS[part.kind])
+
+
+_Identity = MetaProperties | PartitionMetadata | CleanShutdown | QuorumState
+_IDENTITY: Final[dict[FileKind, Callable[[bytes, Origin], _Identity]]] = {
+    "meta-properties": read_meta_properties,
+    "partition-metadata": read_partition_metadata,
+    "clean-shutdown": read_clean_shutdown,
+    "quorum-state": read_quorum_state,
+}
+
+
+def _identity(data: bytes, part: Part) -> Parsed[Refusal]:
+    """Files that give no rows of their own, but may be refused."""
+    return Parsed(refusals=tuple(_IDENTITY[part.kind](data, part.origin).refusals))
+
+
+_Small = Parsed[EpochEntry] | Parsed[OffsetCheckpoint] | Parsed[ProducerState] | Parsed[IndexEntry] | Parsed[Refusal]
+SmallReader = Callable[[bytes, Part], _Small]
+
+SMALL: Final[dict[FileKind, SmallReader]] = {
+    "leader-epoch-checkpoint": _epochs,
+    **dict.fromkeys(OFFSET_CHECKPOINTS, _checkpoint),
+    "producer-snapshot": _producers,
+    **dict.fromkeys(INDEX_KINDS, _index),
+    **dict.fromkeys(_IDENTITY, _identity),
+}
+
+
+def small_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """The rows of files that are read whole."""
+    for part in parts:
+        content = read_source(Path(request.path), part.origin)
+        if not isinstance(content, Refusal):
+            yield from batches_of(SMALL[part.kind](content, part).rows, request.row_class)
+
+
+def disk_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
+    """What could not be read of a part of a file on a broker's disk."""
+    if part.kind == "segment":
+        for chunk in _chunks(request, part, verify=False):
+            yield from chunk.refusals
+        if request.deep:
+            yield from (refusal for _, parsed in decoded(part, request, payloads=False) for refusal in parsed.refusals)
+        return
+    content = read_source(Path(request.path), part.origin)
+    if isinstance(content, Refusal):
+        yield content
+    else:
+        yield from SMALL[part.kind](content, part).refusals

@@ -1,0 +1,145 @@
+"""A dump in a notebook: every table a DataFrame, read when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from parsers.spark.registry import READERS
+from parsers.spark.request import SPLIT_BYTES, TableRequest, to_options
+from parsers.spark.source import FORMAT, DumpSource
+
+_PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dump:
+    """The tables of one dump. Nothing is read before Spark runs a query."""
+
+    spark: SparkSession
+    request: TableRequest
+
+    def table(self, name: str, columns: Sequence[str] = ()) -> DataFrame:
+        """A table by its name, or some of its columns.
+
+        Spark tells a Python source which filters a query has, but not which columns it uses: name them here, and the
+        others are not computed. Without `crc_valid` no checksum is.
+        """
+        request = replace(self.request, table=name, columns=tuple(columns))
+        return self.spark.read.format(FORMAT).options(**to_options(request)).load()
+
+    def register(self, prefix: str = "") -> tuple[str, ...]:
+        """Every table as a temporary view for SQL; the names of the views."""
+        names = tuple(f"{prefix}{name}" for name in READERS)
+        for name, view in zip(READERS, names, strict=True):
+            self.table(name).createOrReplaceTempView(view)
+        return names
+
+    @property
+    def batches(self) -> DataFrame:
+        """Headers of record batches, in physical order within a file."""
+        return self.table("batches")
+
+    @property
+    def records(self) -> DataFrame:
+        """Records of the batches whose checksum holds."""
+        return self.table("records")
+
+    @property
+    def epochs(self) -> DataFrame:
+        """Entries of leader-epoch-checkpoints."""
+        return self.table("epochs")
+
+    @property
+    def checkpoints(self) -> DataFrame:
+        """Lines of offset checkpoints: high watermarks, recovery points, log starts."""
+        return self.table("checkpoints")
+
+    @property
+    def producers(self) -> DataFrame:
+        """Entries of producer snapshots."""
+        return self.table("producers")
+
+    @property
+    def indexes(self) -> DataFrame:
+        """Entries of offset, time and transaction indexes."""
+        return self.table("indexes")
+
+    @property
+    def refusals(self) -> DataFrame:
+        """What could not be read."""
+        return self.table("refusals")
+
+    @property
+    def sources(self) -> DataFrame:
+        """Files of the dump."""
+        return self.table("sources")
+
+    @property
+    def fetches(self) -> DataFrame:
+        """Fetches of request logs, their sessions rebuilt."""
+        return self.table("fetches")
+
+    @property
+    def events(self) -> DataFrame:
+        """Events of broker logs."""
+        return self.table("events")
+
+    @property
+    def metadata_changes(self) -> DataFrame:
+        """Changes of leaders and ISRs in each node's copy of the metadata log."""
+        return self.table("metadata_changes")
+
+    @property
+    def group_offsets(self) -> DataFrame:
+        """Offsets that consumer groups committed."""
+        return self.table("group_offsets")
+
+    @property
+    def transactions(self) -> DataFrame:
+        """States of transactions."""
+        return self.table("transactions")
+
+
+def open_dump(
+    spark: SparkSession,
+    path: str | Path,
+    *,
+    topics: Sequence[str] | None = None,
+    log_dirs: Sequence[tuple[int, str]] = (),
+    split_bytes: int = SPLIT_BYTES,
+    payloads: bool = False,
+    deep: bool = False,
+) -> Dump:
+    """The tables of a dump that lies at the same path on the driver and on every executor.
+
+    `topics` are shell patterns: files of other topics are not opened. `log_dirs` gives folders to brokers, as
+    (broker, folder inside the dump). With `deep`, refusals also name sound batches whose records cannot be decoded.
+    """
+    folder = Path(path).resolve()
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: expected the folder of a dump")
+    spark.dataSource.register(DumpSource)
+    request = TableRequest(
+        path=str(folder),
+        table="batches",
+        topics=tuple(topics or ()),
+        log_dirs=tuple(log_dirs),
+        split_bytes=split_bytes,
+        payloads=payloads,
+        deep=deep,
+        pushdown=_may_push(spark),
+    )
+    return Dump(spark=spark, request=request)
+
+
+def _may_push(spark: SparkSession) -> bool:
+    """Spark refuses a source that takes filters unless its setting, off by default, allows it; 4.0 has none."""
+    if spark.conf.get(_PUSHDOWN, None) is None:
+        return False
+    spark.conf.set(_PUSHDOWN, "true")
+    return True

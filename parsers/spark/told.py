@@ -1,0 +1,134 @@
+"""Rows of what was told over time: request logs, broker logs, the metadata log and the coordinators' topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import BinaryIO, Final, cast
+
+import pyarrow as pa
+
+from parsers.broker_log import GzipText, LogPart, Reading, read_log
+from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
+from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
+from parsers.provenance import Origin
+from parsers.request_log import RequestLog, read_request_log
+from parsers.spark.disk import decoded, place_of
+from parsers.spark.request import TableRequest
+from parsers.spark.rows import batches_of
+from parsers.spark.slices import Part
+from parsers.tables import Refusal
+
+_TRANSACTIONAL: Final = 0x10
+_GZIP: Final = b"\x1f\x8b"
+
+
+def event_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """Events of broker logs."""
+    for part in parts:
+        yield from (told.events for told in _broker_log(part, request) if told.events.num_rows)
+
+
+def setting_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """Settings that brokers printed when they started."""
+    for part in parts:
+        yield from (told.settings for told in _broker_log(part, request, settings=True) if told.settings.num_rows)
+
+
+def _broker_log(part: Part, request: TableRequest, *, settings: bool = False) -> Iterator[LogPart]:
+    reading = Reading(origin=part.origin, settings=settings)
+    with ExitStack() as opened:
+        file = opened.enter_context(place_of(request, part).open("rb"))
+        compressed = file.read(2) == _GZIP
+        file.seek(0)
+        if not compressed:
+            yield from read_log(file, reading, start=part.start, end=part.end if part.end < part.size else None)
+        elif part.start == 0:
+            # Packed text has no lines to cut at: its first part reads it all, the others nothing.
+            yield from read_log(cast("BinaryIO", opened.enter_context(GzipText(file))), reading)
+
+
+def _request_log(part: Part, request: TableRequest) -> RequestLog:
+    return read_request_log(place_of(request, part), part.origin)
+
+
+def fetch_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """Fetches with their sessions rebuilt, file by file."""
+    for part in parts:
+        told = _request_log(part, request).fetches(part.origin)
+        yield from batches_of((row for row in told if isinstance(row, request.row_class)), request.row_class)
+
+
+REQUESTS: Final = {
+    "produces": "produces",
+    "epoch_requests": "epoch_requests",
+    "offset_requests": "offset_requests",
+    "isr_requests": "isr_requests",
+    "request_events": "request_events",
+}
+"""Tables of requests other than fetches, and where the reader keeps them."""
+
+
+def request_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """Requests other than fetches."""
+    for part in parts:
+        yield from batches_of(getattr(_request_log(part, request), REQUESTS[request.table]), request.row_class)
+
+
+METADATA: Final = {
+    "metadata_changes": "partitions",
+    "topic_changes": "topics",
+    "broker_changes": "brokers",
+    "config_changes": "configs",
+    "feature_changes": "features",
+    "quorum_changes": "quorum",
+}
+"""Tables of the metadata log, and where its history keeps them."""
+
+
+def metadata_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """What one node's copy of the metadata log tells, from its beginning."""
+    inputs: Iterator[MetadataInput] = (
+        metadata_input(row)
+        for part in parts
+        for _, parsed in decoded(part, request, payloads=True)
+        for row in parsed.rows
+    )
+    history = metadata_history(inputs, _directory(parts))
+    yield from batches_of(getattr(history, METADATA[request.table]), request.row_class)
+
+
+COORDINATORS: Final = {"group_offsets": "offsets", "groups": "groups", "transactions": "transactions"}
+"""Tables of the coordinators' topics, and where their histories keep them."""
+
+
+def coordinator_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+    """What one replica of a coordinator's partition tells, from its beginning."""
+    read = transaction_history if request.table == "transactions" else group_history
+    history = read(_internal_records(parts, request), _directory(parts))
+    yield from batches_of(getattr(history, COORDINATORS[request.table]), request.row_class)
+
+
+def _internal_records(parts: Sequence[Part], request: TableRequest) -> Iterator[InternalRecord]:
+    for part in parts:
+        for (producer_id, attributes), parsed in decoded(part, request, payloads=True):
+            transactional = bool((attributes or 0) & _TRANSACTIONAL)
+            for row in parsed.rows:
+                given = -1 if producer_id is None else producer_id
+                yield internal_record(row, producer_id=given, transactional=transactional)
+
+
+def _directory(parts: Sequence[Part]) -> Origin:
+    """The origin of a replica's directory, whose files the parts are."""
+    first = parts[0].origin
+    return replace(first, source=first.source.rpartition("/")[0] or ".")
+
+
+def told_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
+    """What could not be read of a log over time."""
+    if part.kind == "request-log":
+        yield from _request_log(part, request).refusals
+    else:
+        for told in _broker_log(part, request):
+            yield from told.refusals
