@@ -9,7 +9,7 @@ from auditor.coverage import coverage_of
 from auditor.distinct import distinct
 from auditor.engines.plan import ReadUnit, Selection
 from auditor.exit_codes import ExitCode
-from auditor.report.model import AuditReport, Coverage, PlacedCounterfactual, PlacedReplica, RefusalLine
+from auditor.report.model import AuditReport, Coverage, PlacedCounterfactual, PlacedHistory, PlacedReplica, RefusalLine
 from parsers.inventory import Inventory
 from parsers.tables import Refusal
 from rules.finding import Finding
@@ -30,7 +30,9 @@ def build_report(
     interrupted: bool,
 ) -> AuditReport:
     """The report, in an order that depends on nothing but the dump."""
-    ordered = sorted(verdicts, key=lambda v: (v.cluster_id or "", v.topic or "", -1 if v.partition is None else v.partition))
+    ordered = sorted(
+        verdicts, key=lambda v: (v.cluster_id or "", v.topic or "", -1 if v.partition is None else v.partition)
+    )
     findings = distinct(finding for verdict in ordered for finding in verdict.findings)
     refusals = tuple(_refusals(inventory, ordered, config.selection))
     coverage = coverage_of(inventory, units, ordered, refusals, config.selection)
@@ -52,6 +54,17 @@ def build_report(
         ),
         refusals=refusals,
         coverage=coverage,
+        histories=tuple(
+            PlacedHistory(
+                cluster_id=verdict.cluster_id,
+                topic=verdict.topic or "",
+                partition=verdict.partition or 0,
+                losses=verdict.losses,
+                milestones=verdict.milestones,
+            )
+            for verdict in ordered
+            if verdict.milestones or verdict.losses
+        ),
         interrupted=interrupted,
     )
 

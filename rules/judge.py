@@ -12,6 +12,8 @@ from rules.differences import with_differences
 from rules.evidence import PartitionEvidence, Replica
 from rules.expected import expected_high_watermark
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
+from rules.loss import losses
+from rules.milestones import milestones
 from rules.rule import Rule
 from rules.sketch_draw import draw
 from rules.verdict import EpochLine, PartitionVerdict, ReplicaVerdict, RuleCoverage
@@ -34,8 +36,14 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         counterfactuals=counterfactuals(evidence),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         undecided=tuple(undecided),
+        losses=losses(evidence),
+        milestones=milestones(evidence.moments) if _worth_telling(ordered) else (),
         offsets_compared=_offsets_compared(evidence),
     )
+
+
+def _worth_telling(findings: Sequence[Finding]) -> bool:
+    return any(finding.verdict == "violated" and finding.severity >= Severity.MEDIUM for finding in findings)
 
 
 def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Finding], list[RuleCoverage]]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from rules.counterfactual import Counterfactual
 from rules.finding import Finding
+from rules.loss import Loss
+from rules.milestones import Milestone
 from rules.zoom import UnreadFile
 
 
@@ -67,6 +69,9 @@ class PartitionVerdict:
     counterfactuals: tuple[Counterfactual, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
     undecided: tuple[RuleCoverage, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    milestones: tuple[Milestone, ...] = ()
+    """Told only of partitions in which something of medium severity or above was found."""
     claimed_only: tuple[int, ...] = ()
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
     offsets_compared: int = 0

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
 from rules.incident import Incident
+from rules.loss import Loss
+from rules.milestones import Milestone
 from rules.verdict import ReplicaVerdict
 
 __all__ = [
-    "AuditReport", "Counterfactual", "Coverage", "Incident", "PlacedCounterfactual", "PlacedReplica", "ProtocolOutcome",
+    "AuditReport", "Counterfactual", "Coverage", "Incident", "Loss", "Milestone", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "ProtocolOutcome",
     "RefusalLine", "ReplicaVerdict", "UndecidedLine",
 ]  # fmt: skip
 
@@ -89,6 +91,17 @@ class PlacedCounterfactual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedHistory:
+    """What is told of a troubled partition over time: what new epochs left out, and how it came to that."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    losses: tuple[Loss, ...]
+    milestones: tuple[Milestone, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
     """What an audit has to say."""
 
@@ -102,6 +115,7 @@ class AuditReport:
     counterfactuals: tuple[PlacedCounterfactual, ...]
     refusals: tuple[RefusalLine, ...]
     coverage: Coverage
+    histories: tuple[PlacedHistory, ...] = ()
     interrupted: bool = False
 
     @property

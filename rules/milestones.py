@@ -1,0 +1,68 @@
+"""The moments of a partition's history that a reader of an incident must know, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from parsers.provenance import Span
+from rules.history import Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Milestone:
+    """One thing that happened, by whose word and on whose clock."""
+
+    clock: str
+    time: int | None
+    epoch: int | None
+    text: str
+    span: Span
+
+
+def milestones(moments: Sequence[Moment]) -> tuple[Milestone, ...]:
+    """Elections, openings, loadings and cuts, by leader epoch first and by each witness's own clock within it."""
+    told = [m for m in (_milestone(moment) for moment in moments) if m is not None]
+    return tuple(sorted(_without_repeats(told), key=lambda m: (m.time is None, m.time or 0, m.clock, m.span.start)))
+
+
+def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
+    seen: set[tuple[str, str]] = set()
+    for milestone in told:
+        if (milestone.clock, milestone.text) not in seen:
+            seen.add((milestone.clock, milestone.text))
+            yield milestone
+
+
+def _milestone(moment: Moment) -> Milestone | None:
+    text = _words(moment)
+    if text is None:
+        return None
+    return Milestone(clock=moment.clock, time=moment.time, epoch=moment.epoch, text=text, span=moment.span)
+
+
+def _words(moment: Moment) -> str | None:
+    if moment.kind == "leader-starts":
+        watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
+        return f"broker {moment.broker} opens epoch {moment.epoch} as leader at offset {moment.offset}{watermark}"
+    if moment.kind == "follower-starts" and (moment.offset or 0) > 0:
+        leader = "nobody yet" if moment.leader in (None, -1) else f"broker {moment.leader}"
+        return (
+            f"broker {moment.broker} follows {leader} in epoch {moment.epoch} from offset {moment.offset},"
+            f" high watermark {moment.high_watermark}"
+        )
+    if moment.kind == "unclean-election" and (moment.leader or -1) >= 0:
+        return f"the controller elects broker {moment.leader} uncleanly for epoch {moment.epoch}"
+    if moment.kind == "truncated" and (moment.offset or 0) > 0:
+        return f"broker {moment.broker} truncates its log to offset {moment.offset}"
+    if moment.kind == "epoch-answer-kept":
+        return f"broker {moment.broker} is answered {moment.answer_offset} and cuts nothing"
+    if moment.kind == "isr-shrinking":
+        return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
+    if moment.kind == "log-loaded" and (moment.end_offset or 0) > 0:
+        return f"broker {moment.broker} loads its log, which ends at offset {moment.end_offset}"
+    return None
+
+
+def _ids(isr: tuple[int, ...] | None) -> str:
+    return ", ".join(map(str, isr or ())) or "none"
