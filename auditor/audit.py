@@ -100,6 +100,6 @@ def _surroundings(root: Path, inventory: Inventory, config: AuditConfig) -> dict
 def _verdicts(prepared: Prepared, config: AuditConfig, progress: Progress) -> Iterator[PartitionVerdict]:
     if config.engine == "local":
         return local.run(prepared.units, prepared.surroundings, progress, config.selection)
-    from auditor.engines import spark  # noqa: PLC0415 - the local engine must not pay for pyspark
+    from auditor.engines import spark
 
     return spark.run(prepared.units, prepared.surroundings, progress, config.selection)

@@ -12,36 +12,36 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from auditor.exit_codes import ExitCode, exit_code_table
+from auditor.cli_options import (
+    AUDITS,
+    COMMANDS,
+    AsMarkdown,
+    BytesShown,
+    ConfigFile,
+    DumpFolder,
+    Dumps,
+    Engine,
+    ExcludedTopics,
+    ExitZero,
+    FailOn,
+    FindingId,
+    Format,
+    KafkaVersions,
+    Level,
+    LogDirs,
+    MinCoverage,
+    Output,
+    Partitions,
+    Payloads,
+    Protocols,
+    Quiet,
+    ReportFile,
+    RuleName,
+    Topics,
+    Verbose,
+)
+from auditor.exit_codes import ExitCode
 from auditor.version import tool_version
-
-PARAGRAPH = "\b\n"
-"""Keeps the lines of a paragraph of help as they are."""
-EXIT_CODES = f"{PARAGRAPH}Exit codes:\n{exit_code_table()}"
-COMMANDS = f"""{PARAGRAPH}Examples:
-  tidemark audit ./dump                    what happened on these disks?
-  tidemark show F-1a2b3c4d                 the bytes that a finding stands on
-  tidemark explain LOG001                  what a rule proves, and when it cannot
-  tidemark doctor                          is this machine ready?
-
-{EXIT_CODES}
-"""
-AUDITS = f"""{PARAGRAPH}Examples:
-  tidemark audit ./dump
-  tidemark audit /mnt/broker-1 /mnt/broker-2 /mnt/broker-3
-  tidemark audit ./dump --topic 'pay*' --exclude-topic '*-test' --partition 0
-  tidemark audit ./dump --level quick --engine local
-  tidemark audit ./dump --log-dir 1=a/data --log-dir 2=b/data --kafka-version 2.8.2
-  tidemark audit ./dump --format json --output report.json --fail-on high
-
-{PARAGRAPH}A dump is any folder with copies of brokers' log dirs, or with the text that
-kafka-dump-log printed of them. It is only read.
-
-{PARAGRAPH}Every option is also a line of the --config file (fail-on: high) and a variable
-(TIDEMARK_FAIL_ON=high). A flag outranks the variable, the variable the file.
-
-{EXIT_CODES}
-"""
 
 app = typer.Typer(
     name="tidemark",
@@ -54,83 +54,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-Dumps = Annotated[
-    list[Path],
-    typer.Argument(metavar="DUMP", help="Folders that hold the brokers' log dirs, in any arrangement: one, or one a broker."),
-]
-Topics = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="PATTERN", help="Only topics that match a shell pattern; may be given again."),
-]
-ExcludedTopics = Annotated[
-    list[str] | None, typer.Option("--exclude-topic", metavar="PATTERN", help="No topics that match; may be given again.")
-]
-Partitions = Annotated[
-    list[int] | None, typer.Option("--partition", metavar="N", help="Only partitions of this number; may be given again.")
-]
-Level = Annotated[
-    str | None,
-    typer.Option(
-        "--level",
-        metavar="LEVEL",
-        help="quick: headers and checkpoints; full: every checksum recomputed (default); deep: every record decoded.",
-    ),
-]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="ENGINE",
-        help="spark (default): this machine's cores, or the cluster that spark-submit names; local: no JVM.",
-    ),
-]
-Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
-Output = Annotated[
-    str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
-]
-FailOn = Annotated[
-    str | None,
-    typer.Option(
-        "--fail-on",
-        metavar="SEVERITY",
-        help="Lowest severity that makes the verdict 'findings': info, low, medium (default), high, critical.",
-    ),
-]
-MinCoverage = Annotated[
-    float | None,
-    typer.Option("--min-coverage", metavar="RATIO", help="Part of the bytes, 0 to 1, that a clean verdict needs to have read."),
-]
-ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="YAML file of settings, named as the flags.")]
-ExitZero = Annotated[bool | None, typer.Option("--exit-zero", help="End with 0 whatever is found.")]
-LogDirs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--log-dir",
-        metavar="BROKER=PATH",
-        help="This folder, absolute or relative to the dump, is a log dir of that broker; may be given again.",
-    ),
-]
-KafkaVersions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--kafka-version", metavar="[BROKER=]V", help="Release that the brokers, or one, ran: 3.9.1, 2=2.8.2; may be given again."
-    ),
-]
-Protocols = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--inter-broker-protocol",
-        metavar="[BROKER=]V",
-        help="inter.broker.protocol.version or metadata.version that they spoke; may be given again.",
-    ),
-]
-Quiet = Annotated[bool | None, typer.Option("-q", "--quiet", help="No progress and no remarks: verdict, findings, replicas.")]
-Verbose = Annotated[
-    bool | None, typer.Option("-v", "--verbose", help="Every replica, deleted ones too, and notes for information.")
-]
 
-
-def _version(asked: bool) -> None:
+def _version(asked: bool) -> None:  # noqa: FBT001 - so typer calls it
     if asked:
         _say(f"tidemark {tool_version()}\n")
         raise typer.Exit(ExitCode.CLEAN)
@@ -147,14 +72,15 @@ def start(
 
 
 @app.command(epilog=AUDITS, short_help="Say what was lost, where logs diverge, and why.")
-def audit(  # one parameter an option: this is the command line's table of contents
+def audit(  # noqa: PLR0913 - one parameter an option: the command line's table of contents
     dump: Dumps,
+    *,
     topic: Topics = None,
     exclude_topic: ExcludedTopics = None,
     partition: Partitions = None,
     level: Level = None,
     engine: Engine = None,
-    format: Format = None,
+    format: Format = None,  # noqa: A002 - the option's name
     output: Output = None,
     fail_on: FailOn = None,
     min_coverage: MinCoverage = None,
@@ -167,7 +93,11 @@ def audit(  # one parameter an option: this is the command line's table of conte
     verbose: Verbose = None,
 ) -> None:
     """Read every broker's disks together and say what was lost, where logs diverge, and why."""
-    given = {name: value for name, value in locals().items() if name not in ("dump", "config") and value not in (None, [], ())}
+    given = {
+        name: value
+        for name, value in locals().items()
+        if name not in ("dump", "config") and value not in (None, [], ())
+    }
     with _one_sentence():
         from auditor.config import AuditConfig, as_variable, environment, merge, read_config
         from auditor.run_audit import run_audit
@@ -182,7 +112,7 @@ def audit(  # one parameter an option: this is the command line's table of conte
 
 
 @app.command(short_help="Print a rule's page.")
-def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]) -> None:
+def explain(rule: RuleName) -> None:
     """Print a rule's page: what it proves, when it is undecided, how the defect looks."""
     with _one_sentence():
         from auditor.rule_pages import page_text
@@ -191,9 +121,7 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Id or name
 
 
 @app.command(short_help="List every rule.")
-def rules(
-    markdown: Annotated[bool, typer.Option("--markdown", help="All pages as one Markdown document.")] = False,
-) -> None:
+def rules(*, markdown: AsMarkdown = False) -> None:
     """List every rule, or print the whole reference."""
     with _one_sentence():
         from auditor.rule_pages import listing, reference
@@ -203,17 +131,12 @@ def rules(
 
 @app.command(short_help="Reopen the bytes that a finding stands on.")
 def show(
-    finding: Annotated[
-        str, typer.Argument(metavar="FINDING", help="Id of a finding, e.g. F-1a2b3c4d, or a unique beginning of it.")
-    ],
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="JSON report that holds it (default: the last audit's).")
-    ] = None,
-    dump: Annotated[
-        Path | None, typer.Option("--dump", metavar="DUMP", help="Folder that the report is about (default: the last audit's).")
-    ] = None,
-    bytes_shown: Annotated[int, typer.Option("--bytes", metavar="N", min=1, help="Bytes shown of each piece of text or payload.")] = 256,
-    payloads: Annotated[bool, typer.Option("--print-data-log", help="Also show record payloads, which are hidden otherwise.")] = False,
+    finding: FindingId,
+    *,
+    report: ReportFile = None,
+    dump: DumpFolder = None,
+    bytes_shown: BytesShown = 256,
+    payloads: Payloads = False,
 ) -> None:
     """Reopen the bytes that a finding stands on."""
     with _one_sentence():

@@ -82,7 +82,10 @@ class AuditConfig:
 
     def brokers_named(self) -> Iterator[tuple[str, int]]:
         """Brokers that versions were given for, each with the words that name it."""
-        for name, values in (("kafka-version", self.kafka_version), ("inter-broker-protocol", self.inter_broker_protocol)):
+        for name, values in (
+            ("kafka-version", self.kafka_version),
+            ("inter-broker-protocol", self.inter_broker_protocol),
+        ):
             for text in values:
                 if "=" in text:
                     yield f"--{name} {text}", _broker_and_value(text, f"--{name}", "2=3.9.1")[0]
@@ -140,9 +143,7 @@ def _known(name: str, where: str) -> str:
     raise ConfigError(f"{where}: unknown setting {name!r}; {hint}")
 
 
-def merge(
-    base: AuditConfig, settings: Mapping[str, object], spell: Callable[[str], str] = as_flag
-) -> AuditConfig:
+def merge(base: AuditConfig, settings: Mapping[str, object], spell: Callable[[str], str] = as_flag) -> AuditConfig:
     """The configuration with some settings replaced, each checked; `spell` names a setting as its giver wrote it."""
     checked = {name: _checked(name, value, spell(name)) for name, value in settings.items() if value is not None}
     return replace(base, **checked)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The folders given to an audit as one dump: a root that all paths are relative to, and the parts of it that are read."""
+"""The folders given to an audit as one dump: a root that all paths are relative to, and what is read of it."""
 
 from __future__ import annotations
 

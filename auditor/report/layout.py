@@ -1,4 +1,4 @@
-"""Lines of a terminal report: colour where it shows, wrapping where words allow it, columns that stand under each other."""
+"""Lines of a terminal report: colour where it shows, wrapping where words allow it, columns that stay aligned."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ CODES: Final = {
 }
 GAP: Final = "  "
 NARROWEST: Final = 40
+STEP: Final = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,8 @@ def size(count: int) -> str:
     """A number of bytes as people say it."""
     amount, units = float(count), ("B", "KiB", "MiB", "GiB", "TiB")
     place = 0
-    while amount >= 1024 and place + 1 < len(units):
-        amount, place = amount / 1024, place + 1
+    while amount >= STEP and place + 1 < len(units):
+        amount, place = amount / STEP, place + 1
     return f"{count} B" if place == 0 else f"{amount:.1f} {units[place]}"
 
 

@@ -17,7 +17,4 @@ def plain(text: str, keep: str = "") -> str:
 
 
 def _escaped(character: str) -> str:
-    code = ord(character)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return character.encode("unicode_escape").decode("ascii")

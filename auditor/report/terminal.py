@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +13,8 @@ from auditor.report.replicas import replica_table
 from rules.finding import Severity
 
 REFUSALS_SHOWN: Final = 20
+LAST_MOMENT: Final = 253_402_300_800_000
+"""Milliseconds up to the end of the year 9999."""
 SEVERITIES: Final = ("critical", "high", "medium", "low")
 
 
@@ -74,7 +76,10 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
     gaps = (
         (coverage.bytes_refused, f"{size(coverage.bytes_refused)} of segments"),
         (coverage.files_unread, f"{counted(coverage.files_unread, 'file')} in part or whole"),
-        (coverage.replicas_missing, f"{counted(coverage.replicas_missing, 'replica')} that checkpoints name and the dump lacks"),
+        (
+            coverage.replicas_missing,
+            f"{counted(coverage.replicas_missing, 'replica')} that checkpoints name and the dump lacks",
+        ),
     )
     unread = ", ".join(words for count, words in gaps if count)
     if unread:
@@ -90,9 +95,9 @@ def _times(coverage: Coverage) -> str:
 
 
 def _moment(milliseconds: int | None) -> str:
-    if milliseconds is None or not 0 <= milliseconds < 253_402_300_800_000:
+    if milliseconds is None or not 0 <= milliseconds < LAST_MOMENT:
         return ""
-    moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC)
+    moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
     return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
