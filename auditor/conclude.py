@@ -59,11 +59,11 @@ def build_report(
                 cluster_id=verdict.cluster_id,
                 topic=verdict.topic or "",
                 partition=verdict.partition or 0,
-                losses=verdict.losses,
+                losses=tuple(loss for loss in verdict.losses if loss.matters),
                 milestones=verdict.milestones,
             )
             for verdict in ordered
-            if verdict.milestones or verdict.losses
+            if verdict.milestones or any(loss.matters for loss in verdict.losses)
         ),
         interrupted=interrupted,
     )

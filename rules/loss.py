@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rules.evidence import PartitionEvidence, Replica
-from rules.history import Moment, committed, epoch_starts
+from rules.history import Moment, committed, cuts, epoch_starts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,14 @@ class Loss:
     """Offsets from the start up to here hold other records now; who read them must read them again."""
     survivors: tuple[int, ...]
     """Brokers on whose disks records of the lost epoch still stand at these offsets."""
+    restored: bool
+    """Whether the replica that would lead now holds the records again."""
     because: str
+
+    @property
+    def matters(self) -> bool:
+        """Whether anybody had been told that something of it was written; else it is the protocol at work."""
+        return max(self.committed_end, self.acknowledged_end) > self.start_offset
 
     @property
     def offsets(self) -> int:
@@ -40,32 +48,72 @@ class Loss:
         return self.end_offset - self.start_offset
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LeftOut:
+    """A stretch of one epoch's records that ceased to count, and who opened the epoch after it."""
+
+    epoch: int
+    leader: int | None
+    next_epoch: int
+    next_leader: int | None
+    start: int
+    end: int
+    because: str
+
+
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
-    """Every stretch of offsets that a new epoch left out, oldest first."""
-    starts = epoch_starts(evidence.moments)
-    epochs = sorted(starts)
-    return tuple(
-        loss
-        for epoch, following in zip(epochs, epochs[1:], strict=False)
-        for loss in _loss(evidence, starts[epoch], starts[following])
-    )
+    """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
+    billed: list[_LeftOut] = []
+    for stretch in (*_by_openings(evidence.moments), *_by_cuts(evidence.moments)):
+        same = (b for b in billed if b.epoch == stretch.epoch and b.start <= stretch.start and stretch.end <= b.end)
+        if not any(same):
+            billed.append(stretch)
+    return tuple(_bill(evidence, stretch) for stretch in sorted(billed, key=lambda b: (b.epoch, b.start)))
 
 
-def _loss(evidence: PartitionEvidence, opening: Moment, following: Moment) -> Iterator[Loss]:
-    epoch, start = opening.epoch, following.offset
-    if epoch is None or start is None or following.epoch is None:
-        return
-    end, because = _end_of(evidence.moments, opening)
-    if end <= start:
-        return
+def _by_openings(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
+    starts = epoch_starts(moments)
+    for epoch, following in pairwise(sorted(starts)):
+        opening, successor = starts[epoch], starts[following]
+        end, because = _end_of(moments, opening)
+        if successor.offset is not None and end > successor.offset:
+            yield _LeftOut(
+                epoch=epoch,
+                leader=opening.broker,
+                next_epoch=following,
+                next_leader=successor.broker,
+                start=successor.offset,
+                end=end,
+                because=because,
+            )
+
+
+def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
+    """A leader that comes back with its own log can take other records' offsets without opening below them."""
+    for cut in cuts(moments):
+        term = cut.known.term if cut.known else None
+        if term is not None and cut.epoch is not None and cut.log_end_offset is not None:
+            yield _LeftOut(
+                epoch=term,
+                leader=cut.broker,
+                next_epoch=cut.epoch,
+                next_leader=cut.leader,
+                start=cut.offset,
+                end=cut.log_end_offset,
+                because=f"broker {cut.broker} cut its log there",
+            )
+
+
+def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
+    epoch, start, end = left_out.epoch, left_out.start, left_out.end
     proofs = [p.end_offset for p in committed(evidence.moments) if p.term == epoch and p.end_offset > start]
-    answers = [m for m in evidence.moments if _answered(m, epoch) and (m.offset or 0) >= start]
+    answers = [m for m in evidence.moments if _answered(m, epoch) and start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
-    yield Loss(
+    return Loss(
         epoch=epoch,
-        leader=opening.broker,
-        next_epoch=following.epoch,
-        next_leader=following.broker,
+        leader=left_out.leader,
+        next_epoch=left_out.next_epoch,
+        next_leader=left_out.next_leader,
         start_offset=start,
         end_offset=end,
         committed_end=min(end, max(proofs, default=start)),
@@ -74,9 +122,10 @@ def _loss(evidence: PartitionEvidence, opening: Moment, following: Moment) -> It
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
-        reused_end=min(end, _written_since(evidence, following.epoch, start)),
+        reused_end=min(end, _written_since(evidence, left_out.next_epoch, start)),
         survivors=tuple(sorted(r.broker for r in evidence.replicas if _holds(r, epoch, start, end))),
-        because=because,
+        restored=any(_holds(r, epoch, start, end) for r in evidence.presumed_leaders),
+        because=left_out.because,
     )
 
 

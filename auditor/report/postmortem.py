@@ -59,6 +59,7 @@ def _bill(history: PlacedHistory, loss: Loss) -> str:
     committed = _range(loss.start_offset, loss.committed_end)
     acknowledged = _range(loss.start_offset, max(loss.acknowledged_end, loss.committed_end))
     survivors = ", ".join(f"broker {broker}" for broker in loss.survivors) or "nobody"
+    survivors += " (led again)" if loss.restored else ""
     change = f"epoch {loss.epoch} (broker {loss.leader}) to epoch {loss.next_epoch} (broker {loss.next_leader})"
     offsets = f"{_range(loss.start_offset, loss.end_offset)} ({loss.offsets})"
     reused = _range(loss.start_offset, loss.reused_end)
@@ -152,9 +153,9 @@ def _actions(report: AuditReport) -> Iterator[str]:
 
 def _actions_for(history: PlacedHistory, loss: Loss) -> Iterator[str]:
     place = _place(history)
-    if loss.acknowledged_end > loss.start_offset or loss.committed_end > loss.start_offset:
+    if not loss.restored:
         yield f"Producers of {place}: write again what was acknowledged at {_range(loss.start_offset, loss.end_offset)} in epoch {loss.epoch}."
-    if loss.survivors:
+    if loss.survivors and not loss.restored:
         brokers = ", ".join(str(broker) for broker in loss.survivors)
         yield f"Operators: copy {place} from broker {brokers} before it restarts as a follower; it holds the last copy."
     if loss.reused_end > loss.start_offset:
