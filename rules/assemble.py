@@ -8,6 +8,7 @@ from itertools import groupby
 
 from parsers.provenance import ReplicaState, Span
 from rules.evidence import (
+    NO_EPOCH_FILE,
     BrokerVersion,
     EpochFile,
     IndexFault,
@@ -28,9 +29,10 @@ class DirectoryFacts:
     """What the small files and the listing of a replica's directory say."""
 
     segments: tuple[SegmentFile, ...] = ()
-    epoch_file: EpochFile = EpochFile()
+    epoch_file: EpochFile = NO_EPOCH_FILE
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
     index_faults: tuple[IndexFault, ...] = ()
+    voters: tuple[int, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
 
 
@@ -134,6 +136,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
         clean_shutdown=first.clean_shutdown,
         snapshot_offsets=directory.snapshot_offsets,
         index_faults=directory.index_faults,
+        voters=directory.voters,
         refusals=directory.refusals + root.refusals,
         bytes_seen=sum(fact.bytes_seen for fact in facts),
         bytes_read=sum(fact.bytes_read for fact in facts),

@@ -8,11 +8,20 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.history import Cut, LeaderChange, Moment, cuts, epoch_starts, leader_changes, openings_below_committed
-from rules.replica import EpochClaim, EpochFile, IndexFault, OffsetClaim, Replica, SegmentFile, same_topic
+from rules.replica import (
+    NO_EPOCH_FILE,
+    EpochClaim,
+    EpochFile,
+    IndexFault,
+    OffsetClaim,
+    Replica,
+    SegmentFile,
+    same_topic,
+)
 from rules.zoom import BatchMark
 
 __all__ = [
-    "BrokerVersion", "COMPACTED_TOPICS", "Cut", "Difference", "EpochClaim", "EpochFile", "IndexFault", "LeaderChange", "Level", "METADATA_TOPIC", "Moment", "OffsetClaim", "PartitionEvidence", "Replica", "SegmentFile", "Span", "Uncompared", "cuts", "epoch_starts", "leader_changes", "openings_below_committed", "same_topic",
+    "BrokerVersion", "COMPACTED_TOPICS", "Cut", "Difference", "EpochClaim", "EpochFile", "IndexFault", "LeaderChange", "Level", "METADATA_TOPIC", "NO_EPOCH_FILE", "Moment", "OffsetClaim", "PartitionEvidence", "Replica", "SegmentFile", "Span", "Uncompared", "cuts", "epoch_starts", "leader_changes", "openings_below_committed", "same_topic",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -59,9 +68,14 @@ class Difference:
         return tuple(min(r.high_watermark.offset, r.log_end_offset) for r in replicas if r.high_watermark)
 
     @property
+    def watermarks_known(self) -> bool:
+        """Whether both replicas have a high watermark on disk."""
+        return self.left.high_watermark is not None and self.right.high_watermark is not None
+
+    @property
     def committed_end(self) -> int:
         """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
-        return min(self.high_watermarks) if len(self.high_watermarks) == 2 else 0
+        return min(self.high_watermarks) if self.watermarks_known else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +133,30 @@ class PartitionEvidence:
         )
 
     @cached_property
+    def incarnations(self) -> tuple[tuple[Replica, ...], ...]:
+        """The current replicas by topic id; where only one id is known, those without an id are taken for its."""
+        ids = sorted({replica.topic_id for replica in self.current if replica.topic_id is not None})
+        if len(ids) <= 1:
+            return (self.current,) if self.current else ()
+        groups = (tuple(r for r in self.current if r.topic_id == topic_id) for topic_id in [*ids, None])
+        return tuple(group for group in groups if group)
+
+    @cached_property
     def presumed_leaders(self) -> tuple[Replica, ...]:
-        """The replicas that the epoch protocol would let the others follow: the newest epoch, then the longest
-        log. Several where the disks alone cannot tell them apart."""
-        ranked = [(replica.last_known_epoch, replica.log_end_offset) for replica in self.current]
-        best = max(ranked, default=(-1, 0))
-        return tuple(r for r, rank in zip(self.current, ranked, strict=True) if rank == best)
+        """The replicas that the epoch protocol would let the others of their incarnation follow.
+
+        Those of the newest epoch, then of the longest log: several where the disks alone cannot tell them apart.
+        """
+        return tuple(
+            replica
+            for replica in self.current
+            if not any(_rank(other) > _rank(replica) for other in self.current if same_topic(other, replica))
+        )
 
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of the leader's incarnation of the topic."""
         return tuple(r for r in self.current if r is not leader and same_topic(r, leader))
+
+
+def _rank(replica: Replica) -> tuple[int, int]:
+    return replica.last_known_epoch, replica.log_end_offset

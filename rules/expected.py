@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from rules.evidence import PartitionEvidence, Replica, same_topic
-from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica, same_topic
 from rules.protocol.offsets import Offset
-from rules.protocol.watermarks import high_watermark_at_start
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval, high_watermark_at_start
+
+_OUT_OF_USE: Final = {
+    "deleted": "the copy waits for its deletion, so no high watermark applies to it",
+    "stray": "the copy belongs to no replica any more, so no high watermark applies to it",
+}
 
 
 def expected_high_watermark(replica: Replica, evidence: PartitionEvidence) -> ExpectedHighWatermark:
@@ -18,23 +23,81 @@ def expected_high_watermark(replica: Replica, evidence: PartitionEvidence) -> Ex
 def bounds(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
     """Each fact of the disks that bounds the high watermark; taking one away can only widen the interval."""
     start, end = Offset(replica.log_start_offset), Offset(max(replica.log_end_offset, replica.log_start_offset))
-    if replica.high_watermark is not None:
-        claimed = high_watermark_at_start(Offset(replica.high_watermark.offset), start, end)
-        if replica.clean_shutdown is not None:
-            because = f"broker {replica.broker} wrote its high watermark {replica.high_watermark.offset} in an orderly stop"
-            yield Bound(side="low", offset=claimed, because=because)
-            yield Bound(side="high", offset=claimed, because=because)
-        else:
-            yield _lowest_claim(replica, claimed, evidence)
+    if replica.state in _OUT_OF_USE:
+        yield Bound(side="low", offset=start, because=_OUT_OF_USE[replica.state])
+        yield Bound(side="high", offset=end, because=_OUT_OF_USE[replica.state])
+        return
+    if evidence.topic == METADATA_TOPIC:
+        yield from _of_quorum(replica, evidence)
+    else:
+        yield from _of_checkpoint(replica, evidence)
     yield Bound(side="low", offset=start, because=f"no high watermark is below the log start offset {start}")
     yield Bound(side="high", offset=end, because=f"no high watermark is beyond the log end offset {end}")
 
 
-def _lowest_claim(replica: Replica, claimed: Offset, evidence: PartitionEvidence) -> Bound:
-    """Without an orderly stop the checkpoint is seconds old, and a newer leader may have lowered the value since, though
-    not below what a replica that could lead has checkpointed."""
-    peers = [r for r in evidence.current if r is not replica and same_topic(r, replica) and r.high_watermark is not None]
-    lowest = min((r.high_watermark.offset for r in peers if r.high_watermark is not None), default=claimed)
-    offset = max(Offset(min(claimed, lowest)), Offset(replica.log_start_offset))
-    because = f"the lowest high watermark that a replica checkpointed is {offset}, and broker {replica.broker} stopped later"
-    return Bound(side="low", offset=offset, because=because)
+def _of_checkpoint(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
+    if replica.high_watermark is None:
+        return
+    start, end = Offset(replica.log_start_offset), Offset(max(replica.log_end_offset, replica.log_start_offset))
+    stated = Offset(replica.high_watermark.offset)
+    claimed = high_watermark_at_start(stated, start, end)
+    if replica.clean_shutdown is not None:
+        because = f"broker {replica.broker} wrote high watermark {stated} in an orderly stop"
+        yield Bound(side="low", offset=claimed, because=because)
+        yield Bound(side="high", offset=claimed, because=because)
+        return
+    why = _never_lowered(replica, evidence, stated)
+    if why is not None:
+        yield Bound(side="low", offset=claimed, because=f"broker {replica.broker} wrote high watermark {stated}, {why}")
+
+
+def _never_lowered(replica: Replica, evidence: PartitionEvidence, stated: Offset) -> str | None:
+    """Why a high watermark that was written before the end can only have risen since; None where it may have fallen.
+
+    Within one leader's term it never falls. A newer leader may have known less and have passed that on, but not to a
+    replica that still holds what following that leader would first have cut.
+    """
+    epoch = replica.last_known_epoch
+    chain = replica.file_chain or replica.log_chain
+    began = next((entry.start_offset for entry in chain if entry.epoch == epoch), None)
+    if began is None or stated <= began:
+        return None
+    newer = [
+        (entry.epoch, entry.start_offset)
+        for other in evidence.current
+        if other is not replica and same_topic(other, replica)
+        for entry in other.file_chain or other.log_chain
+        if entry.epoch > epoch
+    ]
+    if not newer:
+        return f"in the term of epoch {epoch}, the newest that any replica here knows: no leader lowers it in its term"
+    first, cut = min(newer)
+    if cut < replica.log_end_offset:
+        return f"and its log still goes on to {replica.log_end_offset}: it never followed epoch {first}, begun at {cut}"
+    return None
+
+
+def _of_quorum(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
+    """Bounds from the voters that quorum-state names; the metadata log has no high watermark on disk."""
+    voters = _voters(evidence)
+    ends = {r.broker: Offset(r.log_end_offset) for r in evidence.current if r.broker in voters}
+    if voters == {replica.broker}:
+        because = f"broker {replica.broker} is the only voter, so its log end {ends[replica.broker]} is committed"
+        yield Bound(side="low", offset=ends[replica.broker], because=because)
+    elif len(voters) == 1 and ends and replica.clean_shutdown is not None:
+        low = Offset(min(replica.log_end_offset, *ends.values()))
+        because = f"the only voter serves only what is committed, and broker {replica.broker} stopped in order"
+        yield Bound(side="low", offset=low, because=because)
+    needed = len(voters) // 2 + 1 - (len(voters) - len(ends))
+    # Copies of running nodes are moments apart: an observer's may show more than its voters' did before.
+    if voters and needed >= 1 and not evidence.copied_live:
+        majority = sorted(ends.values(), reverse=True)[needed - 1]
+        names = ", ".join(map(str, sorted(voters)))
+        because = f"a majority of the voters {names} holds no more than the offsets below {majority}"
+        yield Bound(side="high", offset=max(majority, Offset(replica.log_start_offset)), because=because)
+
+
+def _voters(evidence: PartitionEvidence) -> frozenset[int]:
+    """The quorum's voters where all replicas that name any name the same."""
+    told = {frozenset(replica.voters) for replica in evidence.current if replica.voters}
+    return min(told) if len(told) == 1 else frozenset()

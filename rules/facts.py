@@ -129,3 +129,7 @@ class LogFacts:
     digests: tuple[BucketDigest, ...] = ()
     producers: tuple[ProducerRun, ...] = ()
     """Ascending by producer id and epoch; of very many, the newest."""
+
+
+NO_LOG: Final = LogFacts()
+"""The facts of an empty stretch: joined to any other, they change nothing."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
-from rules.facts import LogFacts
+from rules.facts import NO_LOG, LogFacts
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
@@ -43,6 +43,9 @@ class EpochFile:
     span: Span | None = None
 
 
+NO_EPOCH_FILE: Final = EpochFile()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentFile:
     """One segment in plain use, in the order in which the broker would read it."""
@@ -72,8 +75,8 @@ class Replica:
     state: ReplicaState = "current"
     topic_id: str | None = None
     segments: tuple[SegmentFile, ...] = ()
-    log: LogFacts = LogFacts()
-    epoch_file: EpochFile = EpochFile()
+    log: LogFacts = NO_LOG
+    epoch_file: EpochFile = NO_EPOCH_FILE
     high_watermark: OffsetClaim | None = None
     recovery_point: OffsetClaim | None = None
     log_start_claim: OffsetClaim | None = None
@@ -82,6 +85,8 @@ class Replica:
     """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
     index_faults: tuple[IndexFault, ...] = ()
+    voters: tuple[int, ...] = ()
+    """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""
     refusals: tuple[UnreadFile, ...] = ()
     zooms: tuple[Zoom, ...] = ()
     bytes_seen: int = 0
@@ -132,7 +137,7 @@ class Replica:
 
     @cached_property
     def loaded_chain(self) -> EpochChain:
-        """The cache the broker would have after its next start: the file, mended by recovery, cut to the log's bounds."""
+        """The cache after the broker's next start: the file, mended by recovery, cut to the log's bounds."""
         chain: EpochChain = ()
         for entry in self.file_chain:
             chain = assign(chain, entry.epoch, entry.start_offset)

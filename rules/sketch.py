@@ -142,6 +142,7 @@ def _with_claims(replica: Replica, notes: dict[str, str], log: SketchedLog) -> R
             OffsetClaim(offset=int(word), span=_span(f"{replica.path}/{int(word):020d}.snapshot"))
             for word in notes.get("snapshots", "").split()
         ),
+        voters=tuple(int(word) for word in notes.get("voters", "").split()),
         index_faults=(
             (IndexFault(kind=index, expected="the log's", found="another", span=_span(f"{replica.path}/0.index")),)
             if index

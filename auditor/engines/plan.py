@@ -21,6 +21,8 @@ _ROOT_KINDS: Final[tuple[FileKind, ...]] = (
     "cleaner-offset-checkpoint",
 )
 
+_DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
@@ -153,7 +155,7 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
 
 def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
     segments = tuple(_whole(file) for file in plain_segments(files).segments)
-    small = tuple(_whole(f) for f in files if f.kind in ("leader-epoch-checkpoint", "producer-snapshot") and not f.suffix)
+    small = tuple(_whole(file) for file in files if file.kind in _DIRECTORY_KINDS and not file.suffix)
     yield _unit(dump, replica, home, "directory", -1, small, segments)
     for order, pieces in enumerate(_stretches(segments)):
         yield _unit(dump, replica, home, "log", order, pieces, ())

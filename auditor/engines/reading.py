@@ -13,7 +13,12 @@ import pyarrow as pa
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.logs import read_logs
 from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
-from parsers.checkpoints import OFFSET_CHECKPOINTS, read_leader_epoch_checkpoint, read_offset_checkpoint
+from parsers.checkpoints import (
+    OFFSET_CHECKPOINTS,
+    read_leader_epoch_checkpoint,
+    read_offset_checkpoint,
+    read_quorum_state,
+)
 from parsers.files import read_source
 from parsers.provenance import Span
 from parsers.records import decode_entry
@@ -135,11 +140,17 @@ def _undecodable(refusal: Refusal, base: int | None, last: int) -> UnreadBytes:
 
 def _read_directory(unit: ReadUnit) -> DirectoryFacts:
     epoch_file = EpochFile()
+    voters: tuple[int, ...] = ()
+    refused: Sequence[Refusal]
     refusals: list[Refusal] = []
     snapshots: list[OffsetClaim] = []
     for piece in unit.pieces:
         if piece.kind == "leader-epoch-checkpoint":
-            epoch_file, refusals = _read_epochs(unit, piece)
+            epoch_file, refused = _read_epochs(unit, piece)
+            refusals.extend(refused)
+        elif piece.kind == "quorum-state":
+            voters, refused = _read_voters(unit, piece)
+            refusals.extend(refused)
         elif piece.base_offset is not None:
             span = Span(source=piece.source, start=0, end=piece.size)
             snapshots.append(OffsetClaim(offset=piece.base_offset, span=span))
@@ -150,8 +161,18 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         ),
         epoch_file=epoch_file,
         snapshot_offsets=tuple(snapshots),
+        voters=voters,
         refusals=tuple(unread_file(refusal) for refusal in refusals),
     )
+
+
+def _read_voters(unit: ReadUnit, piece: Piece) -> tuple[tuple[int, ...], Sequence[Refusal]]:
+    origin = unit.origin(piece.source)
+    content = read_source(Path(unit.dump), origin)
+    if isinstance(content, Refusal):
+        return (), (content,)
+    state = read_quorum_state(content, origin)
+    return state.current_voters, state.refusals
 
 
 def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]]:
