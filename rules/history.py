@@ -276,6 +276,8 @@ class Cut:
     high_watermark: int | None
     leader: int | None
     epoch: int | None
+    former_epoch: int | None
+    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older."""
     moment: Moment
     known: Moment | None
     """The statement that told the high watermark."""
@@ -317,6 +319,7 @@ def _cut(moment: Moment, end: int | None, known: Moment | None, role: Moment | N
         high_watermark=known.high_watermark if known else None,
         leader=role.leader if role else None,
         epoch=role.epoch if role else None,
+        former_epoch=role.term if role else None,
         moment=moment,
         known=known,
     )

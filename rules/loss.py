@@ -91,7 +91,7 @@ def _by_openings(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
 def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
     for cut in cuts(moments):
-        term = cut.known.term if cut.known else None
+        term = cut.former_epoch
         if term is not None and cut.epoch is not None and cut.log_end_offset is not None:
             yield _LeftOut(
                 epoch=term,
