@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
-from rules.history import Cut, LeaderChange, Moment, cuts, epoch_starts, leader_changes, openings_below_committed
+from rules.history import Moment, epoch_starts, openings_below_committed
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -18,10 +18,33 @@ from rules.replica import (
     SegmentFile,
     same_topic,
 )
+from rules.turns import Cut, LeaderChange, cuts, leader_changes
 from rules.zoom import BatchMark
 
 __all__ = [
-    "BrokerVersion", "COMPACTED_TOPICS", "Cut", "Difference", "EpochClaim", "EpochFile", "IndexFault", "LeaderChange", "Level", "METADATA_TOPIC", "NO_EPOCH_FILE", "Moment", "OffsetClaim", "PartitionEvidence", "Replica", "SegmentFile", "Span", "Uncompared", "cuts", "epoch_starts", "leader_changes", "openings_below_committed", "same_topic",
+    "COMPACTED_TOPICS",
+    "METADATA_TOPIC",
+    "NO_EPOCH_FILE",
+    "BrokerVersion",
+    "Cut",
+    "Difference",
+    "EpochClaim",
+    "EpochFile",
+    "IndexFault",
+    "LeaderChange",
+    "Level",
+    "Moment",
+    "OffsetClaim",
+    "PartitionEvidence",
+    "Replica",
+    "SegmentFile",
+    "Span",
+    "Uncompared",
+    "cuts",
+    "epoch_starts",
+    "leader_changes",
+    "openings_below_committed",
+    "same_topic",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]

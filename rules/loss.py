@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rules.evidence import PartitionEvidence, Replica
-from rules.history import Moment, committed, cuts, epoch_starts
+from rules.history import Moment, committed, epoch_starts
+from rules.turns import cuts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

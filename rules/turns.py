@@ -1,0 +1,131 @@
+"""Turns of a partition's history: elections and cuts, read from what was said around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rules.history import ROLE_KINDS, Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderChange:
+    """An election: who leads from which epoch on, and who was in sync before."""
+
+    leader: int
+    epoch: int
+    previous_isr: tuple[int, ...]
+    unclean: bool
+    certain: bool
+    moment: Moment
+    before: Moment | None
+
+
+def leader_changes(moments: Sequence[Moment]) -> Iterator[LeaderChange]:
+    """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
+    told: dict[int, LeaderChange] = {}
+    for moment in moments:
+        if (moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0) or (moment.kind == "leadership" and moment.leader is not None and moment.leader >= 0 and moment.unclean):
+            _tell(told, moment, moment.previous_isr or (), None, unclean=True, certain=True)
+    states = _states(moments)
+    for before, after in zip(states, states[1:], strict=False):
+        if after.leader is None or after.leader < 0 or before.isr is None or after.clock == "controller":
+            continue
+        if after.epoch != before.epoch:
+            # With a state missing between the two, the ISR may have grown unseen.
+            if (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1:
+                _tell(told, after, before.isr, before, unclean=after.leader not in before.isr, certain=True)
+    yield from (told[epoch] for epoch in sorted(told))
+
+
+def _tell(
+    told: dict[int, LeaderChange],
+    moment: Moment,
+    previous_isr: tuple[int, ...],
+    before: Moment | None,
+    *,
+    unclean: bool,
+    certain: bool,
+) -> None:
+    if moment.epoch is not None and moment.leader is not None:
+        change = LeaderChange(
+            leader=moment.leader,
+            epoch=moment.epoch,
+            previous_isr=previous_isr,
+            unclean=unclean,
+            certain=certain,
+            moment=moment,
+            before=before,
+        )
+        told.setdefault(moment.epoch, change)
+
+
+def _states(moments: Iterable[Moment]) -> list[Moment]:
+    """Partition states in the order of the logical clock, each once: leader epoch, then partition epoch."""
+    known: dict[tuple[int, int], Moment] = {}
+    for moment in moments:
+        if moment.kind in ("leadership", "isr") and moment.epoch is not None and moment.partition_epoch is not None:
+            known.setdefault((moment.epoch, moment.partition_epoch), moment)
+    return [known[key] for key in sorted(known)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A truncation that a broker logged, with what it knew of its log just before."""
+
+    broker: int
+    offset: int
+    log_end_offset: int | None
+    high_watermark: int | None
+    leader: int | None
+    epoch: int | None
+    former_epoch: int | None
+    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older."""
+    moment: Moment
+    known: Moment | None
+    """The statement that told the high watermark."""
+
+
+def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
+    """Every truncation that removed something or may have, broker by broker in the order of its log."""
+    end: dict[str, int | None] = {}
+    known: dict[str, Moment] = {}
+    role: dict[str, Moment] = {}
+    for moment in moments:
+        if moment.broker is None or moment.clock != f"broker {moment.broker}":
+            continue
+        if moment.kind in ROLE_KINDS:
+            # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
+            repeated = moment.term == moment.epoch and moment.clock in role
+            former = role[moment.clock].term if repeated else moment.term
+            role[moment.clock] = replace(moment, term=former)
+        told = moment.offset if moment.kind in ROLE_KINDS else moment.end_offset
+        end[moment.clock] = told if told is not None else end.get(moment.clock)
+        if moment.kind in (*ROLE_KINDS, "high-watermark-loaded", "cut-below-high-watermark"):
+            if moment.high_watermark is not None and not (moment.kind == "high-watermark-loaded" and _lower(known, moment)):
+                known[moment.clock] = moment
+        if moment.kind == "truncated" and moment.offset is not None:
+            yield _cut(moment, end.get(moment.clock), known.get(moment.clock), role.get(moment.clock))
+            end[moment.clock] = moment.offset
+            known.pop(moment.clock, None)
+
+
+def _lower(known: dict[str, Moment], moment: Moment) -> bool:
+    """Releases up to 2.3 print one line an assigned replica, the remote ones with 0: only the highest is the log's own."""
+    before = known.get(moment.clock)
+    same_load = before is not None and before.kind == "high-watermark-loaded" and before.time == moment.time
+    return same_load and (before.high_watermark or 0) > (moment.high_watermark or 0)  # type: ignore[union-attr]
+
+
+def _cut(moment: Moment, end: int | None, known: Moment | None, role: Moment | None) -> Cut:
+    return Cut(
+        broker=-1 if moment.broker is None else moment.broker,
+        offset=-1 if moment.offset is None else moment.offset,
+        log_end_offset=end,
+        high_watermark=known.high_watermark if known else None,
+        leader=role.leader if role else None,
+        epoch=role.epoch if role else None,
+        former_epoch=role.term if role else None,
+        moment=moment,
+        known=known,
+    )
