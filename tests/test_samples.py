@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from auditor.audit import audit
-from auditor.config import AuditConfig
 from auditor.report.json import document
 from rules.catalog import BY_ID
 from rules.finding import Severity
 from tests.lab.expected_from_truth import cases, expected
+from tests.lab.sample_reports import report_on
 
 CASES = cases()
 INCIDENT_FAMILIES = {"LEAD001", "LEAD002", "LEO001", "ACK001", "TRUNC001", "TRUNC002", "TRUNC004"}
@@ -24,7 +23,7 @@ EVIDENCE_READ = {"disk", "logs"}
 
 @cache
 def findings_of(case: Path) -> list[dict[str, Any]]:
-    report = document(audit(case / "dump", AuditConfig(engine="local")))
+    report = document(report_on(case))
     findings: list[dict[str, Any]] = report["findings"]  # type: ignore[assignment]
     return [finding for finding in findings if finding["verdict"] == "violated"]
 
