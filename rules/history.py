@@ -98,18 +98,22 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
     yield from held.values()
 
 
+_REPEATED: Final = (
+    "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
+)  # fmt: skip
+
+
 def _repeats(before: Moment, after: Moment) -> bool:
-    same = ("epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset")
-    return before.span.source == after.span.source and all(getattr(before, n) == getattr(after, n) for n in same)
+    return before.span.source == after.span.source and all(getattr(before, n) == getattr(after, n) for n in _REPEATED)
 
 
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     """By clock, then time, then place in the file: the order in which each witness wrote."""
-    return tuple(sorted(moments, key=lambda m: (m.clock, m.time if m.time is not None else -1, m.span.source, m.span.start)))
+    return tuple(sorted(moments, key=lambda m: (m.clock, -1 if m.time is None else m.time, m.span.source, m.span.start)))
 
 
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
-    """Every statement with the leader epoch in which its values were learnt, or the highest in which they can have been.
+    """Every statement with the leader epoch in which its values were learnt, or the highest in which they can be.
 
     A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
     What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its

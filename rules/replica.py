@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
-from rules.facts import NO_LOG, LogFacts
+from rules.facts import NO_LOG, LogFacts, OffsetStep
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
@@ -120,6 +120,32 @@ class Replica:
         if not self.cleaned:
             return self.log_start_offset
         return self.cleaner_offset.offset if self.cleaner_offset else self.log_end_offset
+
+    @cached_property
+    def distrusted(self) -> frozenset[Span]:
+        """Batches that fail their checksum: nothing of what it covers can be believed, the last offset included."""
+        return frozenset(fault.span for fault in self.log.checksum_faults)
+
+    def believes(self, step: OffsetStep) -> bool:
+        """Whether the offsets around a step come from batches that can be believed."""
+        return step.before not in self.distrusted and step.after not in self.distrusted
+
+    def holds(self, start_offset: int, end_offset: int) -> bool:
+        """Whether every offset of the range stands in a batch that no known defect touches."""
+        log = self.log
+        if log.first_offset is None or not log.first_offset <= start_offset < end_offset <= self.log_end_offset:
+            return False
+        holes = [(step.expected, step.found) for step in log.gaps]
+        holes += [(fault.base_offset, fault.end_offset) for fault in log.checksum_faults]
+        holes += [(u.expected_offset or 0, u.next_offset or u.expected_offset or 0) for u in log.unread]
+        told = min((step.found for step in log.gaps[-1:] if log.gap_count > len(log.gaps)), default=end_offset)
+        return end_offset <= told and not any(a < end_offset and start_offset < b for a, b in holes)
+
+    @cached_property
+    def bare(self) -> bool:
+        """Whether the copy brought segments alone: no line in a checkpoint, no topic id, no snapshot, no epochs."""
+        claims = (self.high_watermark, self.recovery_point, self.log_start_claim, self.cleaner_offset)
+        return not any(claims) and self.topic_id is None and not self.snapshot_offsets and not self.epoch_file.entries
 
     @cached_property
     def log_chain(self) -> EpochChain:

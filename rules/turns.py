@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rules.history import ROLE_KINDS, Moment
 
@@ -16,7 +17,6 @@ class LeaderChange:
     epoch: int
     previous_isr: tuple[int, ...]
     unclean: bool
-    certain: bool
     moment: Moment
     before: Moment | None
 
@@ -25,16 +25,15 @@ def leader_changes(moments: Sequence[Moment]) -> Iterator[LeaderChange]:
     """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
     told: dict[int, LeaderChange] = {}
     for moment in moments:
-        if (moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0) or (moment.kind == "leadership" and moment.leader is not None and moment.leader >= 0 and moment.unclean):
-            _tell(told, moment, moment.previous_isr or (), None, unclean=True, certain=True)
-    states = _states(moments)
-    for before, after in zip(states, states[1:], strict=False):
-        if after.leader is None or after.leader < 0 or before.isr is None or after.clock == "controller":
-            continue
-        if after.epoch != before.epoch:
-            # With a state missing between the two, the ISR may have grown unseen.
-            if (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1:
-                _tell(told, after, before.isr, before, unclean=after.leader not in before.isr, certain=True)
+        elects = moment.leader is not None and moment.leader >= 0
+        if elects and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
+            _tell(told, moment, moment.previous_isr or (), None, unclean=True)
+    for before, after in pairwise(_states(moments)):
+        elects = after.leader is not None and after.leader >= 0 and after.epoch != before.epoch
+        # With a state missing between the two, the ISR may have grown unseen.
+        next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
+        if elects and next_state and before.isr is not None and after.clock != "controller":
+            _tell(told, after, before.isr, before, unclean=after.leader not in before.isr)
     yield from (told[epoch] for epoch in sorted(told))
 
 
@@ -45,7 +44,6 @@ def _tell(
     before: Moment | None,
     *,
     unclean: bool,
-    certain: bool,
 ) -> None:
     if moment.epoch is not None and moment.leader is not None:
         change = LeaderChange(
@@ -53,7 +51,6 @@ def _tell(
             epoch=moment.epoch,
             previous_isr=previous_isr,
             unclean=unclean,
-            certain=certain,
             moment=moment,
             before=before,
         )
@@ -101,20 +98,27 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             role[moment.clock] = replace(moment, term=former)
         told = moment.offset if moment.kind in ROLE_KINDS else moment.end_offset
         end[moment.clock] = told if told is not None else end.get(moment.clock)
-        if moment.kind in (*ROLE_KINDS, "high-watermark-loaded", "cut-below-high-watermark"):
-            if moment.high_watermark is not None and not (moment.kind == "high-watermark-loaded" and _lower(known, moment)):
-                known[moment.clock] = moment
+        if moment.kind == "log-loaded":
+            known.pop(moment.clock, None)
+        if _tells_watermark(moment) and not _lower(known, moment):
+            known[moment.clock] = moment
         if moment.kind == "truncated" and moment.offset is not None:
             yield _cut(moment, end.get(moment.clock), known.get(moment.clock), role.get(moment.clock))
             end[moment.clock] = moment.offset
             known.pop(moment.clock, None)
 
 
+def _tells_watermark(moment: Moment) -> bool:
+    kinds = (*ROLE_KINDS, "high-watermark-loaded", "cut-below-high-watermark")
+    return moment.kind in kinds and moment.high_watermark is not None
+
+
 def _lower(known: dict[str, Moment], moment: Moment) -> bool:
-    """Releases up to 2.3 print one line an assigned replica, the remote ones with 0: only the highest is the log's own."""
+    """Releases up to 2.3 print one line an assigned replica, remote ones with 0: only the highest is the log's own."""
     before = known.get(moment.clock)
-    same_load = before is not None and before.kind == "high-watermark-loaded" and before.time == moment.time
-    return same_load and (before.high_watermark or 0) > (moment.high_watermark or 0)  # type: ignore[union-attr]
+    if before is None or moment.kind != "high-watermark-loaded":
+        return False
+    return (before.high_watermark or 0) > (moment.high_watermark or 0)
 
 
 def _cut(moment: Moment, end: int | None, known: Moment | None, role: Moment | None) -> Cut:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
 from itertools import pairwise
 
 from parsers.tables import BatchHeader
@@ -17,7 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="MonotonicEpoch",
-    message="broker {broker} holds epoch {epoch} at offset {start_offset} behind epoch {higher_epoch}",
+    message="broker {broker}'s log falls back from leader epoch {higher_epoch} to epoch {epoch} at offset {start_offset}",
     implied_by=("SEG006",),
 )
 def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -16,7 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s checkpoint gives offset {start_offset} to epoch {claimed_epoch}, its batch to epoch {epoch}",
+    message="broker {broker}'s leader-epoch-checkpoint lets epoch {claimed_epoch} begin at offset {claimed_start}, but its"
+    " log goes on in epoch {epoch} up to offset {end_offset}",
     implied_by=("EPOCH001", "SEG006"),
 )
 def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -31,7 +32,8 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
 
     Undecided when
     --------------
-    The file is malformed (EPOCH004), or the log is of a format without epochs.
+    The file is malformed (EPOCH004), or the log is of a format without epochs. Without an orderly stop a file that is
+    newer than the log, by a truncation that the log does not show yet, is reported with low severity.
 
     Upheld
     ------
@@ -50,11 +52,19 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
             claim = _contradiction(replica, run)
             if claim is not None:
                 start = max(run.start_offset, claim.start_offset, replica.log_start_offset)
+                newer = replica.clean_shutdown is None and claim.epoch > replica.last_epoch
                 yield Violation(
                     brokers=(replica.broker,),
                     start_offset=start,
                     end_offset=run.end_offset,
-                    facts={"broker": replica.broker, "epoch": run.epoch, "claimed_epoch": claim.epoch},
+                    severity=Severity.LOW if newer else Severity.HIGH,
+                    confidence="possible" if newer else "certain",
+                    facts={
+                        "broker": replica.broker,
+                        "epoch": run.epoch,
+                        "claimed_epoch": claim.epoch,
+                        "claimed_start": claim.start_offset,
+                    },
                     exhibits=(
                         Exhibit(span=claim.span, role="the entry"),
                         Exhibit(span=run.first, role="the first batch of the epoch that the log shows"),

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s leader-epoch-checkpoint does not know epoch {epoch} of offsets [{start_offset}, {end_offset});"
-    " {signature}",
+    message="broker {broker}'s leader-epoch-checkpoint does not say that offsets [{start_offset}, {end_offset}) are of epoch"
+    " {epoch}: {signature}",
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Batches of an epoch have no entry in the leader-epoch-checkpoint.
@@ -33,7 +33,9 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
 
     Undecided when
     --------------
-    The directory is an incomplete copy that brought no small files at all, or the file is malformed (EPOCH004).
+    The directory is an incomplete copy that brought no small files at all, or the file is malformed (EPOCH004). Without
+    an orderly stop, a file that lacks only the newest epochs may be of an earlier moment than the log, and one that
+    begins late may be newer than the log start offset on disk: both are reported with low severity.
 
     Upheld
     ------
@@ -49,7 +51,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
         missing = [run for run in replica.log.epochs if _lacks(replica, run)]
         if not missing or replica.epoch_file.state == "malformed":
             continue
-        if replica.epoch_file.state == "missing" and not replica.snapshot_offsets and replica.topic_id is None:
+        if replica.epoch_file.state == "missing" and replica.bare:
             yield Undecided(
                 reason=f"broker {replica.broker}'s directory holds segments only",
                 missing="its leader-epoch-checkpoint",
@@ -57,7 +59,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             )
             continue
         for run in missing:
-            yield _violation(evidence, replica, run)
+            yield _violation(replica, run)
 
 
 def _lacks(replica: Replica, run: EpochRun) -> bool:
@@ -69,21 +71,23 @@ def _lacks(replica: Replica, run: EpochRun) -> bool:
     return not known or max(known) < run.epoch
 
 
-def _violation(evidence: PartitionEvidence, replica: Replica, run: EpochRun) -> Violation:
+def _violation(replica: Replica, run: EpochRun) -> Violation:
     file = replica.epoch_file
-    newest = evidence.copied_live and run is replica.log.epochs[-1]
+    start = max(run.start_offset, replica.log_start_offset)
+    covered = min((e.start_offset for e in file.entries if e.epoch == run.epoch), default=run.end_offset)
+    doubtful = _may_be_of_another_moment(replica, run, covered)
     role = "the leader-epoch-checkpoint that lacks the epoch"
     return Violation(
         brokers=(replica.broker,),
-        start_offset=max(run.start_offset, replica.log_start_offset),
-        end_offset=run.end_offset,
-        severity=Severity.LOW if newest else Severity.HIGH,
-        confidence="possible" if newest else "certain",
+        start_offset=start,
+        end_offset=covered if start < covered < run.end_offset else run.end_offset,
+        severity=Severity.LOW if doubtful else Severity.HIGH,
+        confidence="possible" if doubtful else "certain",
         facts={
             "broker": replica.broker,
             "epoch": run.epoch,
             "file": file.state,
-            "signature": _signature(replica, run),
+            "signature": "the file may be of another moment than the log" if doubtful else _signature(replica, run),
             "known_epochs": tuple(entry.epoch for entry in file.entries),
         },
         exhibits=(
@@ -93,13 +97,25 @@ def _violation(evidence: PartitionEvidence, replica: Replica, run: EpochRun) -> 
     )
 
 
+def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int) -> bool:
+    """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer."""
+    if replica.clean_shutdown is not None:
+        return False
+    if not replica.epoch_file.entries:
+        return len(replica.log.epochs) == 1 and run.start_offset <= replica.log_start_offset
+    newest = max(entry.epoch for entry in replica.epoch_file.entries)
+    first = replica.epoch_file.entries[0]
+    moved = covered < run.end_offset and first.epoch == run.epoch and run.start_offset <= replica.log_start_offset
+    return run.epoch > newest or moved
+
+
 def _signature(replica: Replica, run: EpochRun) -> str:
     """The known defect that leaves such a file, where one fits."""
     file = replica.epoch_file
     if file.state != "entries":
         return f"the file is {file.state}"
-    if run.epoch == 0 and replica.clean_shutdown is None:
-        return "as KAFKA-10432 leaves it after an unclean restart of 2.2 to 2.6.0"
     if file.entries and file.entries[0].start_offset > run.start_offset:
-        return "the file begins in the middle of the log, as after its deletion"
-    return "as KAFKA-16541 leaves it after a power loss on 3.7"
+        middle = "the file begins in the middle of the log, as after its deletion"
+        zero = " or, where only epoch 0 is gone, after an unclean restart of 2.2 to 2.6.0 (KAFKA-10432)"
+        return middle + (zero if run.epoch == 0 and replica.log.epochs[0] is run else "")
+    return "the file misses an epoch between those it knows, as after a power loss on 3.7 (KAFKA-16541)"

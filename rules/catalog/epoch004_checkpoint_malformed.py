@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
 from itertools import pairwise
 
 from parsers.tables import EpochEntry, Refusal
@@ -22,7 +21,7 @@ from rules.rule import rule
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader-epoch-checkpoint breaks its grammar or does not rise.
 
-    A file of zero bytes is lawful (the broker creates it so), and so is a file that says zero. Entries that begin at one
+    A file of zero bytes is lawful (the broker creates it so), and so is one of no entries. Two entries of one start
     offset were written up to 2.0.0.
 
     Proves
@@ -55,7 +54,8 @@ def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Un
 
 def _problem(replica: Replica) -> str | None:
     if replica.epoch_file.state == "malformed":
-        own = (r for r in replica.refusals if replica.epoch_file.span and r.span.source == replica.epoch_file.span.source)
+        source = replica.epoch_file.span.source if replica.epoch_file.span else None
+        own = (refusal for refusal in replica.refusals if refusal.span.source == source)
         return next((f"expected {r.expected}, found {r.found}" for r in own), "it could not be read")
     for before, behind in pairwise(replica.epoch_file.entries):
         if behind.epoch <= before.epoch:

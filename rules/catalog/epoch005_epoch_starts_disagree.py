@@ -15,14 +15,15 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(EpochEntry, BatchHeader),
     law="EpochStartUnique",
-    message="brokers {brokers} let epoch {epoch} begin at different offsets: {left_start} and {right_start}",
+    message="leader epoch {epoch} begins at offset {left_start} on broker {left} and at offset {right_start} on broker {right}",
     implied_by=("EPOCH001", "EPOCH002", "EPOCH004", "SEG006"),
 )
 def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas let one leader epoch begin at different offsets.
 
-    One leader opens an epoch, at its log end. Each replica's first entry is passed over: it is clipped to that
-    replica's own log start. Compaction may lawfully remove the first batches of an epoch before they are copied.
+    One leader opens an epoch, at its log end. Batches testify where there are some, the leader-epoch-checkpoint
+    elsewhere. What a replica knows first is passed over: it is clipped to that replica's own log start. Compaction may
+    lawfully remove the first batches of an epoch before they are copied.
 
     Proves
     ------
@@ -53,15 +54,23 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
                     brokers=(left.broker, right.broker),
                     start_offset=low,
                     end_offset=high,
-                    facts={"epoch": epoch, "left_start": ours[epoch], "right_start": theirs[epoch]},
+                    facts={
+                        "epoch": epoch,
+                        "left": left.broker,
+                        "right": right.broker,
+                        "left_start": ours[epoch],
+                        "right_start": theirs[epoch],
+                        "subject": str(epoch),
+                    },
                     exhibits=tuple(_exhibits(left, epoch)) + tuple(_exhibits(right, epoch)),
                 )
 
 
 def _starts(replica: Replica) -> dict[int, int]:
-    """Where each epoch begins, by the file where it has entries, else by the batches; without the clipped first one."""
-    chain = replica.file_chain or replica.log_chain
-    return {entry.epoch: entry.start_offset for entry in chain[1:]}
+    """Where each epoch begins, the clipped first one left out; of entries that contradict the log EPOCH002 speaks."""
+    clipped = {chain[0].epoch for chain in (replica.file_chain, replica.log_chain) if chain}
+    starts = {entry.epoch: entry.start_offset for entry in (*replica.file_chain, *replica.log_chain)}
+    return {epoch: start for epoch, start in starts.items() if epoch not in clipped}
 
 
 def _exhibits(replica: Replica, epoch: int) -> Iterator[Exhibit]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
 from itertools import pairwise
+from typing import Final
 
 from parsers.tables import BatchHeader, EpochEntry
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+
+TOLD: Final = 100
+"""Missing epochs named one by one behind a known one."""
 
 
 @rule(
@@ -17,7 +20,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="epochs {epochs} left no trace on any replica: harmless if their leaders wrote nothing",
+    message="leader epochs {epochs} left no trace on any replica, which is harmless if their leaders wrote nothing",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.
@@ -43,19 +46,22 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     broker 1 000333|
     broker 2 000333|
     """
-    replicas = [replica for replica in evidence.current if replica.log.epochs]
-    runs = sorted(
-        ((run.epoch, run) for replica in replicas for run in replica.log.epochs if run.epoch >= 0),
-        key=lambda pair: (pair[0], pair[1].first.source, pair[1].first.start),
-    )
-    known = {epoch for epoch, _ in runs} | {e.epoch for r in evidence.current for e in r.epoch_file.entries}
-    for (low, before), (high, behind) in pairwise(runs):
-        missing = tuple(epoch for epoch in range(low + 1, min(high, low + 1000)) if epoch not in known)
+    for replicas in evidence.incarnations:
+        yield from _gaps(tuple(replica for replica in replicas if replica.log.epochs), replicas)
+
+
+def _gaps(holding: tuple[Replica, ...], replicas: tuple[Replica, ...]) -> Iterator[Violation]:
+    low = max((replica.log_start_offset for replica in holding), default=0)
+    runs = [run for r in holding for run in r.log.epochs if run.epoch >= 0 and run.end_offset > low]
+    runs.sort(key=lambda run: (run.epoch, run.first.source, run.first.start))
+    known = {run.epoch for r in holding for run in r.log.epochs} | {e.epoch for r in replicas for e in r.epoch_file.entries}
+    for before, behind in pairwise(runs):
+        missing = tuple(e for e in range(before.epoch + 1, min(behind.epoch, before.epoch + TOLD)) if e not in known)
         if missing:
             yield Violation(
-                brokers=tuple(sorted({replica.broker for replica in replicas})),
+                brokers=tuple(sorted({replica.broker for replica in holding})),
                 start_offset=before.end_offset,
-                end_offset=behind.start_offset if behind.start_offset > before.end_offset else before.end_offset,
+                end_offset=max(before.end_offset, behind.start_offset),
                 facts={"epochs": missing},
                 exhibits=(
                     Exhibit(span=before.last, role="the last batch of the epoch before"),

@@ -46,7 +46,6 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
         if change.unclean:
             yield Violation(
                 brokers=(change.leader,),
-                confidence="certain" if change.certain else "likely",
                 facts={
                     "leader": change.leader,
                     "epoch": change.epoch,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
 from itertools import pairwise
 
 from parsers.tables import BatchHeader
