@@ -129,7 +129,8 @@ def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment
     if isinstance(row, Produce):
         return Moment(
             kind="produced", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
-            offset=row.base_offset, acks=row.acks, error=row.error_code, log_start_offset=row.log_start_offset, span=span,
+            offset=row.base_offset, acks=row.acks, error=row.error_code, log_start_offset=row.log_start_offset,
+            span=span,
         )  # fmt: skip
     if isinstance(row, EpochRequest):
         return Moment(

@@ -38,7 +38,11 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
 
 
 def _fact(
-    unit: ReadUnit, topic: str | None, partition: int | None, moments: tuple[Moment, ...], root: RootClaims | None = None
+    unit: ReadUnit,
+    topic: str | None,
+    partition: int | None,
+    moments: tuple[Moment, ...],
+    root: RootClaims | None = None,
 ) -> Fact:
     return Fact(
         cluster_id=unit.cluster_id,

@@ -51,7 +51,7 @@ class TopicName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadUnit:
-    """Work for one task: a stretch of one replica's log, small files of its directory or log dir, or a log over time."""
+    """Work for one task: a stretch of a replica's log, small files of its directory or log dir, a log over time."""
 
     kind: UnitKind
     dump: str

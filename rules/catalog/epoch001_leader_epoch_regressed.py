@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="MonotonicEpoch",
-    message="broker {broker}'s log falls back from leader epoch {higher_epoch} to epoch {epoch} at offset {start_offset}",
+    message="broker {broker}'s log falls from leader epoch {higher_epoch} back to {epoch} at offset {start_offset}",
     implied_by=("SEG006",),
 )
 def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

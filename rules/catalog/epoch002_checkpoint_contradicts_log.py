@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s leader-epoch-checkpoint lets epoch {claimed_epoch} begin at offset {claimed_start}, but its"
-    " log goes on in epoch {epoch} up to offset {end_offset}",
+    message="broker {broker}'s leader-epoch-checkpoint lets epoch {claimed_epoch} begin at offset {claimed_start},"
+    " but its log goes on in epoch {epoch} up to offset {end_offset}",
     implied_by=("EPOCH001", "SEG006"),
 )
 def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s leader-epoch-checkpoint does not say that offsets [{start_offset}, {end_offset}) are of epoch"
-    " {epoch}: {signature}",
+    message="broker {broker}'s leader-epoch-checkpoint does not say that offsets [{start_offset}, {end_offset})"
+    " are of epoch {epoch}: {signature}",
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Batches of an epoch have no entry in the leader-epoch-checkpoint.

@@ -54,7 +54,8 @@ def _gaps(holding: tuple[Replica, ...], replicas: tuple[Replica, ...]) -> Iterat
     low = max((replica.log_start_offset for replica in holding), default=0)
     runs = [run for r in holding for run in r.log.epochs if run.epoch >= 0 and run.end_offset > low]
     runs.sort(key=lambda run: (run.epoch, run.first.source, run.first.start))
-    known = {run.epoch for r in holding for run in r.log.epochs} | {e.epoch for r in replicas for e in r.epoch_file.entries}
+    known = {run.epoch for replica in holding for run in replica.log.epochs}
+    known |= {entry.epoch for replica in replicas for entry in replica.epoch_file.entries}
     for before, behind in pairwise(runs):
         missing = tuple(e for e in range(before.epoch + 1, min(behind.epoch, before.epoch + TOLD)) if e not in known)
         if missing:

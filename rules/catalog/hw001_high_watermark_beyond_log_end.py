@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} knew high watermark {end_offset}, and its log ends at {start_offset}: {meaning};"
-    " brokers that hold the rest: {holders}",
+    message="broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}: {meaning};"
+    " brokers that hold the missing records: {holders}",
     implied_by=("SEG008", "SEG003", "SEG002"),
 )
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -31,8 +31,10 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
 
     Undecided when
     --------------
-    No broker of the cluster stopped in order: the copy may have been taken live, so log and checkpoint may be of
-    different moments. It is then reported with low severity.
+    The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
+    replica, and in a copy taken live log and checkpoint are of different moments. It is then reported with low
+    severity, with medium where other replicas are at hand and none holds the records, and stays high where the tail
+    had been flushed.
 
     Upheld
     ------
@@ -69,11 +71,11 @@ def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int)
 def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
     if replica.clean_shutdown is not None:
-        return Severity.HIGH, "lost since its orderly stop"
+        return Severity.HIGH, "its tail was lost since it stopped in order"
     if evidence.copied_live:
-        return Severity.LOW, "lost in a crash, or copied while it ran"
+        return Severity.LOW, "its tail was lost in a crash, or the files were copied while it ran"
     if flushed:
-        return Severity.HIGH, "flushed data was lost in a crash"
-    if holders:
-        return Severity.MEDIUM, "its unflushed tail was lost in a crash"
-    return Severity.HIGH, "its unflushed tail was lost in a crash, and no replica here holds it"
+        return Severity.HIGH, "its tail was lost although it had been flushed"
+    if holders or len(evidence.followers_of(replica)) == 0:
+        return Severity.LOW, "its unflushed tail was lost in a crash, or the files were copied while it ran"
+    return Severity.MEDIUM, "its unflushed tail was lost in a crash, and no replica here holds it"

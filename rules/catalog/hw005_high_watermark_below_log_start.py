@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(OffsetCheckpoint,),
     law="TypeOk",
-    message="broker {broker}'s high watermark {high_watermark} is below its log start offset {log_start_offset}",
+    message="broker {broker} wrote high watermark {high_watermark}, below its log start offset {log_start_offset}",
 )
 def high_watermark_below_log_start(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The high watermark on disk is below the log start offset.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import Difference, PartitionEvidence
+from rules.evidence import Difference, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="brokers {brokers} hold different records at offsets [{start_offset}, {end_offset}), below their high watermarks;"
-    " {judgement}",
+    message="brokers {brokers} hold different records at offsets [{start_offset}, {end_offset}), which both count as"
+    " committed: {judgement}",
     implied_by=("LOG003", "SEG006", "EPOCH001"),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -41,23 +41,36 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     broker 1* 000022|2
     broker 2  00001|1
     """
-    if len(evidence.current) < 2:
+    if not evidence.pairs and len(evidence.current) == 1:
         alone = evidence.brokers_in_dump < 2
         yield Undecided(
             reason="one replica is at hand", missing="the log of another replica", blocking=alone,
             brokers=tuple(replica.broker for replica in evidence.current),
         )  # fmt: skip
+    yield from _open_points(evidence)
+    for (start, end), found in _by_range(evidence).items():
+        yield _violation(evidence, start, end, found)
+
+
+def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for gap in evidence.uncompared:
         yield Undecided(
             reason=gap.reason,
             missing=gap.missing,
-            blocking=gap.blocking,
             brokers=(gap.left.broker, gap.right.broker),
             start_offset=gap.start_offset,
             end_offset=gap.end_offset,
+            blocking=gap.blocking,
         )
-    for (start, end), found in _by_range(evidence).items():
-        yield _violation(evidence, start, end, found)
+    for difference in evidence.differences:
+        if not difference.watermarks_known and not difference.same_epoch:
+            yield Undecided(
+                reason="records differ, and whether they were committed is not known",
+                missing="the replication-offset-checkpoint of both brokers",
+                brokers=(difference.left.broker, difference.right.broker),
+                start_offset=difference.start_offset,
+                end_offset=difference.end_offset,
+            )
 
 
 def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Difference]]:
@@ -72,36 +85,66 @@ def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Differe
 
 def _violation(evidence: PartitionEvidence, start: int, end: int, found: list[Difference]) -> Violation:
     brokers = tuple(sorted({broker for d in found for broker in (d.left.broker, d.right.broker)}))
-    wrong, why = _wrong_side(evidence, found, brokers)
+    odd, why = _judgement(evidence, found, start, end)
+    verified = all(difference.verified for difference in found)
     return Violation(
         brokers=brokers,
         start_offset=start,
         end_offset=end,
+        confidence="certain" if verified else "likely",
         facts={
             "judgement": why,
-            "wrong_side": wrong,
+            "wrong_side": odd,
             "epochs": tuple(sorted({epoch for d in found for epoch in (*d.left_epochs, *d.right_epochs)})),
-            "high_watermarks": tuple(found[0].high_watermarks),
+            "high_watermarks": tuple(sorted({mark for d in found for mark in d.high_watermarks})),
             "exact": all(d.exact for d in found),
         },
         exhibits=tuple(exhibit for d in found for exhibit in first_batches(d)),
     )
 
 
-def _wrong_side(
-    evidence: PartitionEvidence, found: list[Difference], brokers: tuple[int, ...]
+def _judgement(
+    evidence: PartitionEvidence, found: list[Difference], start: int, end: int
 ) -> tuple[tuple[int, ...], str]:
-    """Who differs from the majority; with no majority, who differs from the replica that would lead."""
-    against = {broker: sum(broker in (d.left.broker, d.right.broker) for d in found) for broker in brokers}
-    most = max(against.values())
-    alone = tuple(broker for broker, count in against.items() if count == most)
-    if len(brokers) > 2 and len(alone) == 1:
-        return alone, f"broker {alone[0]} differs from the others, which agree"
-    leaders = {replica.broker for replica in evidence.presumed_leaders}
-    others = tuple(broker for broker in brokers if broker not in leaders)
-    if others and len(others) < len(brokers):
-        return others, f"broker {others[0]} differs from broker {min(leaders)}, which holds the newest epoch and log end"
+    """Which side is wrong, as far as the disks tell: whom the others contradict, or whose epoch was superseded."""
+    sides = sorted({r.broker: r for d in found for r in (d.left, d.right)}.items())
+    agreeing = {broker: _agreeing(evidence, replica, start, end) for broker, replica in sides}
+    most = max(map(len, agreeing.values()))
+    alone = tuple(broker for broker, others in agreeing.items() if not others)
+    if most and alone and len(alone) < len(sides):
+        others = sorted({broker, *agreeing[broker]} for broker in agreeing if len(agreeing[broker]) == most)[0]
+        names = " and ".join(map(str, sorted(others)))
+        return alone, f"broker {_names(alone)} stands alone, brokers {names} agree"
+    newest = {broker: _epoch_at(replica, start) for broker, replica in sides}
+    highest = max(newest.values())
+    older = tuple(broker for broker, epoch in newest.items() if epoch < highest)
+    if older and min(newest.values()) >= 0:
+        winner = next(broker for broker, epoch in newest.items() if epoch == highest)
+        return older, (
+            f"broker {_names(older)} holds what epoch {newest[older[0]]} wrote,"
+            f" broker {winner} what the later epoch {highest} wrote in its place"
+        )
     return (), "the disks alone do not tell which side is right"
+
+
+def _names(brokers: tuple[int, ...]) -> str:
+    return " and ".join(map(str, brokers))
+
+
+def _agreeing(evidence: PartitionEvidence, replica: Replica, start: int, end: int) -> frozenset[int]:
+    """Brokers whose replicas hold the whole range and hold the same there."""
+    differing = {
+        broker
+        for d in evidence.differences
+        if replica in (d.left, d.right) and d.start_offset < end and start < d.end_offset
+        for broker in (d.left.broker, d.right.broker)
+    }
+    others = (r for r in evidence.followers_of(replica) if r.broker not in differing and r.holds(start, end))
+    return frozenset(other.broker for other in others)
+
+
+def _epoch_at(replica: Replica, offset: int) -> int:
+    return next((run.epoch for run in replica.log.epochs if run.start_offset <= offset < run.end_offset), -1)
 
 
 def first_batches(difference: Difference) -> Iterator[Exhibit]:

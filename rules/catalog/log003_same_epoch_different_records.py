@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, RecordRow),
     law="LogMatchingProperty",
-    message="brokers {left} and {right} hold different records of epoch {epochs} at offsets [{start_offset}, {end_offset}):"
-    " the epoch protocol cannot see it",
+    message="brokers {left} and {right} hold different records of leader epoch {epochs} at offsets"
+    " [{start_offset}, {end_offset}): the epoch protocol takes them for the same, and nothing will heal it",
     implied_by=("SEG006",),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -50,6 +50,7 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
                 brokers=(difference.left.broker, difference.right.broker),
                 start_offset=difference.start_offset,
                 end_offset=difference.end_offset,
+                confidence="certain" if difference.verified else "likely",
                 facts={
                     "left": difference.left.broker,
                     "right": difference.right.broker,

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds a batch at offsets [{start_offset}, {end_offset}) whose bytes do not give its checksum;"
-    " good copies: {good_copies}",
+    message="broker {broker} holds a damaged batch at offsets [{start_offset}, {end_offset}): its bytes do not give its"
+    " checksum; brokers with a good copy: {good_copies}",
 )
 def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A stored batch does not give the checksum it carries.
@@ -46,11 +46,12 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
     """
     for replica in evidence.replicas:
         for fault in replica.log.checksum_faults if replica.state in ("current", "future") else ():
-            good = tuple(r.broker for r in evidence.current if _holds_soundly(r, replica, fault))
+            end = _end(replica, fault)
+            good = tuple(r.broker for r in evidence.current if _holds_soundly(r, replica, fault.base_offset, end))
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=fault.base_offset,
-                end_offset=fault.end_offset,
+                end_offset=end,
                 severity=_severity(replica, fault, good),
                 facts={
                     "broker": replica.broker,
@@ -63,14 +64,18 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
             )
 
 
-def _holds_soundly(other: Replica, faulty: Replica, fault: ChecksumFault) -> bool:
+def _end(replica: Replica, fault: ChecksumFault) -> int:
+    """Where the damaged batch ends; its own last offset may be part of the damage, the batch behind it tells better."""
+    steps = (*replica.log.overlaps, *replica.log.gaps)
+    behind = next((step.found for step in steps if step.before == fault.span), fault.end_offset)
+    return behind if behind > fault.base_offset else fault.end_offset
+
+
+def _holds_soundly(other: Replica, faulty: Replica, start_offset: int, end_offset: int) -> bool:
     """Whether another replica covers the offsets with batches that verify."""
     if other is faulty or not same_topic(other, faulty) or not other.log.checksums_verified:
         return False
-    covered = any(r.start_offset <= fault.base_offset and fault.end_offset <= r.end_offset for r in other.log.epochs)
-    damaged = (f for f in other.log.checksum_faults if f.base_offset < fault.end_offset and fault.base_offset < f.end_offset)
-    holes = (s for s in other.log.gaps if s.expected < fault.end_offset and fault.base_offset < s.found)
-    return covered and not any(damaged) and not any(holes)
+    return other.holds(start_offset, end_offset)
 
 
 def _committed(replica: Replica, fault: ChecksumFault) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, Refusal
 from rules.evidence import PartitionEvidence
+from rules.facts import UnreadBytes
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,7 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal),
     law="TypeOk",
-    message="broker {broker} has {bytes} unreadable bytes inside its log; offsets [{start_offset}, {end_offset}) lie there",
+    message="broker {broker} has {bytes} unreadable bytes inside its log, where offsets [{start_offset}, {end_offset})"
+    " should be",
 )
 def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Unreadable bytes are followed by valid batches.
@@ -27,7 +29,8 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
 
     Undecided when
     --------------
-    Nothing valid follows in the whole log: then it is a torn tail (SEG003).
+    Nothing valid follows in the whole log: then it is a torn tail (SEG003). In a copy taken live a segment may be torn
+    at its end, because the next one was begun before that was copied: low severity.
 
     Upheld
     ------
@@ -41,12 +44,16 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     """
     for replica in evidence.current:
         for unread in replica.log.unread:
-            if unread.next_offset is None or unread.kind == "zero_tail" and unread.next_offset == unread.expected_offset:
+            if unread.next_offset is None or _empty_space(unread):
                 continue
+            start = replica.log_start_offset if unread.expected_offset is None else unread.expected_offset
+            moved = evidence.copied_live and unread.kind in ("torn_tail", "zero_tail")
             yield Violation(
                 brokers=(replica.broker,),
-                start_offset=unread.expected_offset,
-                end_offset=max(unread.next_offset, unread.expected_offset or 0),
+                start_offset=start,
+                end_offset=max(unread.next_offset, start),
+                severity=Severity.LOW if moved else Severity.HIGH,
+                confidence="possible" if moved else "certain",
                 facts={
                     "broker": replica.broker,
                     "bytes": unread.span.end - unread.span.start,
@@ -56,3 +63,8 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
             )
+
+
+def _empty_space(unread: UnreadBytes) -> bool:
+    """Zeros behind which the next segment continues without a gap: space that was allocated and never used."""
+    return unread.kind == "zero_tail" and unread.next_offset == unread.expected_offset

@@ -30,7 +30,8 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
     Undecided when
     --------------
-    The recovery point is not known; the tail is then reported as information.
+    The recovery point is not known; the tail is then reported as information. A segment that the operating system
+    would not read leaves the log open.
 
     Upheld
     ------
@@ -45,6 +46,9 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     for replica in evidence.current:
         for unread in replica.log.unread:
             if unread.next_offset is not None:
+                continue
+            if unread.kind == "unreadable":
+                yield _unreadable(replica, unread)
                 continue
             flushed = _below_recovery_point(replica, unread)
             if unread.kind == "zero_tail" and not flushed:
@@ -63,6 +67,15 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
             )
+
+
+def _unreadable(replica: Replica, unread: UnreadBytes) -> Undecided:
+    return Undecided(
+        reason=f"a segment of broker {replica.broker} could not be read",
+        missing=f"a readable {unread.span.source}",
+        brokers=(replica.broker,),
+        exhibits=(Exhibit(span=unread.span, role="the segment that could not be read"),),
+    )
 
 
 def _below_recovery_point(replica: Replica, unread: UnreadBytes) -> bool:

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds offsets [{start_offset}, {end_offset}) twice: {overlaps} places in its log go back",
+    message="broker {broker}'s log goes back from offset {end_offset} to {start_offset}, and so holds those offsets twice",
     implied_by=("SEG006",),
 )
 def offsets_overlap_or_regress(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -30,7 +30,8 @@ def offsets_overlap_or_regress(evidence: PartitionEvidence) -> Iterator[Violatio
 
     Undecided when
     --------------
-    A compressed legacy batch does not tell its first offset, and nothing asked for decoding it.
+    A compressed legacy batch does not tell its first offset, and nothing asked for decoding it. The last offset of a
+    batch that fails its checksum (SEG001) proves nothing.
 
     Upheld
     ------
@@ -43,7 +44,7 @@ def offsets_overlap_or_regress(evidence: PartitionEvidence) -> Iterator[Violatio
     broker 2 00011|
     """
     for replica in evidence.current:
-        for step in replica.log.overlaps:
+        for step in filter(replica.believes, replica.log.overlaps):
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=step.found,

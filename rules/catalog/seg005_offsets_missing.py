@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.evidence import EPOCHS_SINCE_MAGIC, PartitionEvidence, Replica
 from rules.facts import OffsetStep
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -16,7 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}); brokers that do: {holders}",
+    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), in the middle of its log; brokers that"
+    " do: {holders}",
     implied_by=("SEG002", "SEG006"),
 )
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -32,7 +33,9 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
-    Every replica has the same hole: the topic may have been compacted before; it is reported with low severity.
+    Every replica has the same hole, or the copy lacks the checkpoints that would show a compaction: low severity. So is
+    a hole between the last two segments of a copy taken live, which may be of different moments. A compressed legacy
+    batch does not tell its first offset: a hole before it stays unseen.
 
     Upheld
     ------
@@ -47,24 +50,53 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     if evidence.compacted:
         return
     for replica in evidence.current:
-        for step in replica.log.gaps:
-            if step.found <= replica.log_start_offset or _unreadable(replica, step) or _converted(replica, evidence):
-                continue
-            peers = [r for r in evidence.current if r is not replica and same_topic(r, replica)]
-            holders = tuple(r.broker for r in peers if _holds(r, step))
-            shared = bool(peers) and all(step.expected in {gap.expected for gap in r.log.gaps} for r in peers)
-            yield Violation(
+        if replica.log.unknown_bases:
+            yield Undecided(
+                reason="compressed batches of an old format do not tell their first offset",
+                missing="their records",
                 brokers=(replica.broker,),
-                start_offset=step.expected,
-                end_offset=step.found,
-                severity=Severity.LOW if shared else Severity.HIGH,
-                confidence="possible" if shared else "certain",
-                facts={"broker": replica.broker, "holders": holders, "gaps": replica.log.gap_count, "shared": shared},
-                exhibits=(
-                    Exhibit(span=step.before, role="the last batch before the hole"),
-                    Exhibit(span=step.after, role="the first batch behind it"),
-                ),
+                blocking=False,
             )
+        for step in filter(replica.believes, replica.log.gaps):
+            lawful = step.found <= replica.log_start_offset or _converted(replica, evidence)
+            if not lawful and not _unreadable(replica, step):
+                yield _violation(evidence, replica, step)
+
+
+def _violation(evidence: PartitionEvidence, replica: Replica, step: OffsetStep) -> Violation:
+    peers = evidence.followers_of(replica)
+    shared = bool(peers) and all(_has_hole(peer, step) for peer in peers)
+    moved = evidence.copied_live and _between_last_segments(replica, step)
+    doubtful = shared or moved or replica.bare
+    return Violation(
+        brokers=(replica.broker,),
+        start_offset=step.expected,
+        end_offset=step.found,
+        severity=Severity.LOW if doubtful else Severity.HIGH,
+        confidence="possible" if doubtful else "certain",
+        facts={
+            "broker": replica.broker,
+            "holders": tuple(peer.broker for peer in peers if peer.holds(step.expected, step.found)),
+            "gaps": replica.log.gap_count,
+            "shared": shared,
+        },
+        exhibits=(
+            Exhibit(span=step.before, role="the last batch before the hole"),
+            Exhibit(span=step.after, role="the first batch behind it"),
+        ),
+    )
+
+
+def _has_hole(peer: Replica, step: OffsetStep) -> bool:
+    """Whether a peer has this hole too; of more holes than are kept, those beyond count as had."""
+    told = peer.log.gaps[-1].found if peer.log.gap_count > len(peer.log.gaps) else peer.log_end_offset
+    kept = any(gap.expected <= step.expected and step.found <= gap.found for gap in peer.log.gaps)
+    return kept or step.found > told or step.found <= peer.log_start_offset
+
+
+def _between_last_segments(replica: Replica, step: OffsetStep) -> bool:
+    last = replica.segments[-1].source if replica.segments else None
+    return step.before.source != step.after.source == last
 
 
 def _unreadable(replica: Replica, step: OffsetStep) -> bool:
@@ -74,10 +106,5 @@ def _unreadable(replica: Replica, step: OffsetStep) -> bool:
 
 def _converted(replica: Replica, evidence: PartitionEvidence) -> bool:
     """Whether the replica holds converted batches, from which control batches were dropped."""
-    legacy = any(magic < 2 for magic in replica.log.magics)
+    legacy = any(magic < EPOCHS_SINCE_MAGIC for magic in replica.log.magics)
     return legacy and any(other.log.control_batches for other in evidence.current if other is not replica)
-
-
-def _holds(other: Replica, step: OffsetStep) -> bool:
-    covers = any(run.start_offset < step.found and step.expected < run.end_offset for run in other.log.epochs)
-    return covers and not any(gap.expected < step.found and step.expected < gap.found for gap in other.log.gaps)

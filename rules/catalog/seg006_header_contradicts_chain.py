@@ -17,7 +17,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds a batch at [{start_offset}, {end_offset}) whose {field} contradicts the batches around it",
+    message="broker {broker} holds a batch at offsets [{start_offset}, {end_offset}) whose {field} contradicts the batches"
+    " around it",
 )
 def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A header contradicts its neighbours in a field outside the checksum.
@@ -51,9 +52,8 @@ def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation 
 
 
 def _impossible(replica: Replica) -> Iterator[Violation]:
-    unsound = {fault.span for fault in replica.log.checksum_faults}
     for fault in replica.log.header_faults:
-        if fault.span not in unsound:
+        if fault.span not in replica.distrusted:
             exhibit = Exhibit(span=fault.span, role="the header that no broker writes")
             yield _violation(replica, fault.base_offset, max(fault.end_offset, fault.base_offset), "header", exhibit)
 

@@ -23,8 +23,8 @@ def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Und
 
     Proves
     ------
-    The batch was written so: a wrong record count, a broken varint, an unknown codec, a stream that does not decompress.
-    Every consumer fails on it, and the log cleaner stops at it.
+    The batch was written so: a wrong record count, a broken varint, an unknown codec, a stream that does not
+    decompress. Every consumer fails on it, and the log cleaner stops at it.
 
     Undecided when
     --------------

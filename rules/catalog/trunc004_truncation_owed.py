@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
-    message="broker {follower} must be cut to {start_offset} when it follows broker {leader}: asked where epoch {asked_epoch}"
-    " ends, the leader answers ({answered_epoch}, {answered_offset}); {meaning}",
+    message="broker {follower} will be cut to offset {start_offset} when it follows broker {leader}, which answers epoch"
+    " {answered_epoch} and end offset {answered_offset} to its epoch {asked_epoch}: {meaning}",
 )
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The epoch protocol demands a cut that has not happened yet.
@@ -44,13 +44,25 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 1* 000222|2
     broker 2  0000011|
     """
-    for leader in evidence.presumed_leaders[:1]:
-        for follower in evidence.followers_of(leader):
-            if not follower.loaded_chain or not leader.loaded_chain:
-                continue
+    for follower, leader in _pairs(evidence):
+        if not follower.loaded_chain or not leader.loaded_chain:
+            yield Undecided(
+                reason="a replica knows no leader epoch, so that a cut would be at the high watermark",
+                missing="batches of format 2 and their leader-epoch-checkpoint",
+                brokers=(follower.broker,),
+                blocking=False,
+            )
+        else:
             owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
             if owed.cuts and owed.offset < follower.log_end_offset:
                 yield _violation(follower, leader, owed)
+
+
+def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
+    """Every follower with the first of those that could lead its incarnation of the topic."""
+    for replicas in evidence.incarnations:
+        leader = next((replica for replica in evidence.presumed_leaders if replica in replicas), None)
+        yield from ((follower, leader) for follower in replicas if leader is not None and follower is not leader)
 
 
 def _violation(follower: Replica, leader: Replica, owed: Truncation) -> Violation:
