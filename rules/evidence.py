@@ -50,6 +50,8 @@ __all__ = [
 Level = Literal["quick", "full", "deep"]
 COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "_schemas"})
 METADATA_TOPIC: Final = "__cluster_metadata"
+EPOCHS_SINCE_MAGIC: Final = 2
+"""The record format that carries leader epochs, producers and control batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

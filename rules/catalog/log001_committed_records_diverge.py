@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import Difference, PartitionEvidence, Replica
@@ -42,7 +42,7 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     broker 2  00001|1
     """
     if not evidence.pairs and len(evidence.current) == 1:
-        alone = evidence.brokers_in_dump < 2
+        alone = evidence.brokers_in_dump == 1
         yield Undecided(
             reason="one replica is at hand", missing="the log of another replica", blocking=alone,
             brokers=tuple(replica.broker for replica in evidence.current),
@@ -112,9 +112,8 @@ def _judgement(
     most = max(map(len, agreeing.values()))
     alone = tuple(broker for broker, others in agreeing.items() if not others)
     if most and alone and len(alone) < len(sides):
-        others = sorted({broker, *agreeing[broker]} for broker in agreeing if len(agreeing[broker]) == most)[0]
-        names = " and ".join(map(str, sorted(others)))
-        return alone, f"broker {_names(alone)} stands alone, brokers {names} agree"
+        majority = next({broker, *others} for broker, others in agreeing.items() if len(others) == most)
+        return alone, f"broker {_names(alone)} stands alone, brokers {_names(sorted(majority))} agree"
     newest = {broker: _epoch_at(replica, start) for broker, replica in sides}
     highest = max(newest.values())
     older = tuple(broker for broker, epoch in newest.items() if epoch < highest)
@@ -127,7 +126,7 @@ def _judgement(
     return (), "the disks alone do not tell which side is right"
 
 
-def _names(brokers: tuple[int, ...]) -> str:
+def _names(brokers: Iterable[int]) -> str:
     return " and ".join(map(str, brokers))
 
 

@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="brokers {left} and {right} hold different records at offsets [{start_offset}, {end_offset}), not known to be"
-    " committed on both: whoever follows will be cut",
+    message="brokers {left} and {right} hold different records at offsets [{start_offset}, {end_offset}),"
+    " not known to be committed on both: whoever follows will be cut",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records above a high watermark.

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), in the middle of its log; brokers that"
-    " do: {holders}",
+    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), in the middle of its log;"
+    " brokers that do: {holders}",
     implied_by=("SEG002", "SEG006"),
 )
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

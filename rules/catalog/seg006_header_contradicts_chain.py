@@ -17,8 +17,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds a batch at offsets [{start_offset}, {end_offset}) whose {field} contradicts the batches"
-    " around it",
+    message="broker {broker} holds a batch at offsets [{start_offset}, {end_offset}) whose {field} contradicts"
+    " the batches around it",
 )
 def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A header contradicts its neighbours in a field outside the checksum.

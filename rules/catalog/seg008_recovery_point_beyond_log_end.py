@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} had flushed its log up to offset {end_offset}, but it ends at {start_offset}; brokers with a"
-    " longer log: {longer}",
+    message="broker {broker} had flushed its log up to offset {end_offset}, but it ends at {start_offset};"
+    " brokers with a longer log: {longer}",
     implied_by=("SEG002", "SEG003"),
 )
 def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

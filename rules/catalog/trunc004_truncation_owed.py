@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
-    message="broker {follower} will be cut to offset {start_offset} when it follows broker {leader}, which answers epoch"
-    " {answered_epoch} and end offset {answered_offset} to its epoch {asked_epoch}: {meaning}",
+    message="broker {follower} will be cut to offset {start_offset} when it follows broker {leader}, which answers"
+    " epoch {answered_epoch} and end offset {answered_offset} to its epoch {asked_epoch}: {meaning}",
 )
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The epoch protocol demands a cut that has not happened yet.
