@@ -1,0 +1,82 @@
+"""Several folders as one dump: one a broker, one a disk, wherever they lie."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from dumps_at_hand import SAMPLES, copied, told, violations
+
+from auditor.audit import prepare
+from auditor.config import AuditConfig, ConfigError
+from auditor.dumps import gather
+from parsers.inventory import take_inventory
+
+
+def test_folders_given_one_by_one_say_what_their_parent_says(tmp_path: Path) -> None:
+    dump = copied("fast_failover_kip101", tmp_path / "dump")
+    whole = told(dump)
+    parts = told([dump / "broker-2", dump / "broker-1"])
+    assert parts["findings"] == whole["findings"]
+    assert parts["replicas"] == whole["replicas"]
+
+
+def test_only_the_given_folders_are_walked(tmp_path: Path) -> None:
+    dump = copied("bit_rot_payload", tmp_path / "dump")
+    report = told([dump / "broker-1", dump / "broker-2"])
+    assert {replica["broker"] for replica in report["replicas"]} == {1, 2}
+    assert report["verdict"] == "clean"
+    assert all(replica["path"].startswith("broker-") for replica in report["replicas"])
+    sources = {file.origin.source for file in take_inventory(dump, parts=["broker-1", "broker-2"]).files}
+    assert sources
+    assert all(source.startswith(("broker-1/", "broker-2/")) for source in sources)
+
+
+def test_partition_folders_alone_are_a_dump(tmp_path: Path) -> None:
+    dump = copied("fast_failover_kip101", tmp_path / "dump")
+    report = told([dump / "broker-1/data/ff-0", dump / "broker-2/data/ff-0"])
+    found = [(rule, brokers, start, end) for rule, _, _, brokers, start, end in violations(report)]
+    assert ("LOG001", [1, 2], 10, 15) in found or ("LOG002", [1, 2], 10, 15) in found
+    assert {replica["path"] for replica in report["replicas"]} == {"broker-1/data/ff-0", "broker-2/data/ff-0"}
+
+
+def test_folders_far_apart_are_told_from_what_encloses_both(tmp_path: Path) -> None:
+    dump = copied("fast_failover_kip101", tmp_path / "dump")
+    (tmp_path / "far/away").mkdir(parents=True)
+    shutil.move(dump / "broker-2", tmp_path / "far/away/broker-2")
+    report = told([dump, tmp_path / "far/away"])
+    assert {replica["path"] for replica in report["replicas"]} == {
+        "dump/broker-1/data/ff-0", "far/away/broker-2/data/ff-0",
+    }  # fmt: skip
+    assert ("LOG001", "ff", 0, [1, 2], 10, 15) in violations(report)
+
+
+def test_log_dirs_are_named_relative_to_the_dump_or_absolutely(tmp_path: Path) -> None:
+    dump = copied("fast_failover_kip101", tmp_path / "dump")
+    for broker in (1, 2):
+        (dump / f"broker-{broker}/data/meta.properties").unlink()
+        (dump / f"broker-{broker}").rename(dump / f"copy{'ab'[broker - 1]}")
+    assert told(dump)["verdict"] == "unknown"
+    relative = told(dump, log_dir=["1=copya/data", "2=copyb/data"])
+    absolute = told(dump, log_dir=[f"1={dump}/copya/data", f"2={dump}/copyb"])
+    assert ("LOG001", "ff", 0, [1, 2], 10, 15) in violations(relative)
+    assert violations(relative) == violations(absolute)
+
+
+@pytest.mark.parametrize("inner", [".", "broker-1", "broker-1/data/../data"])
+def test_a_folder_is_not_read_twice(inner: str) -> None:
+    dump = SAMPLES / "fast_failover_kip101" / "dump"
+    with pytest.raises(ConfigError, match="same folder|lies inside"):
+        gather([dump / "broker-1" if inner != "." else dump, dump / inner])
+
+
+def test_a_link_from_one_folder_to_another_that_was_not_given_is_refused(tmp_path: Path) -> None:
+    dump = copied("bit_rot_payload", tmp_path / "dump")
+    (dump / "broker-1/secret").symlink_to(dump / "broker-3/data/meta.properties")
+    prepared = prepare(gather([dump / "broker-1", dump / "broker-2"]), AuditConfig(engine="local"))
+    assert [r.kind for r in prepared.inventory.refusals] == ["escapes_dump"]
+    (dump / "broker-1/secret").unlink()
+    (dump / "broker-1/neighbour").symlink_to(dump / "broker-2/data/meta.properties")
+    prepared = prepare(gather([dump / "broker-1", dump / "broker-2"]), AuditConfig(engine="local"))
+    assert prepared.inventory.refusals == ()
