@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.engines import local
-from auditor.engines.plan import ReadUnit, plan
+from auditor.engines.plan import ReadUnit, Selection, plan
+from auditor.engines.plan_texts import TextPlan, plan_texts
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.versions import known_versions, logged_versions
 from auditor.report.model import AuditReport
 from auditor.version import tool_version
+from parsers.files import printable
 from parsers.inventory import Inventory, take_inventory
 from rules.assemble import Surroundings
 from rules.verdict import PartitionVerdict
@@ -53,40 +56,78 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
             watched.judged(len(verdict.replicas))
     except KeyboardInterrupt:
         interrupted = True
+    if not interrupted:
+        _require_matches(prepared, verdicts, config)
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
 
 
 def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     """What is there, and how it will be read; refuses what cannot be meant."""
+    folders, files = _overrides(dump.root, config)
+    inventory = take_inventory(dump.root, log_dirs=folders, parts=dump.parts)
+    texts = plan_texts(str(dump.root), inventory, files)
+    _require_something(dump.root, inventory, texts, config)
+    logs = plan(str(dump.root), inventory, config.selection)
+    own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
+    units = (*own, *texts.units)
+    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals))
+    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(dump.root, inventory, units, config))
+
+
+def _overrides(root: Path, config: AuditConfig) -> tuple[list[tuple[int, str]], dict[str, int]]:
+    """Brokers that the user gave to log dirs, and to texts of kafka-dump-log."""
+    folders: list[tuple[int, str]] = []
+    files: dict[str, int] = {}
     for broker, path in config.log_dir_overrides:
-        if not (dump.root / path).is_dir():
-            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {dump.root}")
-    inventory = take_inventory(dump.root, log_dirs=config.log_dir_overrides, parts=dump.parts)
-    _require_something(dump.root, inventory, config)
-    units = plan(str(dump.root), inventory, config.selection)
-    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(dump.root, inventory, config))
+        place = root / path
+        if place.is_dir():
+            folders.append((broker, path))
+        elif place.is_file():
+            names = Path(os.path.relpath(os.path.realpath(place), os.path.realpath(root))).parts
+            files["/".join(map(printable, names))] = broker
+        else:
+            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
+    return folders, files
 
 
-def _require_something(root: Path, inventory: Inventory, config: AuditConfig) -> None:
+def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config: AuditConfig) -> None:
     """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
-    if not inventory.log_dirs:
+    if not inventory.log_dirs and not texts.units and not texts.refusals:
         raise ConfigError(
-            f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint or a"
-            " segment in a TOPIC-PARTITION folder; name one with --log-dir BROKER=PATH"
+            f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint, a"
+            " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log; name a log dir with --log-dir"
+            " BROKER=PATH"
         )
-    brokers = {log_dir.broker for log_dir in inventory.log_dirs}
-    unmatched = [*config.selection.unmatched(inventory)]
+    brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units}
+    # What texts tell of is known when they are read.
+    unmatched = [] if texts.units else [*config.selection.unmatched(inventory)]
     unmatched += [words for words, broker in config.brokers_named() if broker not in brokers]
+    _refuse_unmatched(unmatched, root)
+
+
+def _require_matches(prepared: Prepared, verdicts: Sequence[PartitionVerdict], config: AuditConfig) -> None:
+    """The same for a dump with texts, now that they are read."""
+    if any(unit.kind == "dump-text" for unit in prepared.units):
+        seen = {(v.topic, v.partition) for v in verdicts if v.topic is not None}
+        held = {(replica.origin.topic, replica.origin.partition) for replica in prepared.inventory.replicas}
+        told = Selection(topics=config.topic, partitions=config.partition)
+        _refuse_unmatched([*told.unmatched_among(seen | held)], Path(prepared.units[0].dump))
+
+
+def _refuse_unmatched(unmatched: Sequence[str], root: Path) -> None:
     if unmatched:
         raise ConfigError(f"{', '.join(unmatched)}: matches nothing in {root}")
 
 
-def _surroundings(root: Path, inventory: Inventory, config: AuditConfig) -> dict[str | None, Surroundings]:
-    clusters = sorted({log_dir.cluster_id for log_dir in inventory.log_dirs}, key=repr)
+def _surroundings(
+    root: Path, inventory: Inventory, units: Sequence[ReadUnit], config: AuditConfig
+) -> dict[str | None, Surroundings]:
+    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {unit.cluster_id for unit in units}
     found: dict[str | None, Surroundings] = {}
-    for cluster in clusters:
+    for cluster in sorted(clusters, key=repr):
         own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
-        brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None})
+        told = {unit.broker for unit in units if unit.kind == "dump-text" and unit.cluster_id == cluster}
+        brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
         found[cluster] = Surroundings(
             cluster_id=cluster,
             level=config.level,

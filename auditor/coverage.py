@@ -23,11 +23,15 @@ def coverage_of(
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
     refused = sum(replica.bytes_refused for replica in replicas)
     read = sum(replica.bytes_read for replica in replicas)
-    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection))
+    told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
+    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told
     times = list(_times(replicas))
+    owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
+    owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind == "dump-text"}
+    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {cluster for cluster, _ in owners}
     return Coverage(
-        clusters=len({log_dir.cluster_id for log_dir in inventory.log_dirs}),
-        brokers=len({(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}),
+        clusters=len(clusters),
+        brokers=len(owners),
         partitions=sum(bool(verdict.replicas) for verdict in verdicts),
         replicas_seen=len(replicas),
         replicas_missing=sum(_missing(inventory, verdicts)),
@@ -49,6 +53,12 @@ def coverage_of(
 
 def _planned(units: Sequence[ReadUnit]) -> Iterator[int]:
     return (unit.bytes for unit in units if unit.kind == "log")
+
+
+def _by_texts(replicas: Sequence[ReplicaVerdict], units: Sequence[ReadUnit]) -> Iterator[ReplicaVerdict]:
+    """Replicas whose segments no unit reads, since texts tell of them."""
+    planned = {unit.path for unit in units if unit.kind == "log"}
+    return (replica for replica in replicas if replica.path not in planned)
 
 
 def _left_out(inventory: Inventory, units: Sequence[ReadUnit], selection: Selection) -> Iterator[int]:

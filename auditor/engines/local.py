@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from auditor.engines.plan import LOG_KINDS, ReadUnit, Selection
+from auditor.engines.plan import OF_ONE_PARTITION, ReadUnit, Selection
 from auditor.engines.progress import Progress
 from auditor.engines.reading import read_unit
 from auditor.engines.settle import settle
@@ -24,10 +24,11 @@ def run(
     claims: dict[PartitionKey, list[Fact]] = {}
     partitions: dict[PartitionKey, list[ReadUnit]] = {}
     for unit in units:
-        if unit.kind == "root" or unit.kind in LOG_KINDS:
+        if unit.kind not in OF_ONE_PARTITION:
             for fact in read_unit(unit, surroundings[unit.cluster_id].level):
                 if fact.topic is None or selection.admits(fact.topic, fact.partition):
                     claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
+            progress.advance(unit.bytes)
         else:
             partitions.setdefault((unit.cluster_id, unit.topic, unit.partition), []).append(unit)
     dump = units[0].dump if units else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
-from parsers.provenance import FileKind, Origin, ReplicaState, Source
+from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
 from rules.evidence import METADATA_TOPIC
 
 UNIT_BYTES: Final = 128 << 20
@@ -21,7 +21,7 @@ _ROOT_KINDS: Final[tuple[FileKind, ...]] = (
     "cleaner-offset-checkpoint",
 )
 
-_DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
+DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,10 @@ class Piece:
     end: int
 
 
-UnitKind = Literal["log", "directory", "root", "request-log", "broker-log", "metadata"]
+UnitKind = Literal["log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata"]
 LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata")
 """Units that speak of many partitions over time."""
+OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,21 @@ class TopicName:
 
     topic_id: str
     topic: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextHome:
+    """A replica's directory that a dump text of its broker may speak of."""
+
+    topic: str
+    partition: int
+    topic_id: str | None
+    log_dir: str
+    path: str
+    has_segments: bool
+    """Then the text is not needed: the log itself is there."""
+    pieces: tuple[Piece, ...] = ()
+    clean_shutdown: Span | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +87,8 @@ class ReadUnit:
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
     """Topics by id, for traces that name ids only."""
+    homes: tuple[TextHome, ...] = ()
+    """Directories of the replicas that a dump text may tell of."""
 
     @property
     def bytes(self) -> int:
@@ -111,8 +129,11 @@ class Selection:
 
     def unmatched(self, inventory: Inventory) -> tuple[str, ...]:
         """Patterns and numbers that match nothing in the dump, as the user wrote them."""
-        topics = {replica.origin.topic or "" for replica in inventory.replicas}
-        numbers = {replica.origin.partition for replica in inventory.replicas}
+        return self.unmatched_among({(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas})
+
+    def unmatched_among(self, held: Collection[tuple[str | None, int | None]]) -> tuple[str, ...]:
+        """Patterns and numbers that match none of these partitions."""
+        topics, numbers = {topic or "" for topic, _ in held}, {number for _, number in held}
         patterns = [f"--topic {p}" for p in self.topics if not any(fnmatchcase(t, p) for t in topics)]
         patterns += [f"--exclude-topic {p}" for p in self.excluded_topics if not any(fnmatchcase(t, p) for t in topics)]
         return (*patterns, *(f"--partition {n}" for n in self.partitions if n not in numbers))
@@ -155,7 +176,7 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
 
 def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
     segments = tuple(_whole(file) for file in plain_segments(files).segments)
-    small = tuple(_whole(file) for file in files if file.kind in _DIRECTORY_KINDS and not file.suffix)
+    small = tuple(_whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     yield _unit(dump, replica, home, "directory", -1, small, segments)
     for order, pieces in enumerate(_stretches(segments)):
         yield _unit(dump, replica, home, "log", order, pieces, ())

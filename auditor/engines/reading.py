@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.logs import read_logs
+from auditor.engines.texts import read_texts
 from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
@@ -44,6 +45,8 @@ def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
         return tuple(read_logs(unit))
     if unit.kind == "directory":
         return (_fact(unit, directory=_read_directory(unit)),)
+    if unit.kind == "dump-text":
+        return tuple(read_texts(unit, _read_directory))
     return tuple(_read_root(unit))
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from auditor.engines.files import file_of, unread_file
+from auditor.engines.texts import is_text, told_headers
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.segment import scan
@@ -52,14 +54,14 @@ def _key(replica: Replica) -> tuple[int, str, str]:
 def _with_batches(
     replica: Replica, requests: Sequence[ZoomRequest], evidence: PartitionEvidence, dump: str
 ) -> Replica:
-    zooms = tuple(_read_batches(replica, request, evidence.level, dump) for request in requests)
+    zooms = tuple(_read_batches(replica, request, evidence, dump) for request in requests)
     return replace(replica, zooms=zooms)
 
 
-def _read_batches(replica: Replica, request: ZoomRequest, level: Level, dump: str) -> Zoom:
+def _read_batches(replica: Replica, request: ZoomRequest, evidence: PartitionEvidence, dump: str) -> Zoom:
     marks: list[BatchMark] = []
     for segment in _segments(replica, request):
-        marks.extend(_marks(segment, request, level, dump))
+        marks.extend(_marks(segment, request, evidence, dump))
         if len(marks) > BATCHES_KEPT:
             break
     return Zoom(
@@ -79,15 +81,26 @@ def _segments(replica: Replica, request: ZoomRequest) -> Iterator[SegmentFile]:
             yield segment
 
 
-def _marks(segment: SegmentFile, request: ZoomRequest, level: Level, dump: str) -> Iterator[BatchMark]:
-    """Batches that hold offsets of the request; headers are walked first, so that only theirs are checksums to make."""
+def _marks(
+    segment: SegmentFile, request: ZoomRequest, evidence: PartitionEvidence, dump: str
+) -> Iterator[BatchMark]:
     path, origin = file_of(dump, segment.source), Origin(source=segment.source)
+    if is_text(path):
+        told = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
+        rows = [row for headers in told for row in _inside(headers, request)]
+    else:
+        rows = _rows(path, origin, request, evidence.level)
+    for row in rows:
+        yield _mark(row, segment.source, dump)
+
+
+def _rows(path: Path, origin: Origin, request: ZoomRequest, level: Level) -> list[dict[str, Any]]:
+    """Batches that hold offsets of the request; headers are walked first, so that only theirs are checksums to make."""
     places = [row for chunk in scan(path, origin, verify=False) for row in _inside(chunk.headers, request)]
     if places and level != "quick":
         start, end = places[0]["span_start"], places[-1]["span_start"] + 1
         places = [row for c in scan(path, origin, start=start, end=end) for row in _inside(c.headers, request)]
-    for row in places:
-        yield _mark(row, segment.source, dump)
+    return places
 
 
 def _inside(headers: pa.RecordBatch, request: ZoomRequest) -> list[dict[str, Any]]:
@@ -105,12 +118,12 @@ def _mark(row: Mapping[str, Any], source: str, dump: str) -> BatchMark:
     return BatchMark(
         base_offset=row["last_offset"] if base is None else base,
         end_offset=row["last_offset"] + 1,
-        leader_epoch=row["leader_epoch"],
+        leader_epoch=-1 if row["leader_epoch"] is None else row["leader_epoch"],
         magic=row["magic"],
         size=row["size"],
         crc=row["crc"],
         crc_valid=None if row["crc_valid"] is None else bool(row["crc_valid"]),
-        control=bool(row["attributes"] & _CONTROL),
+        control=bool((row["attributes"] or 0) & _CONTROL),
         span=span,
     )
 
@@ -128,7 +141,9 @@ def _with_records(
 ) -> Replica:
     batches = chosen.get(_key(replica), ())
     sound = [batch for batch in batches if batch.crc_valid is not False]
-    if not replica.zooms or len(sound) > BATCHES_DECODED:
+    # A text does not keep the bytes of records: its batches are compared by what it says of them.
+    told = any(is_text(file_of(dump, segment.source)) for segment in replica.segments[:1])
+    if not replica.zooms or told or len(sound) > BATCHES_DECODED:
         return replica
     records: list[RecordMark] = []
     refused: list[UnreadFile] = []

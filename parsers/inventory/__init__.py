@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, ReplicaDir
-from parsers.inventory.names import FileName, ReplicaName, parse_file_name, parse_replica_name
+from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.segments import LeftOut, PlainSegments, plain_segments
-from parsers.inventory.take import take_inventory
+from parsers.inventory.take import begins_dump_text, take_inventory
 
 __all__ = [
     "BrokerFrom",
@@ -17,6 +17,8 @@ __all__ = [
     "PlainSegments",
     "ReplicaDir",
     "ReplicaName",
+    "begins_dump_text",
+    "broker_of_word",
     "parse_file_name",
     "parse_replica_name",
     "plain_segments",

@@ -113,9 +113,12 @@ def _sniff(root: Path, origin: Origin, entry: Entry) -> FileKind:
     """The kind of a file that its name does not tell, by its first bytes."""
     place = locate(root, origin.source) if entry.size else FileFault(kind="unreadable", expected="", found="")
     head = place if isinstance(place, FileFault) else read_head(place, _HEAD)
-    if isinstance(head, bytes) and head.removeprefix(_BYTE_ORDER_MARK).startswith(_DUMP_TEXT):
-        return "dump-text"
-    return entry.parsed.kind
+    return "dump-text" if isinstance(head, bytes) and begins_dump_text(head) else entry.parsed.kind
+
+
+def begins_dump_text(head: bytes) -> bool:
+    """Whether a file that begins so is what kafka-dump-log printed."""
+    return head.removeprefix(_BYTE_ORDER_MARK).startswith(_DUMP_TEXT)
 
 
 def _refuse_homeless(path: str, owner: Origin, root_name: str) -> Refusal:

@@ -35,9 +35,25 @@ def test_help_teaches() -> None:
     told = run("audit", "--help").out
     for code, meaning in MEANINGS.items():
         assert f"{code.value}  {meaning}" in told
-    for option in ("--topic", "--exclude-topic", "--partition", "--level", "--engine", "--format", "--output", "--fail-on"):
+    for option in (
+        "--topic",
+        "--exclude-topic",
+        "--partition",
+        "--level",
+        "--engine",
+        "--format",
+        "--output",
+        "--fail-on",
+    ):
         assert option in told
-    for option in ("--min-coverage", "--config", "--exit-zero", "--kafka-version", "--inter-broker-protocol", "--log-dir"):
+    for option in (
+        "--min-coverage",
+        "--config",
+        "--exit-zero",
+        "--kafka-version",
+        "--inter-broker-protocol",
+        "--log-dir",
+    ):
         assert option in told
     assert "tidemark audit /mnt/broker-1 /mnt/broker-2" in told
     assert "[bold" not in told
@@ -115,14 +131,18 @@ def test_what_cannot_be_meant_ends_with_2_and_one_sentence(words: tuple[object, 
     assert ended.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [("audit",), ("audit", "--lvel"), ("adit",), ("show",), ("audit", "x", "--partition", "y"), ()])
+@pytest.mark.parametrize(
+    "words", [("audit",), ("audit", "--lvel"), ("adit",), ("show",), ("audit", "x", "--partition", "y"), ()]
+)
 def test_wrong_usage_ends_with_2(words: tuple[str, ...]) -> None:
     ended = run(*words)
     assert ended.code == 2
     assert ended.out == "" or not words
 
 
-def test_a_flag_outranks_the_variable_and_the_variable_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_outranks_the_variable_and_the_variable_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "tidemark.yaml"
     file.write_text("level: quick\nexit-zero: true\ntopic: [ff]\nformat: json\n")
 
@@ -174,7 +194,9 @@ def test_colour_is_for_terminals_that_want_it() -> None:
 
 
 def test_quiet_leaves_out_remarks_and_verbose_adds_them() -> None:
-    usual, quiet, verbose = (audit(SAMPLES / "recreated_topic" / "dump", *flags).out for flags in ((), ("-q",), ("-v",)))
+    usual, quiet, verbose = (
+        audit(SAMPLES / "recreated_topic" / "dump", *flags).out for flags in ((), ("-q",), ("-v",))
+    )
     assert "not decided" in usual
     assert "not decided" not in quiet
     assert "for information" in usual
@@ -200,7 +222,15 @@ def test_a_cache_inside_the_dump_is_not_written(tmp_path: Path, monkeypatch: pyt
 
 def test_nothing_in_a_dump_reaches_the_terminal_raw(tmp_path: Path) -> None:
     dump = copied("fast_failover_kip101", tmp_path / "dump")
-    nasty = ["\x1b[31mred\x07.log", "two\nlines", "\u202egol.thgir", "\x9b2J", "\udc80\udcff.log", "zero\u200bwidth", "[bold]x"]
+    nasty = [
+        "\x1b[31mred\x07.log",
+        "two\nlines",
+        "\u202egol.thgir",
+        "\x9b2J",
+        "\udc80\udcff.log",
+        "zero\u200bwidth",
+        "[bold]x",
+    ]
     for folder in (dump / "broker-1" / "data", dump / "broker-1" / "data" / "ff-0", dump):
         for name in nasty:
             (folder / name).mkdir()

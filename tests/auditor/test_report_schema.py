@@ -45,7 +45,9 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize(("path", "schema"), list(subschemas(SCHEMA)), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("path", "schema"), list(subschemas(SCHEMA)), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_every_field_is_described_and_no_other_is_let_in(path: str, schema: dict[str, Any]) -> None:
     assert len(schema["description"]) > 5
     if schema["type"] == "object" and "properties" in schema:
