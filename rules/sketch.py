@@ -1,4 +1,4 @@
-"""A partition as a few lines of text, and back: the notation of rule pages, tests and reports.
+r"""A partition as a few lines of text, and back: the notation of rule pages, tests and reports.
 
     broker 1* 000022|2
     broker 2  00001|1 ; epochs 0@0 1@4, recovery 5
@@ -7,19 +7,20 @@ One line a replica, one column an offset. The marks:
 
     0 1 2      a batch of one record, written in that leader epoch     [12]   an epoch above 9
     1a 1b      other content at the same epoch                         -      legacy format, without an epoch
-    0x500      500 such batches in a row (also written 0×500)          (000)  one batch of three records
-    .          a hole: nothing was written at this offset              (0.0)  a batch whose second record was cleaned away
-    0!         a batch whose bytes do not give its checksum            #      unreadable bytes where a batch should be
-    0?         a batch whose records cannot be decoded
+    0x500      500 such batches in a row (or with U+00D7 for the x)    (000)  one batch of three records
+    .          a hole: nothing is held at this offset; .x9 for nine    (0.0)  a batch whose second record was cleaned
+    0!         a batch whose bytes do not give its checksum            #      unreadable bytes in an offset's place; #x9
+    0? (00)?   a batch whose records cannot be decoded
     |          the high watermark on disk                              <      the log start offset
     /          a new segment begins                                    @7:    the next column is offset 7
     ~          a batch cut short ends the file                         _      zeros end the file
     *          after the broker: it leads
 
 Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recovery 5` (or none), `cleaner 4`, `unclean`,
-`epochs 0@0 1@4` (or missing, empty, malformed), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`, `snapshots 3 5`,
-`index-fault offset`. Unless said otherwise the epoch file agrees with the batches, the broker stopped in order, and the
-recovery point is the log end offset. Lines before the first broker: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`.
+`epochs 0@0 1@4` (or missing, empty, malformed), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`, `voters 7 8`,
+`snapshots 3 5`, `index-fault offset`, and `leo 90` where the log goes on to offset 90 behind what is drawn. Unless said
+otherwise the epoch file agrees with the batches, the broker stopped in order, and the recovery point is the log end
+offset. Lines before the first broker: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`.
 """
 
 from __future__ import annotations
@@ -40,17 +41,19 @@ from rules.evidence import (
     Replica,
     SegmentFile,
 )
-from rules.protocol.epochs import EpochStart
 from rules.history import Moment, in_terms
+from rules.protocol.epochs import EpochStart
+from rules.sketch_log import SketchedLog, SketchError, sketch_log
 from rules.sketch_moments import is_event, read_event
-from rules.sketch_log import SketchedLog, sketch_log
+
+__all__ = ["Sketch", "SketchError", "read_sketch"]
 
 _LINE: Final = re.compile(r"^broker\s+(?P<broker>\d+)(?P<leads>\*?)\s*(?P<cells>[^;]*)(?:;(?P<notes>.*))?$")
-_STATES: Final = {"future", "deleted", "stray"}
-
-
-class SketchError(ValueError):
-    """A sketch that cannot be read; says which line and what was expected."""
+_STATES: Final = ("future", "deleted", "stray")
+_NOTES: Final = frozenset({
+    "hw", "leo", "start", "recovery", "cleaner", "unclean", "epochs", "topic-id", "log-dir", "snapshots", "voters",
+    "index-fault", *_STATES,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,7 @@ def _replica(match: re.Match[str]) -> Replica:
     log_dir = notes.get("log-dir", f"broker-{broker}")
     state = next((word for word in _STATES if word in notes), "current")
     path = f"{log_dir}/t-0" if state == "current" else f"{log_dir}/t-0.0-{state}"
-    log = sketch_log(match["cells"], path)
+    log = sketch_log(match["cells"], path, int(notes["leo"]) if "leo" in notes else None)
     replica = Replica(
         broker=broker,
         log_dir=log_dir,
@@ -154,6 +157,9 @@ def _with_claims(replica: Replica, notes: dict[str, str], log: SketchedLog) -> R
 def _notes(text: str) -> Iterator[tuple[str, str]]:
     for note in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = note.partition(" ")
+        if name not in _NOTES:
+            message = f"expected one of {', '.join(sorted(_NOTES))} behind ';', found {note!r}"
+            raise SketchError(message)
         yield name, value.strip()
 
 

@@ -1,11 +1,11 @@
-"""The cells of a sketch line as a log: batch headers laid out byte by byte, folded by the fold that real logs go through."""
+"""The cells of a sketch line as a log: headers laid out byte by byte, folded by the fold that real logs go through."""
 
 from __future__ import annotations
 
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -19,8 +19,12 @@ from rules.protocol.offsets import Epoch, Offset
 from rules.zoom import BatchMark, RecordMark, UnreadFile, Zoom
 
 _CELL: Final = re.compile(
-    r"@(?P<jump>\d+):|(?P<mark>[|<./#~_])|\((?P<group>[^)]*)\)(?P<gbad>[!?]?)"
-    r"|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyz]?)(?P<bad>[!?]?)(?:[x×](?P<times>\d+))?"
+    r"@(?P<jump>\d+):|(?P<mark>[|</~_])|(?P<nothing>[.#])(?:[x\u00d7](?P<offsets>\d+))?"
+    r"|\((?P<group>[^)]*)\)(?P<gbad>[!?]?)"
+    r"|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyz]?)(?P<bad>[!?]?)(?:[x\u00d7](?P<times>\d+))?"
+)
+_MEMBER: Final = re.compile(
+    r"(?:(?P<gone>\.)|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyz]?))(?:[x\u00d7](?P<times>\d+))?"
 )
 _BATCH_BYTES: Final = 70
 _PHYSICAL: Final = [
@@ -40,28 +44,38 @@ class _Batch:
     """`!` for a checksum that does not fit, `?` for records that cannot be decoded; empty for a sound batch."""
     file: int
     start: int
+    undrawn: int = 0
+    """Offsets that the batch holds beyond its contents, whose records nobody drew."""
 
     @property
     def epoch(self) -> int:
         return next((content[0] for content in self.contents if content), 0)
 
     @property
+    def width(self) -> int:
+        return len(self.contents) + self.undrawn
+
+    @property
     def span_size(self) -> int:
-        return _BATCH_BYTES * len(self.contents)
+        return _BATCH_BYTES * max(1, len(self.contents))
 
 
-@dataclass(slots=True)
+class SketchError(ValueError):
+    """A sketch that cannot be read; says where and what was expected."""
+
+
 class _Layout:
     """The log as it is being laid out; lives only inside `sketch_log`."""
 
-    offset: int = 0
-    position: int = 0
-    files: list[int] = field(default_factory=lambda: [0])
-    sizes: list[int] = field(default_factory=lambda: [0])
-    batches: list[_Batch] = field(default_factory=list)
-    unread: list[tuple[str, int, int, int]] = field(default_factory=list)
-    high_watermark: int | None = None
-    log_start: int | None = None
+    def __init__(self) -> None:
+        self.offset = 0
+        self.position = 0
+        self.files = [0]
+        self.sizes = [0]
+        self.batches: list[_Batch] = []
+        self.unread: list[tuple[str, int, int, int]] = []
+        self.high_watermark: int | None = None
+        self.log_start: int | None = None
 
     def advance(self, offsets: int, size: int) -> None:
         self.offset += offsets
@@ -81,18 +95,24 @@ class SketchedLog:
     log_start: int | None
 
 
-def sketch_log(cells: str, path: str) -> SketchedLog:
-    """The log that the cells of a line draw, in the replica directory `path`."""
+def sketch_log(cells: str, path: str, end_offset: int | None = None) -> SketchedLog:
+    """The log that the cells of a line draw, in the replica directory `path`.
+
+    `end_offset` lets it go on behind the cells, in one batch of the epoch drawn last.
+    """
     layout = _Layout()
-    text = cells.replace(" ", "")
     position = 0
-    while position < len(text):
-        match = _CELL.match(text, position)
-        if match is None:
-            message = f"cannot read {text[position:]!r} in the cells {cells.strip()!r}"
-            raise ValueError(message)
-        _place(layout, match)
-        position = match.end()
+    while position < len(cells):
+        # A blank parts cells: a run's count ends there.
+        match = _CELL.match(cells, position)
+        if match is None and not cells[position].isspace():
+            message = f"cannot read {cells[position:]!r} in the cells {cells.strip()!r}"
+            raise SketchError(message)
+        if match is not None:
+            _place(layout, match)
+        position = position + 1 if match is None else match.end()
+    if end_offset is not None and layout.batches and end_offset > layout.offset:
+        _batch(layout, layout.batches[-1].contents[-1:], "", undrawn=end_offset - layout.offset - 1)
     sources = [f"{path}/{base:020d}.log" for base in layout.files]
     facts = fold(_headers(layout.batches), sources, [_refusal(u, sources) for u in layout.unread])
     return SketchedLog(
@@ -112,6 +132,8 @@ def _place(layout: _Layout, match: re.Match[str]) -> None:
             layout.files[-1] = layout.offset
     elif match["mark"] is not None:
         _mark(layout, match["mark"])
+    elif match["nothing"] is not None:
+        _nothing(layout, match["nothing"], int(match["offsets"] or 1))
     elif match["group"] is not None:
         _batch(layout, tuple(_contents(match["group"])), match["gbad"])
     else:
@@ -125,33 +147,49 @@ def _mark(layout: _Layout, mark: str) -> None:
         layout.high_watermark = layout.offset
     elif mark == "<":
         layout.log_start = layout.offset
-    elif mark == ".":
-        layout.offset += 1
     elif mark == "/":
         layout.files.append(layout.offset)
         layout.sizes.append(0)
         layout.position = 0
     else:
-        kind = {"#": "damage", "~": "torn_tail", "_": "zero_tail"}[mark]
-        layout.unread.append((kind, len(layout.files) - 1, layout.position, layout.position + _BATCH_BYTES))
-        layout.advance(1 if mark == "#" else 0, _BATCH_BYTES)
+        _unread(layout, {"~": "torn_tail", "_": "zero_tail"}[mark])
+
+
+def _nothing(layout: _Layout, mark: str, offsets: int) -> None:
+    if mark == "#":
+        _unread(layout, "damage")
+    layout.offset += offsets
+
+
+def _unread(layout: _Layout, kind: str) -> None:
+    layout.unread.append((kind, len(layout.files) - 1, layout.position, layout.position + _BATCH_BYTES))
+    layout.advance(0, _BATCH_BYTES)
 
 
 def _contents(group: str) -> Iterator[tuple[int, str] | None]:
-    for match in re.finditer(r"(\.)|(\d|\[\d+\]|-)([a-wyz]?)", group):
-        yield None if match[1] else _content(match[2], match[3])
+    position = 0
+    while position < len(group):
+        match = _MEMBER.match(group, position)
+        if match is None:
+            message = f"cannot read {group[position:]!r} in the batch ({group})"
+            raise SketchError(message)
+        for _ in range(int(match["times"] or 1)):
+            yield None if match["gone"] else _content(match["epoch"], match["content"])
+        position = match.end()
 
 
 def _content(epoch: str, content: str) -> tuple[int, str]:
     return (-1 if epoch == "-" else int(epoch.strip("[]"))), content
 
 
-def _batch(layout: _Layout, contents: tuple[tuple[int, str] | None, ...], flaw: str) -> None:
+def _batch(
+    layout: _Layout, contents: tuple[tuple[int, str] | None, ...], flaw: str, *, undrawn: int = 0
+) -> None:
     legacy = any(content is not None and content[0] < 0 for content in contents)
     file = len(layout.files) - 1
-    batch = _Batch(layout.offset, contents, legacy, flaw, file, layout.position)
+    batch = _Batch(layout.offset, contents, legacy, flaw, file, layout.position, undrawn)
     layout.batches.append(batch)
-    layout.advance(len(contents), batch.span_size)
+    layout.advance(batch.width, batch.span_size)
 
 
 def _headers(batches: list[_Batch]) -> pa.Table:
@@ -159,10 +197,10 @@ def _headers(batches: list[_Batch]) -> pa.Table:
 
 
 def _header(batch: _Batch) -> dict[str, int | bool | None]:
-    kept = sum(content is not None for content in batch.contents)
+    kept = sum(content is not None for content in batch.contents) + batch.undrawn
     return {
         "base_offset": batch.base,
-        "last_offset": batch.base + len(batch.contents) - 1,
+        "last_offset": batch.base + batch.width - 1,
         "leader_epoch": batch.epoch,
         "magic": 1 if batch.legacy else 2,
         "size": batch.span_size,
@@ -182,14 +220,14 @@ def _header(batch: _Batch) -> dict[str, int | bool | None]:
 
 
 def _crc(batch: _Batch) -> int:
-    return zlib.crc32(repr(batch.contents).encode() + str(batch.base).encode())
+    return zlib.crc32(repr((batch.contents, batch.undrawn, batch.base)).encode())
 
 
 def _zoom(batches: list[_Batch], sources: list[str]) -> Zoom:
     marks = tuple(
         BatchMark(
             base_offset=batch.base,
-            end_offset=batch.base + len(batch.contents),
+            end_offset=batch.base + batch.width,
             leader_epoch=batch.epoch,
             magic=1 if batch.legacy else 2,
             size=batch.span_size,

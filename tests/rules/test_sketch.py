@@ -1,0 +1,122 @@
+"""Every mark of the sketch, read."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.evidence import Replica
+from rules.sketch import SketchError, read_sketch
+
+
+def one(line: str) -> Replica:
+    return read_sketch(f"broker 1 {line}").evidence.replicas[0]
+
+
+def runs(replica: Replica) -> list[tuple[int, int, int]]:
+    return [(run.epoch, run.start_offset, run.end_offset) for run in replica.log.epochs]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ("0011", [(0, 0, 2), (1, 2, 4)]),
+        ("0x500 1", [(0, 0, 500), (1, 500, 501)]),
+        ("0\u00d73", [(0, 0, 3)]),
+        ("9[12]x2", [(9, 0, 1), (12, 1, 3)]),
+        ("--0", [(-1, 0, 2), (0, 2, 3)]),
+        ("@7:00", [(0, 7, 9)]),
+        ("0..0", [(0, 0, 4)]),
+        ("(000)1", [(0, 0, 3), (1, 3, 4)]),
+        ("(0x40)", [(0, 0, 40)]),
+        ("00@9:1", [(0, 0, 2), (1, 9, 10)]),
+    ],
+)
+def test_epochs_and_offsets(cells: str, expected: list[tuple[int, int, int]]) -> None:
+    assert runs(one(cells)) == expected
+
+
+def test_watermark_and_log_start() -> None:
+    replica = one("@3:0<00|0")
+    assert (replica.log_start_offset, replica.log_end_offset) == (4, 7)
+    assert replica.high_watermark is not None
+    assert replica.high_watermark.offset == 6
+
+
+@pytest.mark.parametrize(
+    ("cells", "gap"), [("0..0", (1, 3)), ("0.x9 0", (1, 10)), ("0##0", (1, 3)), ("0#x4 0", (1, 5))]
+)
+def test_holes_and_damage_leave_gaps(cells: str, gap: tuple[int, int]) -> None:
+    replica = one(cells)
+    assert [(step.expected, step.found) for step in replica.log.gaps] == [gap]
+    assert bool(replica.log.unread) == ("#" in cells)
+
+
+def test_flaws() -> None:
+    replica = one("00!(00)!0?")
+    assert [(f.base_offset, f.end_offset) for f in replica.log.checksum_faults] == [(1, 2), (2, 4)]
+    assert [u.span.start for u in replica.zooms[0].undecodable] == [replica.zooms[0].batches[-1].span.start]
+
+
+def test_tails_and_segments() -> None:
+    replica = one("00/00~_")
+    assert [segment.base_offset for segment in replica.segments] == [0, 2]
+    assert [unread.kind for unread in replica.log.unread] == ["torn_tail", "zero_tail"]
+    assert replica.log_end_offset == 4
+
+
+def test_contents_of_one_epoch_differ_by_letter() -> None:
+    left, right = read_sketch("broker 1 0a0\nbroker 2 0b0").evidence.replicas
+    assert left.log.digests != right.log.digests
+    hashes = [[record.content_hash for record in replica.zooms[0].records] for replica in (left, right)]
+    assert [a == b for a, b in zip(*hashes, strict=True)] == [False, True]
+
+
+def test_cleaned_batches_are_sparse() -> None:
+    replica = one("(0.0)0")
+    assert replica.cleaned
+    assert [record.offset for record in replica.zooms[0].records] == [0, 2, 3]
+
+
+def test_a_log_that_goes_on() -> None:
+    replica = one("@5:00|1 ; leo 90")
+    assert replica.log_end_offset == 90
+    assert runs(replica) == [(0, 5, 7), (1, 7, 90)]
+    assert not replica.cleaned
+
+
+def test_notes() -> None:
+    claims = "hw 9, start 1, recovery 1, cleaner 2, unclean, epochs 0@0 3@2, topic-id x, snapshots 1 2, voters 1 2"
+    replica = one(f"00 ; {claims}")
+    read = (replica.high_watermark, replica.log_start_claim, replica.recovery_point, replica.cleaner_offset)
+    assert [claim and claim.offset for claim in read] == [9, 1, 1, 2]
+    assert replica.clean_shutdown is None
+    assert [(entry.epoch, entry.start_offset) for entry in replica.epoch_file.entries] == [(0, 0), (3, 2)]
+    assert replica.topic_id == "x"
+    assert [claim.offset for claim in replica.snapshot_offsets] == [1, 2]
+    assert replica.voters == (1, 2)
+
+
+@pytest.mark.parametrize("state", ["missing", "empty", "malformed"])
+def test_states_of_the_epoch_file(state: str) -> None:
+    assert one(f"00 ; epochs {state}").epoch_file.state == state
+
+
+@pytest.mark.parametrize("state", ["future", "deleted", "stray"])
+def test_copies_that_do_not_serve(state: str) -> None:
+    evidence = read_sketch(f"broker 1 00 ; {state}").evidence
+    assert evidence.replicas[0].state == state
+    assert evidence.current == ()
+
+
+def test_lines_before_the_brokers() -> None:
+    sketch = read_sketch("topic pay\nlive\nkafka 1 3.9.1 ibp 3.9\nbroker 1 00\nbroker 2* 00")
+    assert (sketch.evidence.topic, sketch.evidence.copied_live, sketch.leader) == ("pay", True, 2)
+    assert [(v.broker, v.binary, v.inter_broker_protocol) for v in sketch.evidence.versions] == [(1, "3.9.1", "3.9")]
+
+
+@pytest.mark.parametrize(
+    "text", ["broker 1 0z!q", "broker 1 (0?)", "broker 1 00 ; hv 3", "brocker 1 00", "broker one 00"]
+)
+def test_what_is_no_sketch_is_refused(text: str) -> None:
+    with pytest.raises(SketchError):
+        read_sketch(text)
