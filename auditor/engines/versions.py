@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from auditor.engines.files import file_of
-from parsers.broker_log import Reading, broker_facts, parse_events, parse_settings
+from parsers.broker_log import Releases, last_releases
 from parsers.inventory import Inventory
 from rules.evidence import BrokerVersion
 
@@ -23,9 +23,9 @@ def logged_versions(dump: Path, inventory: Inventory, cluster_id: str | None) ->
         origin = file.origin
         if file.kind != "broker-log" or origin.broker is None or origin.cluster_id != cluster_id:
             continue
-        data = _ends(file_of(str(dump), origin.source), file.size)
-        if b"Kafka version" in data or b"inter.broker.protocol.version" in data:
-            _note(found, data, Reading(origin=origin), origin.source)
+        releases = last_releases(_ends(file_of(str(dump), origin.source), file.size))
+        if any((releases.binary, releases.inter_broker_protocol, releases.metadata_version)):
+            found[origin.broker] = _noted(found.get(origin.broker), origin.broker, releases, origin.source)
     return tuple(found[broker] for broker in sorted(found))
 
 
@@ -43,24 +43,15 @@ def known_versions(given: Sequence[BrokerVersion], logged: Sequence[BrokerVersio
     return tuple(by_broker[broker] for broker in sorted(by_broker))
 
 
-def _note(found: dict[int, BrokerVersion], data: bytes, reading: Reading, source: str) -> None:
-    for facts in broker_facts(parse_events(data, reading).rows, parse_settings(data, reading).rows):
-        broker = reading.origin.broker if facts.broker is None else facts.broker
-        if broker is None:
-            continue
-        before = found.get(broker)
-        binary = _last(statement.value for statement in facts.printed_versions)
-        spoken = _last(statement.value for statement in facts.metadata_versions or facts.inter_broker_protocols)
-        found[broker] = BrokerVersion(
-            broker=broker,
-            binary=binary or (before.binary if before else None),
-            inter_broker_protocol=spoken or (before.inter_broker_protocol if before else None),
-            because=f"printed in {source}",
-        )
-
-
-def _last(values: Iterable[str]) -> str | None:
-    return next(reversed([*values]), None)
+def _noted(before: BrokerVersion | None, broker: int, releases: Releases, source: str) -> BrokerVersion:
+    """A later log outweighs an earlier one, value by value; under KRaft the metadata version is the protocol."""
+    spoken = releases.metadata_version or releases.inter_broker_protocol
+    return BrokerVersion(
+        broker=broker,
+        binary=releases.binary or (before.binary if before else None),
+        inter_broker_protocol=spoken or (before.inter_broker_protocol if before else None),
+        because=f"printed in {source}",
+    )
 
 
 def _ends(path: Path, size: int) -> bytes:
