@@ -158,6 +158,13 @@ LAWS: Final = (
         ours=("auditor.report.**",),
     ),
     Law(
+        modules=("auditor.report.model",),
+        says="the report's model is made of what the judges say",
+        ours=(
+            "rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual", "rules.loss", "rules.milestones",
+        ),
+    ),
+    Law(
         modules=("auditor.report.**",),
         says="a renderer sees auditor.report and rules.{finding,sketch}, never engines, parsers or pyspark",
         ours=("auditor.report.**", "rules.finding", *SKETCH),

@@ -69,7 +69,7 @@ def told_headers(path: Path, origin: Origin, topic: str, partition: int, base_of
 def read_texts(unit: ReadUnit, read_directory: ReadDirectory) -> Iterator[Fact]:
     """The replicas that the texts of one broker tell of, but for those whose logs are in the dump."""
     sections, refusals = _sections(unit)
-    homes = {(home.topic, home.partition, "current"): home for home in unit.homes}
+    homes: dict[ReplicaName, TextHome] = {(home.topic, home.partition, "current"): home for home in unit.homes}
     for name, told in sections.items():
         home = homes.pop(name, None)
         if home is not None and home.has_segments:
@@ -88,9 +88,9 @@ def read_texts(unit: ReadUnit, read_directory: ReadDirectory) -> Iterator[Fact]:
         yield replace(_fact(unit, None, None), root=unread)
 
 
-def _sections(unit: ReadUnit) -> tuple[dict[tuple[str, int, str], list[_Section]], list[Refusal]]:
+def _sections(unit: ReadUnit) -> tuple[dict[ReplicaName, list[_Section]], list[Refusal]]:
     """Sections by replica in the order of the texts, and refusals that belong to no segment."""
-    found: dict[tuple[str, int, str], list[_Section]] = {}
+    found: dict[ReplicaName, list[_Section]] = {}
     refusals: list[Refusal] = []
     for piece in unit.pieces:
         current: DumpedFile | None = None
@@ -150,7 +150,7 @@ def _same(left: LogFacts, right: LogFacts) -> bool:
 
 def _replica(
     unit: ReadUnit,
-    name: tuple[str, int, str],
+    name: ReplicaName,
     home: TextHome | None,
     sections: Sequence[_Section],
     read_directory: ReadDirectory,

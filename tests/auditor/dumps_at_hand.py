@@ -36,7 +36,7 @@ def told(dump: Path | Sequence[Path], **settings: object) -> dict[str, Any]:
 def violations(report: dict[str, Any]) -> list[tuple[str, str, int, list[int], int, int]]:
     """What each violated finding says, without where its evidence lies."""
     keys = ("rule", "topic", "partition", "brokers", "startOffset", "endOffset")
-    return [tuple(f[key] for key in keys) for f in report["findings"] if f["verdict"] == "violated"]  # type: ignore[misc]
+    return [tuple(f[key] for key in keys) for f in report["findings"] if f["verdict"] == "violated"]
 
 
 def digest(folder: Path) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped] - published without types
 import pytest
 from dumps_at_hand import ROOT, SAMPLES, audited, copied
 
@@ -49,7 +49,7 @@ def test_the_schema_is_one() -> None:
     ("path", "schema"), list(subschemas(SCHEMA)), ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_every_field_is_described_and_no_other_is_let_in(path: str, schema: dict[str, Any]) -> None:
-    assert len(schema["description"]) > 5
+    assert len(schema["description"]) > 5, path
     if schema["type"] == "object" and "properties" in schema:
         assert schema["additionalProperties"] is False
         assert schema["required"] == list(schema["properties"])

@@ -67,7 +67,7 @@ def test_log_dirs_are_named_relative_to_the_dump_or_absolutely(tmp_path: Path) -
 @pytest.mark.parametrize("inner", [".", "broker-1", "broker-1/data/../data"])
 def test_a_folder_is_not_read_twice(inner: str) -> None:
     dump = SAMPLES / "fast_failover_kip101" / "dump"
-    with pytest.raises(ConfigError, match="same folder|lies inside"):
+    with pytest.raises(ConfigError, match=r"same folder|lies inside"):
         gather([dump / "broker-1" if inner != "." else dump, dump / inner])
 
 
