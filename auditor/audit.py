@@ -11,9 +11,10 @@ from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.engines import local
-from auditor.engines.plan import ReadUnit, Selection, plan
+from auditor.engines.plan import ReadUnit, plan
 from auditor.engines.plan_texts import TextPlan, plan_texts
 from auditor.engines.progress import Progress, Silent
+from auditor.engines.selection import Selection
 from auditor.engines.versions import known_versions, logged_versions
 from auditor.report.model import AuditReport
 from auditor.version import tool_version

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
 from auditor.distinct import distinct
-from auditor.engines.plan import ReadUnit, Selection
+from auditor.engines.plan import ReadUnit
+from auditor.engines.selection import Selection
 from auditor.exit_codes import ExitCode
 from auditor.report.model import AuditReport, Coverage, PlacedCounterfactual, PlacedHistory, PlacedReplica, RefusalLine
 from parsers.inventory import Inventory

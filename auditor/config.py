@@ -10,7 +10,7 @@ from typing import Final, Literal, cast
 
 import yaml
 
-from auditor.engines.plan import Selection
+from auditor.engines.selection import Selection
 from rules.evidence import BrokerVersion, Level
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version

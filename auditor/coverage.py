@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from auditor.engines.plan import ReadUnit, Selection
+from auditor.engines.plan import ReadUnit
+from auditor.engines.selection import Selection
 from auditor.report.model import Coverage, RefusalLine, UndecidedLine
 from parsers.inventory import Inventory
 from rules.finding import Finding

@@ -14,6 +14,7 @@ from parsers.records import decode_entry, header_of
 
 HEADER_BYTES: Final = 61
 LEGACY_HEADER_BYTES: Final = 18
+LEGACY_MAGICS: Final = (0, 1)
 BATCHES_SHOWN: Final = 8
 LAST_MOMENT: Final = 253_402_300_800_000
 """Milliseconds up to the end of the year 9999."""
@@ -67,7 +68,7 @@ def _batches(path: str, start: int, data: bytes, bytes_shown: int, *, payloads: 
 
 
 def _is_entry(entry: bytes) -> bool:
-    return entry[16] < 2 or header_of(entry) is not None
+    return entry[16] in LEGACY_MAGICS or header_of(entry) is not None
 
 
 def _batch(path: str, start: int, entry: bytes, bytes_shown: int, *, payloads: bool) -> Iterator[str]:

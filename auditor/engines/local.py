@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from auditor.engines.plan import OF_ONE_PARTITION, ReadUnit, Selection
+from auditor.engines.plan import OF_ONE_PARTITION, ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import read_unit
+from auditor.engines.selection import Selection
 from auditor.engines.settle import settle
 from rules.assemble import Fact, Surroundings
 from rules.verdict import PartitionVerdict

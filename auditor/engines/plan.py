@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from auditor.engines.selection import Selection
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
 from rules.evidence import METADATA_TOPIC
@@ -83,6 +83,8 @@ class ReadUnit:
     order: int
     pieces: tuple[Piece, ...]
     segments: tuple[Piece, ...] = ()
+    leftovers: tuple[Piece, ...] = ()
+    """Segments that wait for their deletion."""
     clean_shutdown: str | None = None
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
@@ -107,36 +109,6 @@ class ReadUnit:
             partition=self.partition,
             state=self.state,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which partitions are looked at: shell patterns over topic names, and partition numbers."""
-
-    topics: tuple[str, ...] = ()
-    excluded_topics: tuple[str, ...] = ()
-    partitions: tuple[int, ...] = ()
-
-    def admits(self, topic: str | None, partition: int | None) -> bool:
-        """Whether a partition is selected."""
-        if topic is None or partition is None:
-            return False
-        if self.topics and not any(fnmatchcase(topic, pattern) for pattern in self.topics):
-            return False
-        if any(fnmatchcase(topic, pattern) for pattern in self.excluded_topics):
-            return False
-        return not self.partitions or partition in self.partitions
-
-    def unmatched(self, inventory: Inventory) -> tuple[str, ...]:
-        """Patterns and numbers that match nothing in the dump, as the user wrote them."""
-        return self.unmatched_among({(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas})
-
-    def unmatched_among(self, held: Collection[tuple[str | None, int | None]]) -> tuple[str, ...]:
-        """Patterns and numbers that match none of these partitions."""
-        topics, numbers = {topic or "" for topic, _ in held}, {number for _, number in held}
-        patterns = [f"--topic {p}" for p in self.topics if not any(fnmatchcase(t, p) for t in topics)]
-        patterns += [f"--exclude-topic {p}" for p in self.excluded_topics if not any(fnmatchcase(t, p) for t in topics)]
-        return (*patterns, *(f"--partition {n}" for n in self.partitions if n not in numbers))
 
 
 def plan(dump: str, inventory: Inventory, selection: Selection) -> tuple[ReadUnit, ...]:
@@ -177,9 +149,14 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
 def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
     segments = tuple(_whole(file) for file in plain_segments(files).segments)
     small = tuple(_whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
-    yield _unit(dump, replica, home, "directory", -1, small, segments)
+    leftovers = tuple(_whole(file) for file in files if _is_deleted_segment(file))
+    yield replace(_unit(dump, replica, home, "directory", -1, small, segments), leftovers=leftovers)
     for order, pieces in enumerate(_stretches(segments)):
         yield _unit(dump, replica, home, "log", order, pieces, ())
+
+
+def _is_deleted_segment(file: Source) -> bool:
+    return file.kind == "leftover" and file.origin.source.lower().endswith(".log.deleted")
 
 
 def _unit(

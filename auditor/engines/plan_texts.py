@@ -1,4 +1,4 @@
-"""Which texts of kafka-dump-log are read for which broker: one unit a broker, since only together they can be judged."""
+"""Which texts of kafka-dump-log are read for which broker: one unit a broker, since they are judged together."""
 
 from __future__ import annotations
 

@@ -17,9 +17,10 @@ from pyspark import Broadcast, InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from auditor.config import ConfigError
-from auditor.engines.plan import UNIT_BYTES, ReadUnit, Selection
+from auditor.engines.plan import UNIT_BYTES, ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import read_unit
+from auditor.engines.selection import Selection
 from auditor.engines.settle import settle
 from parsers.files import locate
 from parsers.spark.schema import spark_schema

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped] - published without types
+import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 from dumps_at_hand import ROOT, SAMPLES, audited, copied
 

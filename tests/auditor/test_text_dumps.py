@@ -13,6 +13,7 @@ from dumps_at_hand import SAMPLES, copied, told, violations
 from parsers.provenance import Origin
 from parsers.segment import scan
 
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 RELEASES = ("2.8.2", "3.9.1", "4.3.0")
 
 
@@ -31,11 +32,15 @@ def line(row: dict[str, Any]) -> str:
         f"baseOffset: {row['base_offset']} lastOffset: {row['last_offset']} count: {row['record_count']}"
         f" baseSequence: {row['base_sequence']} lastSequence: {last} producerId: {row['producer_id']}"
         f" producerEpoch: {row['producer_epoch']} partitionLeaderEpoch: {row['leader_epoch']}"
-        f" isTransactional: {str(bool(row['attributes'] & 16)).lower()} isControl: {str(bool(row['attributes'] & 32)).lower()}"
+        f" isTransactional: {word(row['attributes'] & 16)} isControl: {word(row['attributes'] & 32)}"
         f" deleteHorizonMs: OptionalLong.empty position: {row['span_start']} CreateTime: {row['max_timestamp']}"
-        f" size: {row['size']} magic: 2 compresscodec: {('none', 'gzip', 'snappy', 'lz4', 'zstd')[row['attributes'] & 7]}"
-        f" crc: {row['crc']} isvalid: {str(row['crc_valid']).lower()}"
+        f" size: {row['size']} magic: 2 compresscodec: {CODECS[row['attributes'] & 7]}"
+        f" crc: {row['crc']} isvalid: {word(row['crc_valid'])}"
     )
+
+
+def word(truth: int) -> str:
+    return "true" if truth else "false"
 
 
 def with_texts(dump: Path, topic: str) -> Path:
