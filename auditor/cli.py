@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -42,6 +42,9 @@ from auditor.cli_options import (
 )
 from auditor.exit_codes import ExitCode
 from auditor.version import tool_version
+
+if TYPE_CHECKING:
+    from auditor.config import AuditConfig
 
 app = typer.Typer(
     name="tidemark",
@@ -99,15 +102,29 @@ def audit(  # noqa: PLR0913 - one parameter an option: the command line's table 
         if name not in ("dump", "config") and value not in (None, [], ())
     }
     with _one_sentence():
-        from auditor.config import AuditConfig, as_variable, environment, merge, read_config
         from auditor.run_audit import run_audit
 
-        file = config or (Path(named) if (named := os.environ.get("TIDEMARK_CONFIG")) else None)
-        settings = AuditConfig()
-        if file is not None:
-            settings = merge(settings, read_config(file), lambda name: f"{file}: {name.replace('_', '-')}")
-        settings = merge(settings, environment(os.environ), as_variable)
-        code = run_audit(dump, merge(settings, given))
+        code = run_audit(dump, _settings(given, config))
+    raise typer.Exit(code)
+
+
+@app.command(short_help="Write the incident report: what happened, what it cost, who must act.")
+def postmortem(
+    dump: Dumps,
+    *,
+    topic: Topics = None,
+    partition: Partitions = None,
+    level: Level = None,
+    engine: Engine = None,
+    output: Output = None,
+    config: ConfigFile = None,
+) -> None:
+    """Audit, and write the incident report in Markdown that reads as plain text."""
+    given = {"topic": topic, "partition": partition, "level": level, "engine": engine, "output": output}
+    with _one_sentence():
+        from auditor.run_audit import run_audit
+
+        code = run_audit(dump, _settings({**given, "format": "postmortem"}, config))
     raise typer.Exit(code)
 
 
@@ -154,6 +171,18 @@ def doctor() -> None:
         diagnosis = diagnose()
         _say(render(diagnosis))
     raise typer.Exit(ExitCode.CLEAN if diagnosis.ready else ExitCode.COULD_NOT_RUN)
+
+
+def _settings(given: Mapping[str, object], config: Path | None) -> AuditConfig:
+    """What flags, variables and the file say together: a flag outranks the variable, the variable the file."""
+    from auditor.config import AuditConfig, as_variable, environment, merge, read_config
+
+    file = config or (Path(named) if (named := os.environ.get("TIDEMARK_CONFIG")) else None)
+    settings = AuditConfig()
+    if file is not None:
+        settings = merge(settings, read_config(file), lambda name: f"{file}: {name.replace('_', '-')}")
+    settings = merge(settings, environment(os.environ), as_variable)
+    return merge(settings, {name: value for name, value in given.items() if value not in (None, [], ())})
 
 
 def main() -> NoReturn:

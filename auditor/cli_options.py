@@ -71,7 +71,7 @@ Engine = Annotated[
         help="spark (default): this machine's cores, or the cluster that spark-submit names; local: no JVM.",
     ),
 ]
-Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
+Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default), json or postmortem.")]
 Output = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]

@@ -18,7 +18,7 @@ from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 EngineName = Literal["spark", "local"]
 LEVELS: Final[tuple[Level, ...]] = ("quick", "full", "deep")
 ENGINES: Final[tuple[EngineName, ...]] = ("spark", "local")
-FORMATS: Final = ("terminal", "json")
+FORMATS: Final = ("terminal", "json", "postmortem")
 CONFIG_LIMIT: Final = 1 << 20
 PREFIX: Final = "TIDEMARK_"
 NO_SETTINGS: Final = ("config", "debug")

@@ -14,7 +14,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.memory import remember
 from auditor.progress_bar import watched
-from auditor.report import json, terminal
+from auditor.report import json, postmortem, terminal
 from auditor.report.model import AuditReport
 
 PIPED_COLUMNS = 100
@@ -56,6 +56,8 @@ def _tell(report: AuditReport, config: AuditConfig) -> None:
 def _render(report: AuditReport, config: AuditConfig, *, columns: int, colour: bool) -> str:
     if config.format == "json":
         return json.render(report)
+    if config.format == "postmortem":
+        return postmortem.render(report)
     return terminal.render(report, columns=columns, colour=colour, verbose=config.verbose, quiet=config.quiet)
 
 

@@ -12,6 +12,7 @@ from rules.evidence import (
     BrokerVersion,
     EpochFile,
     IndexFault,
+    Leftover,
     Level,
     OffsetClaim,
     PartitionEvidence,
@@ -29,6 +30,7 @@ class DirectoryFacts:
     """What the small files and the listing of a replica's directory say."""
 
     segments: tuple[SegmentFile, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
     epoch_file: EpochFile = NO_EPOCH_FILE
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
     index_faults: tuple[IndexFault, ...] = ()
@@ -127,6 +129,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
         state=first.state,
         topic_id=first.topic_id,
         segments=directory.segments,
+        leftovers=directory.leftovers,
         log=join_all(fact.log for fact in facts if fact.log is not None),
         epoch_file=directory.epoch_file,
         high_watermark=root.high_watermark,

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.history import Moment, committed, epoch_starts
+from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
 from rules.turns import cuts
 
 
@@ -32,8 +33,8 @@ class Loss:
     """Whose clock the times are of."""
     reused_end: int
     """Offsets from the start up to here hold other records now; who read them must read them again."""
-    survivors: tuple[int, ...]
-    """Brokers on whose disks records of the lost epoch still stand at these offsets."""
+    survivors: tuple[Survivor, ...]
+    """Copies of the lost epoch's records at these offsets, the most lasting ones first."""
     restored: bool
     """Whether the replica that would lead now holds the records again."""
     because: str
@@ -123,11 +124,24 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
-        reused_end=min(end, _written_since(evidence, left_out.next_epoch, start)),
-        survivors=tuple(sorted(r.broker for r in evidence.replicas if _holds(r, epoch, start, end))),
+        reused_end=min(end, _reused(evidence, left_out)),
+        survivors=_survivors(evidence, left_out),
         restored=any(_holds(r, epoch, start, end) for r in evidence.presumed_leaders),
         because=left_out.because,
     )
+
+
+def _survivors(evidence: PartitionEvidence, left_out: _LeftOut) -> tuple[Survivor, ...]:
+    start, end = left_out.start, left_out.end
+    found = survivors(evidence, left_out.epoch, start, end)
+    return found or of_the_deposed(evidence, left_out.leader, left_out.next_leader, start, end)
+
+
+def _reused(evidence: PartitionEvidence, left_out: _LeftOut) -> int:
+    """How far the offsets hold other records now."""
+    untold = untold_epochs(evidence, left_out.leader, left_out.next_leader)
+    others = [d.end_offset for d in untold if d.start_offset < left_out.end and d.end_offset > left_out.start]
+    return max([_written_since(evidence, left_out.next_epoch, left_out.start), *others])
 
 
 def _answered(moment: Moment, epoch: int) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
-from rules.facts import NO_LOG, LogFacts, OffsetStep
+from rules.facts import NO_LOG, EpochRun, LogFacts, OffsetStep
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
@@ -56,6 +56,19 @@ class SegmentFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A segment that the broker has put aside for deletion; never part of the log, though its records are real."""
+
+    base_offset: int
+    source: str
+    size: int
+    epochs: tuple[EpochRun, ...] = ()
+    """What stands in it by batches that can be believed; only read where records are missed."""
+    sound: bool = True
+    """Whether nothing in it failed its checksum, and no offset is missing between its batches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFault:
     """An index entry that its segment contradicts."""
 
@@ -75,6 +88,7 @@ class Replica:
     state: ReplicaState = "current"
     topic_id: str | None = None
     segments: tuple[SegmentFile, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
     log: LogFacts = NO_LOG
     epoch_file: EpochFile = NO_EPOCH_FILE
     high_watermark: OffsetClaim | None = None

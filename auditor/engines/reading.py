@@ -26,7 +26,7 @@ from parsers.records import decode_entry
 from parsers.segment import SegmentChunk, scan
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, Refusal
 from rules.assemble import DirectoryFacts, Fact, RootClaims
-from rules.evidence import EpochClaim, EpochFile, Level, OffsetClaim, SegmentFile
+from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, SegmentFile
 from rules.facts import LogFacts, UnreadBytes
 from rules.join import KEEP, join_all
 from rules.narrow import fold
@@ -161,6 +161,10 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         segments=tuple(
             SegmentFile(base_offset=piece.base_offset or 0, source=piece.source, size=piece.size)
             for piece in unit.segments
+        ),
+        leftovers=tuple(
+            Leftover(base_offset=piece.base_offset or 0, source=piece.source, size=piece.size)
+            for piece in unit.leftovers
         ),
         epoch_file=epoch_file,
         snapshot_offsets=tuple(snapshots),

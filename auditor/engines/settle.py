@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
 from rules.assemble import Fact, Surroundings, assemble
 from rules.catalog import RULES
@@ -26,7 +27,8 @@ def settle(facts: Sequence[Fact], surroundings: Mapping[str | None, Surroundings
             claimed_only=_claimed_only(facts),
         )
     evidence = assemble(facts, surroundings[first.cluster_id])
-    return replace(judge(zoom_in(evidence, dump), RULES), claimed_only=_claimed_only(facts))
+    read = read_leftovers(zoom_in(evidence, dump), dump)
+    return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 
 
 def _claimed_only(facts: Sequence[Fact]) -> tuple[int, ...]:

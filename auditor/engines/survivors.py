@@ -1,0 +1,59 @@
+"""Read what waits for its deletion, only where records are missed: the last copy may stand there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from auditor.engines.files import file_of
+from parsers.provenance import Origin
+from parsers.segment import scan
+from rules.evidence import Leftover, Level, PartitionEvidence, Replica
+from rules.join import join_all
+from rules.loss import losses
+from rules.narrow import fold
+
+BYTES_READ: Final = 8 << 30
+"""Of one replica's leftovers; a broker deletes them within a minute, so there are seldom many."""
+
+
+def read_leftovers(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
+    """The evidence with deleted segments read, if records are missed that they may hold."""
+    if not any(replica.leftovers for replica in evidence.replicas):
+        return evidence
+    ends = [loss.end_offset for loss in losses(evidence) if loss.matters]
+    return with_leftovers(evidence, max(ends), dump) if ends else evidence
+
+
+def with_leftovers(evidence: PartitionEvidence, end: int, dump: str) -> PartitionEvidence:
+    """The evidence with those deleted segments read whose names admit offsets below the end."""
+    replicas = tuple(_read(replica, end, evidence.level, dump) for replica in evidence.replicas)
+    return replace(evidence, replicas=replicas)
+
+
+def _read(replica: Replica, end: int, level: Level, dump: str) -> Replica:
+    room = BYTES_READ
+    read: list[Leftover] = []
+    for leftover in replica.leftovers:
+        asked = leftover.base_offset < end and leftover.size <= room
+        room -= leftover.size if asked else 0
+        read.append(_told(leftover, level, dump) if asked else leftover)
+    return replace(replica, leftovers=tuple(read))
+
+
+def _told(leftover: Leftover, level: Level, dump: str) -> Leftover:
+    """The leftover with the epochs of those batches whose checksums hold."""
+    folded = []
+    sound = True
+    path, origin = file_of(dump, leftover.source), Origin(source=leftover.source)
+    for chunk in scan(path, origin, verify=level != "quick"):
+        believed = chunk.headers.filter(pc.fill_null(pc.cast(chunk.headers["crc_valid"], pa.bool_()), True))  # noqa: FBT003
+        sound = sound and not chunk.refusals and believed.num_rows == chunk.headers.num_rows
+        first = pa.array([0] * believed.num_rows, pa.int32())
+        table = pa.Table.from_batches([believed.append_column("file", first)])
+        folded.append(fold(table, [leftover.source], list(chunk.refusals)))
+    facts = join_all(folded)
+    return replace(leftover, epochs=facts.epochs, sound=sound and not facts.gap_count)
