@@ -1,0 +1,185 @@
+"""What a report concludes: clean only where enough was read, unknown where something that matters was not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from dumps_at_hand import audited, copied, told, violations
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.distinct import distinct
+from parsers.provenance import Span
+from rules.finding import Exhibit, Finding, named_facts
+
+CLEAN = "bit_rot_payload"
+"""Of its brokers 1 and 2 nothing is wrong with; only what those hold is copied."""
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    whole = copied(CLEAN, tmp_path / "dump")
+    for path in whole.iterdir():
+        if path.name not in ("broker-1", "broker-2"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for logs in whole.glob("broker-*/logs"):
+        shutil.rmtree(logs)
+    return whole
+
+
+def segment(dump: Path) -> Path:
+    return dump / "broker-1/data/d-0/00000000000000000000.log"
+
+
+def test_the_untouched_copy_is_clean(dump: Path) -> None:
+    report = told(dump)
+    assert (report["verdict"], report["exitCode"], report["coverage"]["ratio"]) == ("clean", 0, 1)
+    assert report["coverage"]["replicasSeen"] == len(report["replicas"]) == 4
+    assert report["coverage"]["bytesSeen"] == sum(path.stat().st_size for path in dump.rglob("*.log"))
+    times = [report["coverage"][name] for name in ("firstTimestamp", "lastTimestamp")]
+    assert 1_700_000_000_000 < times[0] < times[1]
+
+
+@pytest.mark.parametrize("special", ["folder", "fifo", "link out"])
+def test_a_segment_that_cannot_be_read_leaves_the_verdict_open(dump: Path, special: str) -> None:
+    segment(dump).unlink()
+    if special == "folder":
+        segment(dump).mkdir()
+    elif special == "fifo":
+        os.mkfifo(segment(dump))
+    else:
+        segment(dump).symlink_to("/etc/hostname")
+    report = told(dump)
+    assert report["verdict"] != "clean"
+    assert report["exitCode"] in (1, 3)
+
+
+def test_two_folders_that_claim_one_replica_are_refused_and_counted_as_unread(dump: Path) -> None:
+    (dump / "copy").mkdir()
+    shutil.copytree(dump / "broker-1/data", dump / "copy/broker-1")
+    (dump / "copy/broker-1/d-0/00000000000000000000.log").write_bytes(segment(dump).read_bytes() * 2)
+    report = told(dump)
+    assert report["verdict"] == "unknown"
+    assert {refusal["kind"] for refusal in report["refusals"]} == {"ambiguous"}
+    assert {replica["broker"] for replica in report["replicas"]} == {2}
+    assert report["coverage"]["replicasMissing"] == 0
+    assert 0 < report["coverage"]["ratio"] < 0.5
+
+
+def test_a_folder_with_checkpoints_and_no_replica_is_unknown(dump: Path) -> None:
+    for broker in (1, 2):
+        for folder in (dump / f"broker-{broker}/data").iterdir():
+            shutil.rmtree(folder) if folder.is_dir() else None
+    report = told(dump)
+    assert (report["verdict"], report["exitCode"]) == ("unknown", 3)
+    assert report["coverage"]["replicasSeen"] == 0
+    assert report["coverage"]["replicasMissing"] >= 2
+
+
+def test_a_replica_that_checkpoints_name_and_the_copy_lacks_is_counted(dump: Path) -> None:
+    shutil.rmtree(dump / "broker-2/data/d-0")
+    coverage = told(dump)["coverage"]
+    assert coverage["replicasMissing"] == 1
+    assert coverage["replicasSeen"] == 3
+
+
+def test_a_malformed_checkpoint_leaves_the_verdict_open(dump: Path) -> None:
+    (dump / "broker-1/data/replication-offset-checkpoint").write_text("0\n1\nd 0 one-hundred\n")
+    report = told(dump)
+    assert report["verdict"] == "unknown"
+    assert [refusal["path"] for refusal in report["refusals"]] == ["broker-1/data/replication-offset-checkpoint"]
+
+
+def test_what_cannot_be_read_of_other_topics_does_not_matter(dump: Path) -> None:
+    other = dump / "broker-1/data/other-0"
+    other.mkdir()
+    (other / "partition.metadata").write_text("version: 0\ntopic_id: nonsense\n")
+    (other / "00000000000000000000.log").write_bytes(b"\x01" * 500)
+    assert told(dump)["verdict"] != "clean"
+    chosen = told(dump, topic=["d"])
+    assert (chosen["verdict"], chosen["refusals"], chosen["coverage"]["ratio"]) == ("clean", [], 1)
+
+
+def test_a_socket_beside_the_log_dirs_does_not_matter_and_one_among_them_does(dump: Path) -> None:
+    os.mkfifo(dump / "broker-1/pipe")
+    report = told(dump)
+    assert report["verdict"] == "clean"
+    assert [refusal["blocking"] for refusal in report["refusals"]] == [False]
+    os.mkfifo(dump / "broker-1/data/pipe")
+    assert told(dump)["verdict"] == "unknown"
+
+
+def test_coverage_below_the_minimum_is_no_clean_bill(dump: Path) -> None:
+    content = segment(dump).read_bytes()
+    segment(dump).write_bytes(content + content[:100])
+    usual = told(dump, fail_on="critical")
+    assert (usual["verdict"], usual["coverage"]["bytesRefused"]) == ("clean", 100)
+    assert 0.9 < usual["coverage"]["ratio"] < 1
+    assert told(dump, fail_on="critical", min_coverage=0.9)["verdict"] == "clean"
+    strict = told(dump, fail_on="critical", min_coverage=1.0)
+    assert (strict["verdict"], strict["exitCode"]) == ("unknown", 3)
+
+
+def test_findings_outrank_doubt_and_severity_is_asked_for(dump: Path) -> None:
+    content = bytearray(segment(dump).read_bytes())
+    content[3930] ^= 1
+    segment(dump).write_bytes(content)
+    (dump / "broker-2/data/replication-offset-checkpoint").write_text("nonsense")
+    assert [found[0] for found in violations(told(dump))] == ["SEG001"]
+    assert told(dump)["verdict"] == "findings"
+    assert told(dump, fail_on="critical")["verdict"] == "unknown"
+    assert told(dump, fail_on="critical", exit_zero=True)["exitCode"] == 0
+
+
+def test_one_dead_disk_is_one_incident(dump: Path) -> None:
+    for number in range(1, 6):
+        for broker in (1, 2):
+            shutil.copytree(dump / f"broker-{broker}/data/d-0", dump / f"broker-{broker}/data/e-{number}")
+        damaged = dump / f"broker-1/data/e-{number}/00000000000000000000.log"
+        content = bytearray(damaged.read_bytes())
+        content[1000 + 500 * number] ^= 0xFF
+        damaged.write_bytes(content)
+    for metadata in dump.glob("broker-*/data/e-*/partition.metadata"):
+        metadata.unlink()
+    report = audited(dump, topic=("e",))
+    assert len(report.violations) >= 5
+    disks = [incident for incident in report.incidents if incident.scope == "broker"]
+    assert [(incident.brokers, incident.partitions) for incident in disks] == [((1,), 5)]
+    assert "broker-1/data" in disks[0].title
+    assert len(report.incidents) == 1
+
+
+FINDING = Finding(
+    rule="SEG001", severity=2, confidence="certain", verdict="violated", cluster_id=None, topic="t", topic_id=None,
+    partition=0, brokers=(1,), start_offset=0, end_offset=1, message="m", exhibits=(), facts=(),
+)  # fmt: skip
+
+
+def test_findings_with_one_fingerprint_are_told_apart() -> None:
+    where = [(Exhibit(span=Span(source=name, start=0, end=1), role="x"),) for name in ("a", "b", "c")]
+    findings = [replace(FINDING, exhibits=exhibits) for exhibits in where]
+    told_apart = distinct([*findings, findings[0]])
+    assert len(told_apart) == 3
+    assert len({finding.id for finding in told_apart}) == 3
+    assert told_apart[0] == findings[0]
+
+
+def test_ids_that_begin_alike_are_told_in_more_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fingerprints that share 8 digits are too rare to be found here, so a short beginning stands in for 8."""
+    monkeypatch.setattr("auditor.distinct.SHORTEST", 2)
+    findings = [replace(FINDING, facts=named_facts({"subject": str(number)})) for number in range(400)]
+    named = distinct(findings)
+    assert len({finding.id for finding in named}) == 400
+    assert {len(finding.id) for finding in named} != {4}
+    assert all(f"F-{finding.fingerprint}".startswith(finding.id) for finding in named)
+
+
+@given(st.permutations(range(40)))
+def test_an_id_does_not_depend_on_the_others_order(order: list[int]) -> None:
+    findings = [replace(FINDING, facts=named_facts({"subject": str(number)})) for number in range(40)]
+    usual = {finding.fingerprint: finding.id for finding in distinct(findings)}
+    assert {finding.fingerprint: finding.id for finding in distinct(findings[place] for place in order)} == usual

@@ -1,0 +1,85 @@
+"""A run that is stopped tells what it knew by then, and says that it is not all."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dumps_at_hand import ROOT, SAMPLES
+
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.engines.progress import Silent
+from auditor.report.terminal import render
+
+SEGMENT = SAMPLES / "fast_failover_kip101/dump/broker-1/data/ff-0/00000000000000000000.log"
+PARTITIONS = 1200
+
+
+def many_partitions(to: Path, count: int) -> Path:
+    content = SEGMENT.read_bytes()
+    for number in range(count):
+        folder = to / f"broker-1/data/t-{number}"
+        folder.mkdir(parents=True)
+        (folder / SEGMENT.name).write_bytes(content)
+    return to
+
+
+class StoppedAfter(Silent):
+    def __init__(self, partitions: int) -> None:
+        self.left = partitions
+
+    def partition(self, topic: str | None, partition: int | None) -> None:
+        if self.left == 0:
+            raise KeyboardInterrupt
+        self.left -= 1
+
+
+@pytest.mark.parametrize("partitions", [0, 1, 5])
+def test_a_stopped_audit_reports_what_it_judged(tmp_path: Path, partitions: int) -> None:
+    dump = many_partitions(tmp_path, 8)
+    report = audit(dump, AuditConfig(engine="local"), StoppedAfter(partitions))
+    assert (report.interrupted, report.exit_code, report.verdict) == (True, 130, "unknown")
+    assert len(report.replicas) == partitions
+    assert report.coverage.ratio == partitions / 8
+    text = render(report)
+    assert text.startswith("UNKNOWN")
+    assert "what was known by then" in text
+
+
+def test_a_whole_audit_of_the_same_is_not_interrupted(tmp_path: Path) -> None:
+    report = audit(many_partitions(tmp_path, 8), AuditConfig(engine="local"), StoppedAfter(8))
+    assert not report.interrupted
+    assert len(report.replicas) == 8
+
+
+def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
+    dump = many_partitions(tmp_path / "dump", PARTITIONS)
+    command = [sys.executable, "-m", "auditor.cli", "audit", str(dump), "--engine", "local", "--format", "json"]
+    watched, shown = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "XDG_CACHE_HOME": str(tmp_path / "cache"), "COLUMNS": "120"}
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=shown, env=environment) as process:
+        os.close(shown)
+        wait_for(watched, rf"[1-9]\d* of {PARTITIONS} replicas")
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        report = json.loads(process.stdout.read())
+    os.close(watched)
+    assert process.returncode == 130
+    assert report["exitCode"] == 130
+    assert report["interrupted"] is True
+    assert 0 < len(report["replicas"]) < PARTITIONS
+
+
+def wait_for(terminal: int, pattern: str) -> None:
+    """Until the progress shows it."""
+    seen = b""
+    while not re.search(pattern.encode(), seen):
+        seen += os.read(terminal, 1024)
