@@ -1,4 +1,4 @@
-"""What every generation of the protocol would have asked, been answered and cut, for each pair of diverging replicas."""
+"""What every generation of the protocol would have asked, been answered and cut, for each diverging pair."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _table(
         leader=leader.broker,
         start_offset=difference.start_offset,
         end_offset=difference.end_offset,
-        outcomes=tuple(outcome(rule(asking, answering), asking, name == in_force) for name, rule in RULES.items()),
+        outcomes=tuple(outcome(rule(asking, answering), asking, in_force=name == in_force) for name, rule in RULES.items()),
         because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}; roles {known}",
     )
 
@@ -112,7 +112,7 @@ def _in_force(version: BrokerVersion | None) -> str | None:
     return rule_in_force(parse_kafka_version(version.binary), parse_protocol_version(spoken) if spoken else None)
 
 
-def outcome(truncation: Truncation, asking: protocol.Replica, in_force: bool) -> ProtocolOutcome:
+def outcome(truncation: Truncation, asking: protocol.Replica, *, in_force: bool) -> ProtocolOutcome:
     """One line of the table."""
     return ProtocolOutcome(
         rule=truncation.rule,

@@ -169,11 +169,9 @@ class Replica:
 
     @cached_property
     def file_chain(self) -> EpochChain:
-        """Entries of the leader-epoch-checkpoint, as they stand in the file."""
-        return tuple(
-            EpochStart(epoch=Epoch(entry.epoch), start_offset=Offset(entry.start_offset))
-            for entry in self.epoch_file.entries
-        )
+        """Entries of the leader-epoch-checkpoint as they stand there; none of a file that no broker would load."""
+        entries = self.epoch_file.entries if self.epoch_file.state == "entries" else ()
+        return tuple(EpochStart(epoch=Epoch(entry.epoch), start_offset=Offset(entry.start_offset)) for entry in entries)
 
     @cached_property
     def loaded_chain(self) -> EpochChain:
@@ -208,8 +206,8 @@ class Replica:
 
     @cached_property
     def last_known_epoch(self) -> int:
-        """The highest epoch that the replica has seen, by a batch or by an entry without one."""
-        return max([self.last_epoch, *(entry.epoch for entry in self.epoch_file.entries)], default=-1)
+        """The epoch that the replica would name after its next start; without any entry, its batches' highest."""
+        return self.loaded_chain[-1].epoch if self.loaded_chain else self.last_epoch
 
 
 def same_topic(left: Replica, right: Replica) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rules.evidence import PartitionEvidence
@@ -84,7 +85,7 @@ def read_page(docstring: str) -> Page:
         message = f"a rule page has the sections {', '.join(SECTIONS)} in this order, found {found}"
         raise ValueError(message)
     bounds = [*starts.values(), len(lines)]
-    bodies = ["\n".join(lines[a + 2 : b]).strip("\n") for a, b in zip(bounds, bounds[1:], strict=False)]
+    bodies = ["\n".join(lines[a + 2 : b]).strip("\n") for a, b in pairwise(bounds)]
     head = lines[: bounds[0]]
     return Page(
         title=head[0].strip(),

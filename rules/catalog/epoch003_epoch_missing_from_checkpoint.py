@@ -18,6 +18,7 @@ from rules.rule import rule
     law="CacheAgreesWithLog",
     message="broker {broker}'s leader-epoch-checkpoint does not say that offsets [{start_offset}, {end_offset})"
     " are of epoch {epoch}: {signature}",
+    implied_by=("SEG006",),
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Batches of an epoch have no entry in the leader-epoch-checkpoint.

@@ -16,6 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
+    implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006"),
     message="broker {follower} will be cut to offset {start_offset} when it follows broker {leader}, which answers"
     " epoch {answered_epoch} and end offset {answered_offset} to its epoch {asked_epoch}: {meaning}",
 )
@@ -28,7 +29,7 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     ------
     When the replica returns as a follower, its records from the named offset on are removed. Above its high watermark
     that is the protocol at work and information only; below it, records that it knew to be committed are destroyed,
-    and this may be their last copy.
+    and this may be their last copy. Where the leader holds the same records the cut only costs a copy: low severity.
 
     Undecided when
     --------------
@@ -55,7 +56,7 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
         else:
             owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
             if owed.cuts and owed.offset < follower.log_end_offset:
-                yield _violation(follower, leader, owed)
+                yield _violation(evidence, follower, leader, owed)
 
 
 def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
@@ -65,15 +66,16 @@ def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
         yield from ((follower, leader) for follower in replicas if leader is not None and follower is not leader)
 
 
-def _violation(follower: Replica, leader: Replica, owed: Truncation) -> Violation:
+def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:
     watermark = follower.high_watermark
-    committed = watermark.offset if watermark else follower.log_start_offset
+    committed = min(watermark.offset if watermark else follower.log_start_offset, follower.log_end_offset)
+    severity, meaning = _weigh(evidence, follower, leader, owed.offset, committed)
     exchange = owed.exchanges[0]
     return Violation(
         brokers=(follower.broker,),
         start_offset=owed.offset,
         end_offset=follower.log_end_offset,
-        severity=Severity.CRITICAL if owed.offset < committed else Severity.INFO,
+        severity=severity,
         facts={
             "follower": follower.broker,
             "leader": leader.broker,
@@ -82,11 +84,26 @@ def _violation(follower: Replica, leader: Replica, owed: Truncation) -> Violatio
             "answered_epoch": exchange.answered_epoch,
             "answered_offset": exchange.answered_offset,
             "exchanges": len(owed.exchanges),
-            "committed_end": min(committed, follower.log_end_offset),
-            "meaning": "committed records go with it" if owed.offset < committed else "nothing committed goes with it",
+            "committed_end": committed,
+            "meaning": meaning,
         },
         exhibits=tuple(_exhibits(follower, owed.offset)),
     )
+
+
+def _weigh(
+    evidence: PartitionEvidence, follower: Replica, leader: Replica, offset: int, committed: int
+) -> tuple[Severity, str]:
+    if offset >= committed:
+        return Severity.INFO, "nothing committed goes with it"
+    apart = (
+        d.start_offset < committed and offset < d.end_offset
+        for d in evidence.differences
+        if (d.left is follower and d.right is leader) or (d.left is leader and d.right is follower)
+    )
+    if leader.holds(offset, committed) and not any(apart):
+        return Severity.LOW, "the leader holds the same records and will send them again"
+    return Severity.CRITICAL, "committed records go with it"
 
 
 def _exhibits(follower: Replica, offset: int) -> Iterator[Exhibit]:

@@ -1,0 +1,331 @@
+"""Every rule on real bytes: one thing is broken in a dump, and the audit names it at its exact offsets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from broken_dumps import Yard, change, position, segment, wrote
+
+from parsers.writers.segments import batch_bytes
+from rules.finding import Finding, Severity
+
+LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Yard:
+    return Yard(tmp_path)
+
+
+def fact(finding: Finding, name: str) -> object:
+    return finding.values()[name]
+
+
+def broken(yard: Yard, **claims: object) -> Path:
+    """Broker 3 to be broken, 1 and 2 healthy; the only segment of broker 3."""
+    yard.healthy(LOG, 1, 2)
+    return segment(yard.broker(3, LOG, **claims))  # type: ignore[arg-type]
+
+
+def test_three_equal_replicas_show_nothing(yard: Yard) -> None:
+    broken(yard)
+    assert yard.told(least=Severity.INFO) == []
+    assert yard.undecided() == []
+
+
+# --- headers and payload, field by field ----------------------------------------------------------------------------
+
+FIELDS = {"length": 11, "leader epoch": 15, "magic": 16, "crc": 17, "last delta": 26, "payload": 70}
+
+
+@pytest.mark.parametrize("field", ["crc", "payload"])
+def test_a_flipped_bit_under_the_checksum(yard: Yard, field: str) -> None:
+    change(broken(yard), position(LOG, 40) + FIELDS[field], lambda byte: byte ^ 4)
+    assert yard.told() == [("SEG001", "medium", (3,), 40, 50)]
+
+
+def test_without_a_good_copy_committed_records_are_lost(yard: Yard) -> None:
+    change(segment(yard.broker(1, LOG)), position(LOG, 40) + 70, lambda byte: byte ^ 4)
+    assert yard.told() == [("SEG001", "critical", (1,), 40, 50)]
+
+
+def test_a_flipped_last_offset_is_told_as_damage_of_its_batch_alone(yard: Yard) -> None:
+    change(broken(yard), position(LOG, 40) + FIELDS["last delta"], lambda byte: byte ^ 64)
+    assert yard.told() == [("SEG001", "medium", (3,), 40, 50)]
+
+
+def test_a_flipped_base_offset_passes_its_checksum(yard: Yard) -> None:
+    change(broken(yard), position(LOG, 40) + 6, lambda byte: byte ^ 4)
+    told = yard.told()
+    assert ("SEG006", "high", (3,), 40, 50) in told
+    assert {rule for rule, *_ in told} <= {"SEG006", "SEG004", "SEG005", "LOG001", "LOG003"}
+
+
+def test_a_flipped_leader_epoch_passes_its_checksum(yard: Yard) -> None:
+    change(broken(yard), position(LOG, 30) + FIELDS["leader epoch"], lambda byte: byte ^ 4)
+    told = yard.told()
+    assert ("SEG006", "high", (3,), 30, 40) in told
+    causes = {finding.rule: finding.implied_by for finding in yard.report().violations}
+    assert [rule for rule, *_ in told if rule != "SEG006" and "SEG006" not in causes[rule]] == []
+
+
+@pytest.mark.parametrize("field", ["length", "magic"])
+def test_a_header_that_breaks_the_chain_swallows_its_offsets(yard: Yard, field: str) -> None:
+    change(broken(yard), position(LOG, 40) + FIELDS[field], lambda byte: byte ^ 64)
+    assert yard.told()[0] == ("SEG002", "high", (3,), 40, 50)
+    assert {rule for rule, *_ in yard.told()} == {"SEG002"}
+
+
+def test_zeros_in_the_middle(yard: Yard) -> None:
+    path = broken(yard)
+    start, end = position(LOG, 20), position(LOG, 40)
+    data = path.read_bytes()
+    path.write_bytes(data[:start] + bytes(end - start) + data[end:])
+    assert yard.told() == [("SEG002", "high", (3,), 20, 40)]
+
+
+# --- tails ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_torn_tail_above_the_recovery_point_is_everyday(yard: Yard) -> None:
+    path = broken(yard, recovery=90, clean=False, hw=90)
+    path.write_bytes(path.read_bytes()[:-7])
+    assert yard.told(least=Severity.INFO) == [("SEG003", "info", (3,), 90, None)]
+
+
+def test_a_torn_tail_below_the_recovery_point_lost_flushed_records(yard: Yard) -> None:
+    path = broken(yard, hw=90)
+    path.write_bytes(path.read_bytes()[:-7])
+    assert yard.told() == [("SEG003", "high", (3,), 90, 100), ("SEG008", "high", (3,), 90, 100)]
+
+
+def test_a_cut_at_a_batch_after_an_orderly_stop(yard: Yard) -> None:
+    path = broken(yard)
+    path.write_bytes(path.read_bytes()[: position(LOG, 80)])
+    assert yard.told() == [("HW001", "high", (3,), 80, 100), ("SEG008", "high", (3,), 80, 100)]
+
+
+# --- segments -------------------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_middle_segment(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    segment(yard.broker(3, LOG, segments=[30, 60]), 30).unlink()
+    assert yard.told() == [("SEG005", "high", (3,), 30, 60)]
+    (finding,) = [finding for finding in yard.report().violations if finding.rule == "SEG005"]
+    assert fact(finding, "holders") == [1, 2]
+
+
+def test_two_segments_that_overlap(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    folder = yard.broker(3, LOG, segments=[60])
+    with segment(folder).open("ab") as file:
+        file.writelines(one.content for one in LOG if 60 <= one.base < 80)
+    assert yard.told() == [("SEG004", "critical", (3,), 60, 80)]
+
+
+def test_an_empty_middle_segment_is_a_hole(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    segment(yard.broker(3, LOG, segments=[30, 60]), 30).write_bytes(b"")
+    assert yard.told() == [("SEG005", "high", (3,), 30, 60)]
+
+
+# --- the epoch checkpoint -------------------------------------------------------------------------------------------
+
+
+def test_the_epoch_checkpoint_deleted(yard: Yard) -> None:
+    path = broken(yard)
+    (path.parent / "leader-epoch-checkpoint").unlink()
+    assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 100)]
+
+
+def test_the_epoch_checkpoint_emptied(yard: Yard) -> None:
+    (broken(yard).parent / "leader-epoch-checkpoint").write_bytes(b"")
+    assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 100)]
+
+
+def test_the_epoch_checkpoint_begun_again_in_the_middle_is_told_up_to_where_it_begins(yard: Yard) -> None:
+    broken(yard, epochs=[(1, 80)])
+    assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 80)]
+
+
+@pytest.mark.parametrize("content", [b"0\n3\n0 0\n1 60\n", b"zero\n1\n0 0\n", b"0\n1\n\n0 0\n", b"\0" * 20])
+def test_the_epoch_checkpoint_malformed(yard: Yard, content: bytes) -> None:
+    (broken(yard).parent / "leader-epoch-checkpoint").write_bytes(content)
+    assert yard.told() == [("EPOCH004", "high", (3,), None, None)]
+
+
+def test_the_epoch_checkpoint_out_of_order(yard: Yard) -> None:
+    broken(yard, epochs=[(1, 60), (0, 0)])
+    assert yard.told()[0] == ("EPOCH004", "high", (3,), None, None)
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [(50, ("EPOCH002", "high", (3,), 50, 60)), (70, ("EPOCH003", "high", (3,), 60, 70))],
+)
+def test_an_entry_with_a_wrong_start(yard: Yard, start: int, expected: tuple[object, ...]) -> None:
+    broken(yard, epochs=[(0, 0), (1, start)])
+    assert yard.told() == [expected]
+
+
+@pytest.mark.parametrize(("clean", "severity"), [(True, "medium"), (False, "info")])
+def test_an_entry_beyond_the_log_end(yard: Yard, clean: bool, severity: str) -> None:
+    broken(yard, epochs=[(0, 0), (1, 60), (2, 120)], clean=clean)
+    assert yard.told(least=Severity.INFO) == [("EPOCH009", severity, (3,), 100, 120)]
+
+
+def test_an_epoch_that_falls(yard: Yard) -> None:
+    log = wrote(0, 0, 20) + wrote(2, 20, 60) + wrote(1, 60, 100)
+    for broker in (1, 2):
+        yard.broker(broker, log, epochs=[(0, 0), (2, 20)])
+    assert ("EPOCH001", "critical", (1,), 60, 100) in yard.told()
+
+
+def test_an_epoch_that_begins_at_two_offsets(yard: Yard) -> None:
+    yard.broker(1, wrote(0, 0, 60) + wrote(1, 60, 100))
+    yard.broker(2, wrote(0, 0, 80) + wrote(1, 80, 100))
+    assert ("EPOCH005", "critical", (1, 2), 60, 80) in yard.told()
+
+
+# --- the high watermark ---------------------------------------------------------------------------------------------
+
+SHORT = wrote(0, 0, 60) + wrote(1, 60, 80)
+
+
+def test_a_high_watermark_beyond_the_log_after_an_orderly_stop(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    yard.broker(3, SHORT, hw=100)
+    assert yard.told() == [("HW001", "high", (3,), 80, 100)]
+
+
+def test_a_high_watermark_beyond_the_log_after_a_crash_is_copied_back(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
+    assert yard.told() == [("HW001", "low", (3,), 80, 100)]
+
+
+def test_a_high_watermark_beyond_every_log(yard: Yard) -> None:
+    yard.healthy(SHORT, 1, 2)
+    yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
+    assert yard.told() == [("HW001", "medium", (3,), 80, 100)]
+
+
+def test_a_high_watermark_beyond_a_log_copied_live(yard: Yard) -> None:
+    for broker in (1, 2):
+        yard.broker(broker, LOG, clean=False)
+    yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
+    assert yard.told() == [("HW001", "low", (3,), 80, 100)]
+
+
+def test_a_high_watermark_below_the_log_start(yard: Yard) -> None:
+    yard.broker(1, LOG)
+    yard.broker(2, [one for one in LOG if one.base >= 60], hw=20, start=60)
+    assert yard.told() == [("HW005", "medium", (2,), 20, 60)]
+
+
+# --- divergence -----------------------------------------------------------------------------------------------------
+
+
+def test_a_log_of_another_replica_restored(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    yard.broker(3, wrote(0, 0, 30) + wrote(0, 30, 50, "restored") + wrote(0, 50, 60) + wrote(1, 60, 100))
+    assert yard.told() == [
+        ("LOG001", "critical", (1, 2, 3), 30, 50),
+        ("LOG003", "critical", (1, 3), 30, 50),
+        ("LOG003", "critical", (2, 3), 30, 50),
+    ]
+    (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
+    assert fact(finding, "wrong_side") == [3]
+    assert "broker 3 stands alone, brokers 1 and 2 agree" in finding.message
+    assert finding.implied_by == ("LOG003",)
+
+
+def test_an_unclean_election_before_the_old_leader_returns(yard: Yard) -> None:
+    yard.broker(1, wrote(0, 0, 150))
+    yard.broker(2, wrote(0, 0, 100) + wrote(1, 100, 130))
+    assert yard.told() == [("LOG001", "critical", (1, 2), 100, 130), ("TRUNC004", "critical", (1,), 100, 150)]
+    (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
+    assert fact(finding, "wrong_side") == [1]
+
+
+def test_a_tail_that_was_never_committed(yard: Yard) -> None:
+    yard.broker(1, wrote(0, 0, 150), hw=100)
+    yard.broker(2, wrote(0, 0, 100) + wrote(1, 100, 130))
+    assert yard.told(least=Severity.INFO) == [
+        ("LOG002", "info", (1, 2), 100, 130),
+        ("TRUNC004", "info", (1,), 100, 150),
+    ]
+
+
+@pytest.mark.parametrize(("size", "differing"), [(15, 5), (20, 10), (25, 15)])
+def test_two_quick_fail_overs(yard: Yard, size: int, differing: int) -> None:
+    """The KIP-279 schedule: 10 shared records, then two leaders that wrote alone, the first of them again."""
+    yard.broker(1, wrote(0, 0, 10) + wrote(1, 10, size, size=5), hw=size)
+    yard.broker(2, wrote(0, 0, 10) + wrote(2, 10, 20, size=5) + wrote(3, 20, 30), hw=30)
+    end = 10 + differing
+    assert ("LOG001", "critical", (1, 2), 10, end) in yard.told()
+    assert ("TRUNC004", "critical", (1,), 10, size) in yard.told()
+
+
+def test_a_cut_inside_a_batch_leaves_a_hole(yard: Yard) -> None:
+    yard.broker(1, wrote(0, 0, 20) + wrote(1, 20, 40))
+    yard.broker(2, wrote(0, 0, 20) + wrote(1, 30, 40), epochs=[(0, 0), (1, 20)])
+    assert ("SEG005", "high", (2,), 20, 30) in yard.told()
+
+
+# --- disks, clusters, incarnations ----------------------------------------------------------------------------------
+
+
+def test_a_zeroed_log_dir_is_one_incident(yard: Yard) -> None:
+    for partition in range(5):
+        for broker in (1, 2, 3):
+            folder = yard.broker(broker, LOG, partition=partition)
+            if broker == 3:
+                segment(folder).write_bytes(bytes(segment(folder).stat().st_size))
+    told = yard.told()
+    assert {brokers for _, _, brokers, _, _ in told} == {(3,)}
+    assert {rule for rule, *_ in told} >= {"SEG003", "HW001"}
+    (incident,) = yard.report().incidents
+    assert (incident.partitions, incident.brokers, incident.scope) == (5, (3,), "broker")
+
+
+def test_a_removed_log_dir_is_missing_from_the_coverage(yard: Yard) -> None:
+    for partition in range(3):
+        for broker in (1, 2, 3):
+            folder = yard.broker(broker, LOG, partition=partition)
+            if broker == 3:
+                for file in folder.iterdir():
+                    file.unlink()
+                folder.rmdir()
+    report = yard.report()
+    assert yard.told() == []
+    assert report.coverage.replicas_seen == 6
+    assert report.coverage.replicas_missing == 3
+
+
+def test_clusters_are_never_compared(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    other = Yard(yard.root, cluster="CCCCCCCCCCCCCCCCCCCCCC")
+    other.healthy(wrote(0, 0, 60, "other") + wrote(1, 60, 100, "other"), 1, 2)
+    assert yard.told(least=Severity.INFO) == []
+
+
+def test_undecodable_records_under_a_good_checksum(yard: Yard) -> None:
+    wrong = batch_bytes(base_offset=100, leader_epoch=1, payload=b"\x07" * 40, record_count=10, last_offset_delta=9)
+    for broker in (1, 2):
+        path = segment(yard.broker(broker, LOG, hw=110, recovery=110))
+        path.write_bytes(path.read_bytes() + wrong)
+    assert yard.told("full") == []
+    assert [told[:3] for told in yard.told("deep")] == [("SEG007", "high", (1,)), ("SEG007", "high", (2,))]
+
+
+def test_levels_read_what_they_promise(yard: Yard) -> None:
+    change(broken(yard), position(LOG, 40) + 70, lambda byte: byte ^ 4)
+    batches = 3 * len(LOG)
+    quick, full, deep = (yard.report(level) for level in ("quick", "full", "deep"))
+    assert [report.coverage.checksums_verified for report in (quick, full, deep)] == [0, batches, batches]
+    assert quick.violations == ()
+    assert [point.rule for point in full.coverage.undecided] == ["SEG007"]
+    assert deep.coverage.undecided == ()
