@@ -29,7 +29,7 @@ class Selection:
 
     def unmatched(self, inventory: Inventory) -> tuple[str, ...]:
         """Patterns and numbers that match nothing in the dump, as the user wrote them."""
-        return self.unmatched_among({(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas})
+        return self.unmatched_among({(held.origin.topic, held.origin.partition) for held in inventory.replicas})
 
     def unmatched_among(self, held: Collection[tuple[str | None, int | None]]) -> tuple[str, ...]:
         """Patterns and numbers that match none of these partitions."""

@@ -12,8 +12,8 @@ from rules.milestones import Milestone
 from rules.verdict import ReplicaVerdict
 
 __all__ = [
-    "AuditReport", "Counterfactual", "Coverage", "Incident", "Loss", "Milestone", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "ProtocolOutcome",
-    "RefusalLine", "ReplicaVerdict", "UndecidedLine",
+    "AuditReport", "Counterfactual", "Coverage", "Incident", "Loss", "Milestone", "PlacedCounterfactual",
+    "PlacedHistory", "PlacedReplica", "ProtocolOutcome", "RefusalLine", "ReplicaVerdict", "UndecidedLine",
 ]  # fmt: skip
 
 

@@ -37,6 +37,7 @@ class StoppedAfter(Silent):
         self.left = partitions
 
     def partition(self, topic: str | None, partition: int | None) -> None:
+        super().partition(topic, partition)
         if self.left == 0:
             raise KeyboardInterrupt
         self.left -= 1

@@ -24,7 +24,7 @@ SPLIT = SAMPLES / "fast_failover_kip101"
 
 
 def lines_of(report: AuditReport, **options: bool) -> list[str]:
-    return render(report, columns=100, **options).splitlines()  # type: ignore[arg-type]
+    return render(report, columns=100, **options).splitlines()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
