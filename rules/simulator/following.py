@@ -1,0 +1,100 @@
+"""What a follower does: asks, waits, appends what it is answered, takes on the high watermark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rules.protocol.leader import answer_fetch
+from rules.protocol.offsets import BrokerId, Epoch
+from rules.protocol.watermarks import follower_high_watermark
+from rules.simulator.leading import accept_fetch
+from rules.simulator.log import appended, ranges, read
+from rules.simulator.reconciling import diverge, reconcile, reset
+from rules.simulator.state import Broker, Cluster, InFlight, put, replica_of, say
+from rules.simulator.wire import reach
+
+
+def fetch(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster:
+    """Question and answer in one step; a follower that owes a reconciliation makes that first."""
+    if follower.stage == "truncating":
+        cluster = reconcile(cluster, follower)
+        follower = cluster.broker(follower.id)
+        if follower.stage == "truncating":
+            return cluster
+    asked = ask(cluster, follower, limit)
+    after = asked.broker(follower.id)
+    return asked if after.in_flight is None else answer(asked, after)
+
+
+def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster:
+    """A Fetch reaches the leader, which notes the offset; with nothing to send it lets the follower wait."""
+    if follower.stage == "truncating":
+        return reconcile(cluster, follower)
+    fenced = follower.generation.sends_epoch_in_fetch
+    cluster, leader = reach(cluster, follower, fenced=fenced, what=f"Fetch({follower.log.end_offset})")
+    if leader is None or leader.told is None:
+        return cluster
+    on_fetch = follower.generation.rule == "truncate-on-fetch"
+    reply = answer_fetch(replica_of(leader), follower.log.end_offset, follower.last_epoch if on_fetch else None)
+    batches = read(leader.log, follower.log.end_offset, limit) if reply.kind == "records" else ()
+    in_flight = InFlight(
+        kind="waiting" if reply.kind == "records" and not batches else reply.kind,
+        leader=leader.id,
+        leader_epoch=leader.told.epoch,
+        batches=batches,
+        high_watermark=leader.high_watermark,
+        end=reply.end,
+        limit=limit,
+    )
+    cluster = put(cluster, replace(follower, in_flight=in_flight))
+    counted = reply.kind == "records" or (reply.kind == "diverging" and leader.generation.counts_diverging_fetch)
+    return accept_fetch(cluster, leader.id, follower, leader.log.end_offset) if counted else cluster
+
+
+def answer(cluster: Cluster, follower: Broker) -> Cluster:
+    """The answer arrives: an error, a cut, or records and the leader's high watermark."""
+    in_flight = follower.in_flight
+    if in_flight is None or not follower.alive:
+        return say(cluster, f"no answer is on its way to broker {follower.id}")
+    follower = replace(follower, in_flight=None)
+    cluster = put(cluster, follower)
+    match in_flight.kind:
+        case "diverging":
+            return diverge(cluster, follower, in_flight)
+        case "out-of-range":
+            return reset(cluster, follower, in_flight.leader)
+        case "waiting":
+            return _complete(cluster, follower, in_flight)
+        case "records":
+            return _take(cluster, follower, in_flight)
+
+
+def _complete(cluster: Cluster, follower: Broker, waiting: InFlight) -> Cluster:
+    """A Fetch that waited is read again when it is answered: what came since, and the high watermark of now."""
+    leader = cluster.broker(waiting.leader)
+    if not leader.leads or not _same_epoch(leader, waiting.leader_epoch):
+        return say(cluster, f"Fetch({follower.log.end_offset}) of broker {follower.id} ends with an error")
+    batches = read(leader.log, follower.log.end_offset, waiting.limit)
+    return _take(cluster, follower, replace(waiting, batches=batches, high_watermark=leader.high_watermark))
+
+
+def _same_epoch(leader: Broker, epoch: Epoch) -> bool:
+    return leader.told is not None and leader.told.epoch == epoch
+
+
+def _take(cluster: Cluster, follower: Broker, records: InFlight) -> Cluster:
+    asked = follower.log.end_offset
+    told = f"Fetch({asked}) answered with {ranges(records.batches) or 'nothing'}, HW {records.high_watermark}"
+    cluster = say(cluster, told)
+    if records.batches and records.batches[0].base_offset < asked:
+        return say(cluster, _refusal(follower.id, records))
+    follower = appended(follower, records.batches)
+    high_watermark = follower_high_watermark(
+        records.high_watermark, follower.log.start_offset, follower.log.end_offset
+    )
+    return put(cluster, replace(follower, high_watermark=high_watermark))
+
+
+def _refusal(follower: BrokerId, records: InFlight) -> str:
+    first = records.batches[0]
+    return f"broker {follower} cannot append a batch that begins at {first.base_offset}: it is stuck"

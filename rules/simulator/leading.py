@@ -1,0 +1,161 @@
+"""What a leader does: appends, counts its followers, moves the high watermark, answers producers, changes the ISR."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rules.protocol.acknowledgement import Acks, admit_produce, answer_produce
+from rules.protocol.isr import (
+    Brokers,
+    FollowerFetch,
+    LeaderView,
+    RemoteReplica,
+    after_fetch,
+    eligible_kraft,
+    eligible_zookeeper,
+    maximal_isr_in_force,
+)
+from rules.protocol.offsets import BrokerId, Offset
+from rules.protocol.watermarks import next_high_watermark
+from rules.simulator.log import appended
+from rules.simulator.state import Batch, Broker, Cluster, Produce, lag_limit, put, say
+
+
+def view(cluster: Cluster, leader: Broker) -> LeaderView:
+    """The partition as a leader sees it now."""
+    held = leader.leading
+    if held is None:
+        raise ValueError(f"broker {leader.id} does not lead")
+    followers = tuple(remote.broker for remote in held.followers)
+    return LeaderView(
+        log_end_offset=leader.log.end_offset,
+        high_watermark=leader.high_watermark,
+        epoch_start_offset=held.epoch_start_offset,
+        committed_isr=held.committed_isr,
+        proposed_isr=held.proposed_isr,
+        followers=held.followers,
+        eligible=frozenset(broker for broker in followers if _eligible(cluster, leader, broker)),
+        lag_time_max_ms=lag_limit(cluster, leader),
+        time_ms=cluster.time_ms,
+    )
+
+
+def _eligible(cluster: Cluster, leader: Broker, follower: BrokerId) -> bool:
+    known_gone = follower in cluster.fenced
+    if not leader.generation.kraft:
+        return eligible_zookeeper(leader.generation.binary, alive=not known_gone)
+    return eligible_kraft(
+        leader.generation.binary, fenced=known_gone, shutting_down=False, registered_epoch=0, fetch_epoch=0
+    )
+
+
+def produce(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks) -> Cluster:
+    """A producer's batch reaches a broker; one that does not believe to lead turns it away."""
+    held, told = leader.leading, leader.told
+    if not leader.alive or held is None or told is None:
+        failed = _told(cluster, leader, name, count, acks, answer="failed" if leader.alive else "untold")
+        return say(failed, f"{name}: broker {leader.id} {'does not lead' if leader.alive else 'does not answer'}")
+    least = cluster.settings.min_insync_replicas
+    if not admit_produce(acks, isr_size=len(held.committed_isr), min_insync_replicas=least):
+        refused = _told(cluster, leader, name, count, acks, answer="refused")
+        return say(refused, f"{name} refused: {len(held.committed_isr)} in sync, {least} asked for")
+    batch = Batch(base_offset=leader.log.end_offset, count=count, epoch=told.epoch, name=name)
+    leader = appended(leader, (batch,))
+    waiting = _told(put(cluster, leader), leader, name, count, acks, answer="waiting")
+    return advance(waiting, leader.id)
+
+
+def _told(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks, *, answer: str) -> Cluster:
+    sent = Produce(
+        name=name,
+        count=count,
+        broker=leader.id,
+        epoch=leader.told.epoch if leader.told else cluster.in_force.epoch,
+        acks=acks,
+        required_offset=leader.log.end_offset,
+        answer="none" if acks == "0" else answer,  # type: ignore[arg-type]
+    )
+    return replace(cluster, produces=(*cluster.produces, sent))
+
+
+def advance(cluster: Cluster, broker: BrokerId) -> Cluster:
+    """A leader looks at its high watermark, and answers the producers that it satisfies."""
+    leader = cluster.broker(broker)
+    if leader.leading is None:
+        return cluster
+    high_watermark = next_high_watermark(
+        leader.generation.high_watermark_rule,
+        view(cluster, leader),
+        min_insync_replicas=cluster.settings.min_insync_replicas,
+        replication_factor=len(cluster.assignment),
+    )
+    return answer_producers(put(cluster, replace(leader, high_watermark=high_watermark)), broker)
+
+
+def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
+    """Whoever waits at a leader and can be answered now, is."""
+    leader = cluster.broker(broker)
+    if leader.leading is None or all(sent.answer != "waiting" for sent in cluster.produces):
+        return cluster
+    isr_size, said, answered = len(leader.leading.committed_isr), [], []
+    for sent in cluster.produces:
+        if sent.answer == "waiting" and sent.broker == broker:
+            answer = answer_produce(
+                sent.acks,
+                sent.required_offset,
+                high_watermark=leader.high_watermark,
+                isr_size=isr_size,
+                min_insync_replicas=cluster.settings.min_insync_replicas,
+            )
+            if answer != "waiting":
+                said.append(f"{sent.name} {'acknowledged' if answer == 'acknowledged' else 'refused after append'}")
+            sent = replace(sent, answer=answer)  # noqa: PLW2901 - the same request, answered
+        answered.append(sent)
+    return say(replace(cluster, produces=tuple(answered)), *said)
+
+
+def dismiss_producers(cluster: Cluster, broker: BrokerId, *, crashed: bool) -> Cluster:
+    """Who still waits at a broker that leads no longer is told so, or learns nothing when the broker crashed."""
+    waiting = [sent for sent in cluster.produces if sent.answer == "waiting" and sent.broker == broker]
+    if not waiting:
+        return cluster
+    produces = tuple(
+        replace(sent, answer="untold" if crashed else "failed") if sent in waiting else sent
+        for sent in cluster.produces
+    )
+    outcome = "its producer is told nothing" if crashed else "its producer is told that the leader changed"
+    return say(replace(cluster, produces=produces), *(f"{sent.name}: {outcome}" for sent in waiting))
+
+
+def remote(leader: Broker, follower: BrokerId) -> RemoteReplica | None:
+    """What a leader remembers of a follower."""
+    followers = leader.leading.followers if leader.leading else ()
+    return next((found for found in followers if found.broker == follower), None)
+
+
+def accept_fetch(cluster: Cluster, broker: BrokerId, follower: Broker, read_at: Offset) -> Cluster:
+    """A leader notes where a follower fetches, and looks at the high watermark when that is news."""
+    leader = cluster.broker(broker)
+    known = remote(leader, follower.id)
+    if leader.leading is None or known is None:
+        return cluster
+    fetch = FollowerFetch(
+        fetch_offset=follower.log.end_offset,
+        log_start_offset=follower.log.start_offset,
+        leader_log_end_offset=read_at,
+        time_ms=cluster.time_ms,
+    )
+    learnt = after_fetch(known, fetch)
+    followers = tuple(learnt if found.broker == follower.id else found for found in leader.leading.followers)
+    after = put(cluster, replace(leader, leading=replace(leader.leading, followers=followers)))
+    news = learnt.log_end_offset != known.log_end_offset
+    return advance(after, broker) if news or not leader.generation.binary.at_least(2, 5) else after
+
+
+def isr_counted(leader: Broker) -> Brokers:
+    """The maximal ISR of a leader: whom it must count."""
+    held = leader.leading
+    if held is None:
+        return frozenset()
+    generation = leader.generation
+    return maximal_isr_in_force(generation.binary, generation.spoken, held.committed_isr, held.proposed_isr)

@@ -1,0 +1,71 @@
+"""What befalls a broker's process and disk: crash, lost pages, restart, orderly shutdown, the checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rules.protocol.offsets import Offset
+from rules.protocol.watermarks import high_watermark_at_start
+from rules.simulator.controller import decide, hand_over
+from rules.simulator.leading import dismiss_producers
+from rules.simulator.log import ranges, recovered, without_pages
+from rules.simulator.roles import tell
+from rules.simulator.state import Broker, Cluster, put, say
+
+
+def crash(cluster: Cluster, broker: Broker) -> Cluster:
+    """The process dies: what was only in memory is gone, the disk stays."""
+    if not broker.alive:
+        return say(cluster, f"broker {broker.id} is down already")
+    cluster = dismiss_producers(cluster, broker.id, crashed=True)
+    return put(cluster, _stopped(broker))
+
+
+def _stopped(broker: Broker) -> Broker:
+    return replace(broker, alive=False, told=None, leading=None, stage="idle", in_flight=None)
+
+
+def shut_down(cluster: Cluster, broker: Broker) -> Cluster:
+    """An orderly stop: leadership is handed over, then the high watermark is written."""
+    if not broker.alive:
+        return say(cluster, f"broker {broker.id} is down already")
+    cluster = hand_over(cluster, broker.id)
+    cluster = checkpoint(cluster, cluster.broker(broker.id))
+    stopped = put(cluster, _stopped(cluster.broker(broker.id)))
+    return replace(stopped, fenced=stopped.fenced | {broker.id})
+
+
+def lose_pages(cluster: Cluster, broker: Broker, offset: Offset) -> Cluster:
+    """What had not reached the disk of a stopped broker is gone from an offset on."""
+    if broker.alive:
+        return say(cluster, f"broker {broker.id} runs: pages are lost with the machine")
+    after = without_pages(broker, offset)
+    gone = broker.log.batches[len(after.log.batches) :]
+    words = f"broker {broker.id} lost {ranges(gone)}" if gone else f"broker {broker.id} lost nothing"
+    return say(put(cluster, after), words)
+
+
+def checkpoint(cluster: Cluster, broker: Broker) -> Cluster:
+    """The high watermark of now goes to disk."""
+    if not broker.alive:
+        return say(cluster, f"broker {broker.id} is down")
+    return put(cluster, replace(broker, checkpoint=broker.high_watermark))
+
+
+def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
+    """A broker starts: log from disk, high watermark from its checkpoint; then it hears what the controller holds.
+
+    The leader of record that comes back is another incarnation: its partition gets a new epoch.
+    """
+    if broker.alive:
+        return say(cluster, f"broker {broker.id} runs already")
+    loaded = recovered(broker)
+    high_watermark = high_watermark_at_start(loaded.checkpoint, loaded.log.start_offset, loaded.log.end_offset)
+    loaded = replace(loaded, alive=True, high_watermark=high_watermark)
+    cluster = replace(put(cluster, loaded), fenced=cluster.fenced - {broker.id})
+    words = f"broker {broker.id} loads its log up to {loaded.log.end_offset}, HW {high_watermark} from "
+    cluster = say(cluster, words + ("its checkpoint" if broker.checkpoint is not None else "its log start"))
+    state = cluster.in_force
+    if state.leader == broker.id:
+        return decide(cluster, broker.id, state.isr)
+    return tell(cluster, loaded, state) if told else cluster

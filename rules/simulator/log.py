@@ -1,0 +1,84 @@
+"""What appending to and cutting a replica's log does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rules.protocol.epochs import truncate_from_end
+from rules.protocol.offsets import Offset
+from rules.protocol.replica import LOG_ORIGIN
+from rules.simulator.state import Batch, Broker, Log
+
+
+def appended(broker: Broker, batches: Iterable[Batch]) -> Broker:
+    """The broker with batches at the end of its log, their epochs noted as its version does."""
+    log, epochs = broker.log, broker.epochs
+    for batch in batches:
+        if broker.generation.keeps_epochs:
+            epochs = broker.generation.assign(epochs, batch.epoch, batch.base_offset)
+        log = replace(log, batches=(*log.batches, batch), end_offset=batch.end_offset)
+    return replace(broker, log=log, epochs=epochs)
+
+
+def read(log: Log, fetch_offset: Offset, limit: int | None = None) -> tuple[Batch, ...]:
+    """What a log holds from an offset on, in whole batches: the first one may begin below the offset."""
+    found = tuple(batch for batch in log.batches if batch.end_offset > fetch_offset)
+    return found if limit is None else found[:limit]
+
+
+def cut(broker: Broker, offset: Offset) -> tuple[Broker, tuple[Batch, ...]]:
+    """The broker after `truncateTo`, and the batches that went. Batches go whole, the log end becomes the offset."""
+    end_offset = min(offset, broker.log.end_offset)
+    kept = tuple(batch for batch in broker.log.batches if batch.end_offset <= end_offset)
+    log = replace(
+        broker.log, batches=kept, end_offset=end_offset, start_offset=min(broker.log.start_offset, end_offset)
+    )
+    after = replace(
+        broker,
+        log=log,
+        epochs=truncate_from_end(broker.epochs, end_offset),
+        high_watermark=broker.generation.after_truncation(broker.high_watermark, end_offset),
+    )
+    return after, broker.log.batches[len(kept) :]
+
+
+def begun_anew(broker: Broker, offset: Offset) -> tuple[Broker, tuple[Batch, ...]]:
+    """The broker after `truncateFullyAndStartAt`: nothing is left."""
+    log = Log(start_offset=offset, end_offset=offset)
+    return replace(broker, log=log, epochs=(), high_watermark=offset), broker.log.batches
+
+
+def recovered(broker: Broker) -> Broker:
+    """The log as a starting broker loads it: its end is that of the last batch, no epoch begins at or beyond it."""
+    end_offset = broker.log.batches[-1].end_offset if broker.log.batches else broker.log.start_offset
+    log = replace(broker.log, end_offset=end_offset)
+    return replace(broker, log=log, epochs=truncate_from_end(broker.epochs, end_offset))
+
+
+def without_pages(broker: Broker, offset: Offset) -> Broker:
+    """A stopped broker whose disk lacks everything from an offset on; a batch that is not whole is gone."""
+    kept = tuple(batch for batch in broker.log.batches if batch.end_offset <= offset)
+    log = replace(broker.log, batches=kept)
+    return recovered(replace(broker, log=log))
+
+
+def ranges(batches: Sequence[Batch]) -> str:
+    """Batches in words: `m2@1` or `a@[11, 26)`."""
+    return ", ".join(
+        f"{batch.name}@{batch.base_offset}" if batch.count == 1 else f"{batch.name}@{span(batch)}" for batch in batches
+    )
+
+
+def span(batch: Batch) -> str:
+    """The offsets of a batch, its end exclusive."""
+    return f"[{batch.base_offset}, {batch.end_offset})"
+
+
+def visible_part(log: Log, high_watermark: Offset) -> tuple[Batch, ...]:
+    """What of a log lies below a high watermark; a batch that it divides counts as far as it is below."""
+    below = (batch for batch in log.batches if LOG_ORIGIN <= batch.base_offset < high_watermark)
+    return tuple(
+        batch if batch.end_offset <= high_watermark else replace(batch, count=high_watermark - batch.base_offset)
+        for batch in below
+    )

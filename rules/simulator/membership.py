@@ -1,0 +1,97 @@
+"""Changes of the ISR that a leader makes: proposed, then committed or rejected by the controller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rules.protocol.isr import Brokers, lag_kind
+from rules.protocol.offsets import BrokerId
+from rules.simulator.leading import advance, remote, view
+from rules.simulator.state import Broker, Cluster, Metadata, put, say
+
+
+def shrink(cluster: Cluster, leader: Broker, member: BrokerId, *, only_proposed: bool = False) -> Cluster:
+    """A leader takes a follower out of its ISR; a change in flight must be settled first."""
+    held = leader.leading
+    if held is None or member == leader.id or member not in held.committed_isr:
+        return say(cluster, f"broker {member} is not for broker {leader.id} to take out of the ISR")
+    return _change(cluster, leader, held.committed_isr - {member}, only_proposed=only_proposed)
+
+
+def expand(cluster: Cluster, leader: Broker, member: BrokerId, *, only_proposed: bool = False) -> Cluster:
+    """A leader takes a follower into its ISR, if its version finds that it may enter."""
+    known = remote(leader, member)
+    if leader.leading is None or known is None:
+        return say(cluster, f"broker {leader.id} knows no follower {member}")
+    seen = view(cluster, leader)
+    if not leader.generation.expands(known, seen):
+        place = f"log end {known.log_end_offset} as fetched, high watermark {seen.high_watermark}"
+        return say(cluster, f"broker {member} may not enter: {place}, epoch begun at {seen.epoch_start_offset}")
+    return _change(cluster, leader, leader.leading.committed_isr | {member}, only_proposed=only_proposed)
+
+
+def check_lag(cluster: Cluster, leader: Broker) -> Cluster:
+    """A leader's regular look at the clock: who lags too long leaves the ISR; of the others it says how they stand."""
+    if leader.leading is None:
+        return say(cluster, f"broker {leader.id} does not lead")
+    seen = view(cluster, leader)
+    lagging: list[BrokerId] = []
+    for known in leader.leading.followers:
+        since = f"{cluster.time_ms - known.last_caught_up_time_ms} ms ago" if known.last_caught_up_time_ms else "never"
+        kind = lag_kind(known, seen)
+        cluster = say(cluster, f"broker {known.broker} {kind}: caught up {since}, limit {seen.lag_time_max_ms} ms")
+        if known.broker in leader.leading.committed_isr and leader.generation.shrinks(known, seen):
+            lagging.append(known.broker)
+    if not lagging:
+        return cluster
+    return _change(cluster, leader, leader.leading.committed_isr.difference(lagging), only_proposed=False)
+
+
+def _change(cluster: Cluster, leader: Broker, isr: Brokers, *, only_proposed: bool) -> Cluster:
+    held = leader.leading
+    if held is None:
+        return cluster
+    if held.proposed_isr is not None:
+        return say(cluster, "an ISR change is in flight already")
+    if not leader.generation.asynchronous_isr:
+        return _written(cluster, leader, isr)
+    proposed = put(cluster, replace(leader, leading=replace(held, proposed_isr=isr)))
+    proposed = advance(proposed, leader.id)
+    return proposed if only_proposed else commit(proposed, proposed.broker(leader.id))
+
+
+def commit(cluster: Cluster, leader: Broker) -> Cluster:
+    """The controller accepts the change that a leader proposed, or rejects that of a deposed one."""
+    held = leader.leading
+    if held is None or held.proposed_isr is None:
+        return say(cluster, "no ISR change is in flight")
+    if not is_true_leader(cluster, leader):
+        return reject(say(cluster, f"broker {leader.id} was deposed"), leader)
+    return _written(cluster, leader, held.proposed_isr)
+
+
+def reject(cluster: Cluster, leader: Broker) -> Cluster:
+    """A proposed change falls; the leader goes on with what was committed."""
+    if leader.leading is None or leader.leading.proposed_isr is None:
+        return say(cluster, "no ISR change is in flight")
+    after = put(cluster, replace(leader, leading=replace(leader.leading, proposed_isr=None)))
+    return say(after, f"the ISR change of broker {leader.id} is rejected")
+
+
+def is_true_leader(cluster: Cluster, leader: Broker) -> bool:
+    """Whether the controller holds this broker for the leader, in the epoch that it leads."""
+    decided = cluster.in_force
+    return leader.told is not None and decided.leader == leader.id and decided.epoch == leader.told.epoch
+
+
+def _written(cluster: Cluster, leader: Broker, isr: Brokers) -> Cluster:
+    held, told = leader.leading, leader.told
+    if held is None or told is None or not is_true_leader(cluster, leader):
+        return say(cluster, f"the ISR change of broker {leader.id} is refused: it was deposed")
+    decided = Metadata(epoch=told.epoch, version=cluster.in_force.version + 1, leader=leader.id, isr=isr)
+    leader = replace(leader, told=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
+    after = put(replace(cluster, decided=(*cluster.decided, decided)), leader)
+    members = ", ".join(map(str, sorted(isr)))
+    after = say(after, f"ISR is {members}")
+    # a leader that learns of the commit by an answer looked at its high watermark only since KAFKA-13091
+    return advance(after, leader.id) if leader.generation.moves_at_commit else after

@@ -1,0 +1,90 @@
+"""A broker is told what the controller decided, and becomes leader or follower by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
+from rules.simulator.leading import advance, dismiss_producers
+from rules.simulator.reconciling import begin
+from rules.simulator.state import Broker, Cluster, Leading, Metadata, put, say
+
+
+def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+    """Delivers a decision; one that is no news to the broker is ignored."""
+    told = broker.told
+    if not broker.alive:
+        return say(cluster, f"broker {broker.id} is down and learns nothing")
+    if told is not None and decided.epoch < told.epoch:
+        return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {told.epoch}")
+    if told is not None and decided.epoch == told.epoch:
+        return _same_epoch(cluster, broker, decided, told)
+    if decided.leader == broker.id:
+        return _lead(cluster, broker, decided)
+    return _follow(cluster, broker, decided)
+
+
+def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, told: Metadata) -> Cluster:
+    """An ISR change without a new epoch concerns the leader alone."""
+    if decided.version <= told.version:
+        return cluster
+    broker = replace(broker, told=decided)
+    if broker.leading is None:
+        return put(cluster, broker)
+    leading = replace(broker.leading, committed_isr=decided.isr, proposed_isr=None)
+    return advance(put(cluster, replace(broker, leading=leading)), broker.id)
+
+
+def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+    generation, start = broker.generation, broker.log.end_offset
+    leading = Leading(
+        followers=_remembered(cluster, broker, decided), committed_isr=decided.isr, epoch_start_offset=start
+    )
+    epochs = broker.epochs
+    if generation.enters_at_election:
+        epochs = generation.assign(epochs, decided.epoch, start)
+    # up to 2.3 a high watermark could stand beyond the log end; a new leader that could not find it fell to its start
+    lost = broker.high_watermark > start
+    broker = replace(
+        broker,
+        told=decided,
+        leading=leading,
+        epochs=epochs,
+        stage="idle",
+        in_flight=None,
+        high_watermark=broker.log.start_offset if lost else broker.high_watermark,
+    )
+    led = say(put(cluster, broker), f"broker {broker.id} leads epoch {decided.epoch} from offset {start}")
+    return advance(led, broker.id)
+
+
+def _remembered(cluster: Cluster, broker: Broker, decided: Metadata) -> tuple[RemoteReplica, ...]:
+    known = {remote.broker: remote for remote in broker.leading.followers} if broker.leading else {}
+    return tuple(
+        at_reelection(
+            known[other],
+            in_isr=other in decided.isr,
+            leader_log_end_offset=broker.log.end_offset,
+            time_ms=cluster.time_ms,
+        )
+        if other in known
+        else at_new_leadership(other, in_isr=other in decided.isr, time_ms=cluster.time_ms)
+        for other in cluster.assignment
+        if other != broker.id
+    )
+
+
+def _follow(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+    before = broker.told
+    other_leader = before is None or before.leader != decided.leader or broker.leading is not None
+    raised_by = decided.epoch - before.epoch if before is not None else decided.epoch
+    was_leader = broker.leading is not None
+    broker = replace(broker, told=decided, leading=None)
+    if was_leader:
+        cluster = dismiss_producers(cluster, broker.id, crashed=False)
+    if decided.leader is None:
+        return put(cluster, replace(broker, stage="idle", in_flight=None))
+    if not broker.generation.reconciles(other_leader, raised_by):
+        return put(cluster, broker)
+    broker = replace(broker, in_flight=None)
+    return begin(put(cluster, broker), broker)

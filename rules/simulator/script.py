@@ -1,0 +1,208 @@
+"""Scripts: events written one a line, and the partition that they befall.
+
+produce 1 m1                broker 1 is sent one record m1, acks=all
+produce 1 a(11) acks=1      one batch of eleven records; acks is 0, 1 or all
+produce 1 a x20             twenty batches of one record, a1 to a20
+fetch 2                     broker 2 asks its leader and is answered; it reconciles first if it owes that
+fetch 2 batches=1           the same, answered with at most one batch
+ask 2                       only the question arrives ...
+answer 2                    ... and later its answer
+reconcile 2                 OffsetsForLeaderEpoch where the version has it; since 2.8 a Fetch
+end-of 1 epoch=3            what broker 1 answers to: where does epoch 3 end?
+elect                       the controller elects by assignment, life and ISR
+elect 2                     ... this broker of the ISR
+elect 2 unclean             ... this one, in sync or not
+elect 2 told=2,3            ... and only these hear of it for now; told=none: nobody
+elect preferred             the preferred replica, if it is in sync
+reassign 2,3,1              these brokers hold the partition from now on
+tell 1                      broker 1 hears the latest decision; tell 1 epoch=2: an old one
+fence 1                     the controller notices that broker 1 is gone
+crash 1                     broker 1 dies; its disk stays
+lose 1 to 3                 ... but lacks everything from offset 3 on
+restart 1                   broker 1 starts; with `untold` nobody tells it anything yet
+shutdown 1                  broker 1 hands over and stops in order
+checkpoint 1                broker 1 writes its high watermark to disk
+shrink 3                    the leader takes broker 3 out of the ISR; `by=1` names a leader
+expand 3                    the leader takes it in, if it may enter; `proposed` leaves either in flight ...
+commit                      ... until the controller accepts it, or with `reject` does not
+check                       the leader looks at the clock: who lags leaves the ISR
+wait 30s                    time passes; also in ms
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rules.protocol.acknowledgement import Acks
+from rules.protocol.offsets import BrokerId, Epoch, Offset
+from rules.simulator import events
+from rules.simulator.events import Event
+from rules.simulator.generation import Generation
+from rules.simulator.state import Cluster, Settings
+from rules.simulator.step import create
+
+LONGEST_SCRIPT: Final = 1_000
+MOST_BROKERS: Final = 16
+MOST_RECORDS: Final = 100_000
+_NUMBER: Final = r"\d{1,9}"
+_IDS: Final = rf"{_NUMBER}(?:,{_NUMBER})*"
+_SHAPES: Final[Mapping[str, str]] = {
+    "produce": rf"(?P<id>{_NUMBER}) (?P<name>[A-Za-z][\w-]{{0,30}})(?:\((?P<count>\d{{1,6}})\))?"
+    r"(?: x(?P<times>\d{1,4}))?(?: acks=(?P<acks>0|1|all))?",
+    "fetch": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
+    "ask": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
+    "answer": rf"(?P<id>{_NUMBER})",
+    "reconcile": rf"(?P<id>{_NUMBER})",
+    "end-of": rf"(?P<id>{_NUMBER}) epoch=(?P<epoch>{_NUMBER})",
+    "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{_NUMBER})?)(?: ?(?P<unclean>unclean))?"
+    rf"(?: ?told=(?P<told>{_IDS}|none))?",
+    "reassign": rf"(?P<ids>{_IDS})",
+    "tell": rf"(?P<id>{_NUMBER})(?: epoch=(?P<epoch>{_NUMBER}))?",
+    "fence": rf"(?P<id>{_NUMBER})",
+    "crash": rf"(?P<id>{_NUMBER})",
+    "lose": rf"(?P<id>{_NUMBER}) to (?P<offset>{_NUMBER})",
+    "restart": rf"(?P<id>{_NUMBER})(?: (?P<untold>untold))?",
+    "shutdown": rf"(?P<id>{_NUMBER})",
+    "checkpoint": rf"(?P<id>{_NUMBER})",
+    "shrink": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
+    "expand": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
+    "commit": "",
+    "reject": "",
+    "check": "",
+    "wait": r"(?P<time>\d{1,9})(?P<unit>ms|s)",
+}
+VERBS: Final = tuple(_SHAPES)
+Words = Mapping[str, str | None]
+
+
+class ScriptError(ValueError):
+    """A script that cannot be run; says which line and what was expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A partition and what befalls it."""
+
+    title: str
+    about: str = ""
+    assignment: tuple[BrokerId, ...]
+    version: str
+    inter_broker_protocol: str | None = None
+    own_versions: tuple[tuple[BrokerId, str, str | None], ...] = ()
+    """Brokers that run another version than the rest: id, binary, inter-broker protocol."""
+    settings: Settings
+    first_epoch: Epoch = Epoch(0)
+    lines: tuple[str, ...]
+    events: tuple[Event, ...]
+
+
+def read_events(lines: Iterable[str]) -> tuple[Event, ...]:
+    """The events that lines describe."""
+    given = tuple(lines)
+    if len(given) > LONGEST_SCRIPT:
+        raise ScriptError(f"expected at most {LONGEST_SCRIPT} events, found {len(given)}")
+    read = tuple(read_event(line) for line in given)
+    names = [event.name for event in read if isinstance(event, events.ProduceBatch)]
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise ScriptError(f"expected every batch to have a name of its own, found {twice} twice")
+    records = sum(event.count * event.times for event in read if isinstance(event, events.ProduceBatch))
+    if records > MOST_RECORDS:
+        raise ScriptError(f"expected at most {MOST_RECORDS} records, found {records}")
+    return read
+
+
+def read_event(line: str) -> Event:
+    """The event that a line describes."""
+    verb, _, rest = " ".join(line.split()).partition(" ")
+    shape = _SHAPES.get(verb)
+    if shape is None:
+        raise ScriptError(f"expected an event that begins with {', '.join(VERBS)}; found {line!r}")
+    words = re.fullmatch(shape, rest)
+    if words is None:
+        raise ScriptError(f"expected {_example(verb)!r} or the like, found {line!r}")
+    return _READERS[verb](words.groupdict())
+
+
+def _example(verb: str) -> str:
+    """The first line of the module's own account that shows the verb."""
+    shown = (line.strip() for line in (__doc__ or "").splitlines())
+    return next((line.partition("  ")[0] for line in shown if line.partition(" ")[0] == verb), verb)
+
+
+def _broker(words: Words, name: str = "id") -> BrokerId:
+    return BrokerId(int(words[name] or 0))
+
+
+def _optional(words: Words, name: str) -> int | None:
+    value = words.get(name)
+    return None if value is None else int(value)
+
+
+def _produce(words: Words) -> Event:
+    acks: Acks = words["acks"] or "all"  # type: ignore[assignment]
+    count, times = int(words["count"] or 1), int(words["times"] or 1)
+    if count == 0 or times == 0:
+        raise ScriptError("expected a batch of at least one record")
+    return events.ProduceBatch(broker=_broker(words), name=words["name"] or "", count=count, acks=acks, times=times)
+
+
+def _elect(words: Words) -> Event:
+    if words["preferred"]:
+        return events.ElectPreferred()
+    told = words["told"]
+    reached = None if told is None else () if told == "none" else _ids(told)
+    chosen = _broker(words) if words["id"] else None
+    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, told=reached)
+
+
+def _ids(text: str) -> tuple[BrokerId, ...]:
+    return tuple(BrokerId(int(word)) for word in text.split(","))
+
+
+def _tell(words: Words) -> Event:
+    epoch = _optional(words, "epoch")
+    return events.Tell(broker=_broker(words), epoch=None if epoch is None else Epoch(epoch))
+
+
+def _isr_change(kind: type[events.ShrinkIsr | events.ExpandIsr]) -> Callable[[Words], Event]:
+    def read(words: Words) -> Event:
+        by = _optional(words, "by")
+        leader = None if by is None else BrokerId(by)
+        return kind(member=_broker(words), only_proposed=words["proposed"] is not None, leader=leader)
+
+    return read
+
+
+_READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
+    "produce": _produce,
+    "fetch": lambda words: events.Fetch(follower=_broker(words), limit=_optional(words, "limit")),
+    "ask": lambda words: events.Ask(follower=_broker(words), limit=_optional(words, "limit")),
+    "answer": lambda words: events.Answer(follower=_broker(words)),
+    "reconcile": lambda words: events.Reconcile(follower=_broker(words)),
+    "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
+    "elect": _elect,
+    "reassign": lambda words: events.Reassign(target=_ids(words["ids"] or "")),
+    "tell": _tell,
+    "fence": lambda words: events.Fence(broker=_broker(words)),
+    "crash": lambda words: events.Crash(broker=_broker(words)),
+    "lose": lambda words: events.LosePages(broker=_broker(words), offset=Offset(int(words["offset"] or 0))),
+    "restart": lambda words: events.Restart(broker=_broker(words), told=words["untold"] is None),
+    "shutdown": lambda words: events.ShutDown(broker=_broker(words)),
+    "checkpoint": lambda words: events.Checkpoint(broker=_broker(words)),
+    "shrink": _isr_change(events.ShrinkIsr),
+    "expand": _isr_change(events.ExpandIsr),
+    "commit": lambda _: events.CommitIsr(),
+    "reject": lambda _: events.CommitIsr(accepted=False),
+    "check": lambda _: events.CheckLag(),
+    "wait": lambda words: events.Wait(milliseconds=int(words["time"] or 0) * (1000 if words["unit"] == "s" else 1)),
+}
+
+
+def cluster_of(script: Script, generations: Mapping[BrokerId, Generation]) -> Cluster:
+    """The partition of a script as it is created, under the versions given."""
+    brokers = [generations[broker] for broker in script.assignment]
+    return create(script.assignment, brokers, script.settings, first_epoch=script.first_epoch)

@@ -1,0 +1,235 @@
+"""The state of one partition and its brokers, as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from rules.protocol.acknowledgement import Acks
+from rules.protocol.epochs import EpochChain, EpochEnd, latest_epoch
+from rules.protocol.isr import Brokers, RemoteReplica
+from rules.protocol.offsets import BrokerId, Epoch, Offset, OffsetRange
+from rules.protocol.placement import Assignment
+from rules.protocol.replica import Replica
+from rules.protocol.truncation import Exchange
+from rules.simulator.generation import Generation
+
+CREATED_AT_MS: Final = 1_000_000_000
+"""The clock when a partition is created: far from 0, which stands for "never" in what a leader remembers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Records that were appended together; the name stands for their content."""
+
+    base_offset: Offset
+    count: int
+    epoch: Epoch
+    name: str
+
+    @property
+    def end_offset(self) -> Offset:
+        """The offset behind the last record."""
+        return Offset(self.base_offset + self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """A replica's batches in order. The end can lie beyond the last batch: a cut inside a batch leaves a hole."""
+
+    batches: tuple[Batch, ...] = ()
+    start_offset: Offset = Offset(0)
+    end_offset: Offset = Offset(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What the controller decided of the partition: a new epoch with each leader, a new version with each change."""
+
+    epoch: Epoch
+    version: int
+    leader: BrokerId | None
+    isr: Brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leading:
+    """What only a leader holds. Remote log ends are known from fetches; there is no remote high watermark."""
+
+    followers: tuple[RemoteReplica, ...]
+    committed_isr: Brokers
+    proposed_isr: Brokers | None = None
+    epoch_start_offset: Offset
+
+
+AnswerKind = Literal["records", "waiting", "diverging", "out-of-range"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InFlight:
+    """A Fetch that a leader accepted and whose answer has not arrived; `waiting` rests at the leader until then."""
+
+    kind: AnswerKind
+    leader: BrokerId
+    leader_epoch: Epoch
+    batches: tuple[Batch, ...] = ()
+    high_watermark: Offset
+    end: EpochEnd | None = None
+    limit: int | None = None
+
+
+Stage = Literal["idle", "truncating", "fetching"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """One broker's replica: what is on its disk, and what it believes while it runs."""
+
+    id: BrokerId
+    generation: Generation
+    alive: bool = True
+    log: Log = Log()
+    epochs: EpochChain = ()
+    high_watermark: Offset = Offset(0)
+    checkpoint: Offset | None = None
+    """The high watermark on disk."""
+    told: Metadata | None = None
+    leading: Leading | None = None
+    stage: Stage = "idle"
+    in_flight: InFlight | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether it runs and believes to lead; it may have been deposed without knowing."""
+        return self.alive and self.leading is not None
+
+    @property
+    def last_epoch(self) -> Epoch | None:
+        """The epoch it would name when it asks where its log ends."""
+        return latest_epoch(self.epochs)
+
+
+ProduceAnswer = Literal["acknowledged", "waiting", "refused", "refused-after-append", "none", "untold", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Produce:
+    """One batch sent by a producer, and what the producer was told."""
+
+    name: str
+    count: int
+    broker: BrokerId
+    epoch: Epoch
+    acks: Acks
+    required_offset: Offset
+    answer: ProduceAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """One reconciliation that took place: what was asked, answered, and cut."""
+
+    broker: BrokerId
+    leader: BrokerId | None
+    epoch: Epoch
+    rule: str
+    exchanges: tuple[Exchange, ...]
+    from_offset: Offset
+    to_offset: Offset
+    kept_log_end_offset: Offset
+    removed: tuple[Batch, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of the topic that the protocol asks for; None takes the default of the broker's version."""
+
+    min_insync_replicas: int = 1
+    unclean_leader_election: bool | None = None
+    lag_time_max_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Everything: brokers in the order of their ids, the controller's decisions, what producers and consumers know."""
+
+    brokers: tuple[Broker, ...]
+    assignment: Assignment
+    settings: Settings
+    decided: tuple[Metadata, ...]
+    """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
+    fenced: Brokers = frozenset()
+    """Brokers of which the controller knows that they are gone."""
+    time_ms: int = CREATED_AT_MS
+    produces: tuple[Produce, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    shown: tuple[Batch, ...] = ()
+    """What consumers could have read at any time, as far as it was visible."""
+    said: tuple[str, ...] = ()
+    """What happened in the last step, in words."""
+
+    @property
+    def in_force(self) -> Metadata:
+        """What the controller holds now."""
+        return self.decided[-1]
+
+    def broker(self, broker: BrokerId) -> Broker:
+        """One broker's state."""
+        return next(found for found in self.brokers if found.id == broker)
+
+    def has(self, broker: BrokerId) -> bool:
+        """Whether there is such a broker."""
+        return any(found.id == broker for found in self.brokers)
+
+    @property
+    def alive(self) -> Brokers:
+        """The brokers that run."""
+        return frozenset(broker.id for broker in self.brokers if broker.alive)
+
+    @property
+    def leader(self) -> Broker | None:
+        """The leader by the controller's word, if it runs and has heard of it."""
+        leader = self.in_force.leader
+        if leader is None:
+            return None
+        broker = self.broker(leader)
+        heard = broker.told is not None and broker.told.epoch == self.in_force.epoch
+        return broker if broker.leads and heard else None
+
+
+def put(cluster: Cluster, *changed: Broker) -> Cluster:
+    """The cluster with some brokers' states replaced."""
+    new = {broker.id: broker for broker in changed}
+    return replace(cluster, brokers=tuple(new.get(broker.id, broker) for broker in cluster.brokers))
+
+
+def say(cluster: Cluster, *words: str) -> Cluster:
+    """The cluster with something more said of this step."""
+    return replace(cluster, said=(*cluster.said, *words))
+
+
+def replica_of(broker: Broker) -> Replica:
+    """A broker's replica as the rules of the protocol see it."""
+    return Replica(
+        epochs=broker.epochs,
+        log_start_offset=broker.log.start_offset,
+        log_end_offset=broker.log.end_offset,
+        high_watermark=broker.high_watermark,
+        end_offset_rule=broker.generation.end_offset_rule,
+        batches=tuple(
+            OffsetRange(start_offset=batch.base_offset, end_offset=batch.end_offset) for batch in broker.log.batches
+        ),
+    )
+
+
+def lag_limit(cluster: Cluster, broker: Broker) -> int:
+    """replica.lag.time.max.ms in force at a leader."""
+    configured = cluster.settings.lag_time_max_ms
+    return broker.generation.lag_time_max_ms if configured is None else configured
+
+
+def may_elect_unclean(cluster: Cluster, broker: Broker) -> bool:
+    """unclean.leader.election.enable in force."""
+    configured = cluster.settings.unclean_leader_election
+    return broker.generation.unclean_by_default if configured is None else configured

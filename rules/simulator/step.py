@@ -1,0 +1,191 @@
+"""The machine: a cluster as it is created, and what one event makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rules.protocol.isr import Brokers
+from rules.protocol.leader import answer_epoch
+from rules.protocol.offsets import BrokerId, Epoch
+from rules.simulator import controller, events, following, leading, lifetime, membership, reconciling
+from rules.simulator.events import Event
+from rules.simulator.generation import Generation
+from rules.simulator.log import visible_part
+from rules.simulator.roles import tell
+from rules.simulator.state import Batch, Broker, Cluster, Metadata, Settings, replica_of, say
+
+
+def create(
+    assignment: Sequence[BrokerId],
+    generations: Sequence[Generation],
+    settings: Settings | None = None,
+    *,
+    first_epoch: Epoch = Epoch(0),
+) -> Cluster:
+    """A partition just created: empty logs, all in sync, the first of the assignment leads and everyone knows."""
+    decided = Metadata(epoch=first_epoch, version=0, leader=assignment[0], isr=frozenset(assignment))
+    brokers = tuple(
+        Broker(id=broker, generation=generation)
+        for broker, generation in sorted(zip(assignment, generations, strict=True), key=lambda pair: pair[0])
+    )
+    cluster = Cluster(
+        brokers=brokers, assignment=tuple(assignment), settings=settings or Settings(), decided=(decided,)
+    )
+    told = controller.announce(cluster, decided)
+    # an empty log has nothing to reconcile: whoever follows fetches from the start
+    fresh = tuple(replace(broker, stage="idle" if broker.leading else "fetching") for broker in told.brokers)
+    return replace(told, brokers=fresh, cuts=(), said=())
+
+
+def step(cluster: Cluster, event: Event) -> Cluster:
+    """What an event makes of a cluster; an event that nobody can act on changes nothing and says why."""
+    before = replace(cluster, said=())
+    unknown = [broker for broker in _named(event) if not cluster.has(broker)]
+    if unknown:
+        return say(before, f"there is no broker {unknown[0]}")
+    after = _happen(before, event)
+    return after if after.brokers is cluster.brokers else replace(after, shown=_shown(after))
+
+
+def _named(event: Event) -> tuple[BrokerId, ...]:
+    match event:
+        case events.Fetch() | events.Ask() | events.Answer() | events.Reconcile():
+            return (event.follower,)
+        case events.Elect():
+            return (*(() if event.chosen is None else (event.chosen,)), *(event.told or ()))
+        case events.Reassign():
+            return event.target
+        case events.ShrinkIsr() | events.ExpandIsr():
+            return (event.member, *(() if event.leader is None else (event.leader,)))
+        case events.ElectPreferred() | events.CommitIsr() | events.CheckLag() | events.Wait():
+            return ()
+        case _:
+            return (event.broker,)
+
+
+def _happen(cluster: Cluster, event: Event) -> Cluster:
+    match event:
+        case events.ProduceBatch():
+            return _produce(cluster, event)
+        case events.Fetch() | events.Ask() | events.Answer() | events.Reconcile():
+            return _follow(cluster, event)
+        case events.AskEnd() | events.Wait():
+            return _let_be(cluster, event)
+        case events.Crash() | events.ShutDown() | events.LosePages() | events.Restart() | events.Checkpoint():
+            return _live(cluster, event)
+        case events.ShrinkIsr() | events.ExpandIsr() | events.CommitIsr() | events.CheckLag():
+            return _change_isr(cluster, event)
+        case _:
+            return _control(cluster, event)
+
+
+def _produce(cluster: Cluster, event: events.ProduceBatch) -> Cluster:
+    for number in range(1, event.times + 1):
+        name = event.name if event.times == 1 else f"{event.name}{number}"
+        cluster = leading.produce(cluster, cluster.broker(event.broker), name, event.count, event.acks)
+    return cluster
+
+
+def _follow(cluster: Cluster, event: events.Fetch | events.Ask | events.Answer | events.Reconcile) -> Cluster:
+    follower = cluster.broker(event.follower)
+    match event:
+        case events.Fetch():
+            return following.fetch(cluster, follower, event.limit)
+        case events.Ask():
+            return following.ask(cluster, follower, event.limit)
+        case events.Answer():
+            return following.answer(cluster, follower)
+        case events.Reconcile():
+            owes = follower.stage == "truncating" or follower.generation.rule != "truncate-on-fetch"
+            return reconciling.reconcile(cluster, follower) if owes else following.fetch(cluster, follower)
+
+
+def _let_be(cluster: Cluster, event: events.AskEnd | events.Wait) -> Cluster:
+    if isinstance(event, events.Wait):
+        return replace(cluster, time_ms=cluster.time_ms + event.milliseconds)
+    broker = cluster.broker(event.broker)
+    end = answer_epoch(replica_of(broker), event.epoch)
+    if end is None:
+        return say(cluster, f"epoch {event.epoch}: unknown (-1, -1)")
+    return say(cluster, f"epoch {event.epoch}: ends at {end.end_offset} (v0), ({end.epoch}, {end.end_offset}) (v1+)")
+
+
+def _live(
+    cluster: Cluster,
+    event: events.Crash | events.ShutDown | events.LosePages | events.Restart | events.Checkpoint,
+) -> Cluster:
+    broker = cluster.broker(event.broker)
+    match event:
+        case events.Crash():
+            return lifetime.crash(cluster, broker)
+        case events.ShutDown():
+            return lifetime.shut_down(cluster, broker)
+        case events.LosePages():
+            return lifetime.lose_pages(cluster, broker, event.offset)
+        case events.Restart():
+            return lifetime.restart(cluster, broker, told=event.told)
+        case events.Checkpoint():
+            return lifetime.checkpoint(cluster, broker)
+
+
+def _change_isr(
+    cluster: Cluster, event: events.ShrinkIsr | events.ExpandIsr | events.CommitIsr | events.CheckLag
+) -> Cluster:
+    named = event.leader if isinstance(event, events.ShrinkIsr | events.ExpandIsr) else None
+    leader = cluster.broker(named) if named is not None else _presumed(cluster)
+    if leader is None or not leader.leads:
+        return say(cluster, "nobody leads who could change the ISR")
+    match event:
+        case events.ShrinkIsr():
+            return membership.shrink(cluster, leader, event.member, only_proposed=event.only_proposed)
+        case events.ExpandIsr():
+            return membership.expand(cluster, leader, event.member, only_proposed=event.only_proposed)
+        case events.CommitIsr():
+            return membership.commit(cluster, leader) if event.accepted else membership.reject(cluster, leader)
+        case events.CheckLag():
+            return membership.check_lag(cluster, leader)
+
+
+def _presumed(cluster: Cluster) -> Broker | None:
+    """The leader by the controller's word, else whoever believes to lead, the latest epoch first."""
+    leading_now = [broker for broker in cluster.brokers if broker.leads]
+    by_epoch = sorted(leading_now, key=lambda broker: -1 if broker.told is None else broker.told.epoch)
+    return cluster.leader or (by_epoch[-1] if by_epoch else None)
+
+
+def _control(
+    cluster: Cluster, event: events.Elect | events.ElectPreferred | events.Reassign | events.Tell | events.Fence
+) -> Cluster:
+    match event:
+        case events.Elect():
+            return controller.elect(cluster, event.chosen, unclean=event.unclean, told=event.told)
+        case events.ElectPreferred():
+            return controller.elect_the_preferred(cluster)
+        case events.Reassign():
+            return controller.reassign(cluster, event.target)
+        case events.Fence():
+            return controller.notice(cluster, event.broker)
+        case events.Tell():
+            decided = controller.decision(cluster, event.epoch)
+            if decided is None:
+                return say(cluster, f"nothing was decided in epoch {event.epoch}")
+            return tell(cluster, cluster.broker(event.broker), decided)
+
+
+def _shown(cluster: Cluster) -> tuple[Batch, ...]:
+    """What consumers could have read so far: below the high watermark of anyone who believed to lead."""
+    seen = {(batch.name, batch.base_offset): batch for batch in cluster.shown}
+    for broker in cluster.brokers:
+        for batch in visible_part(broker.log, broker.high_watermark) if broker.leads else ():
+            known = seen.get((batch.name, batch.base_offset))
+            if known is None or known.count < batch.count:
+                seen[batch.name, batch.base_offset] = batch
+    if len(seen) == len(cluster.shown) and all(seen[b.name, b.base_offset] is b for b in cluster.shown):
+        return cluster.shown
+    return tuple(sorted(seen.values(), key=lambda batch: (batch.base_offset, batch.epoch)))
+
+
+def presumed_leaders(cluster: Cluster) -> Brokers:
+    """Whoever believes to lead."""
+    return frozenset(broker.id for broker in cluster.brokers if broker.leads)
