@@ -40,6 +40,7 @@ from auditor.cli_options import (
     Topics,
     Verbose,
 )
+from auditor.cli_simulate import Compare, SimulatedFormat, SimulatedProtocol, SimulatedScript, SimulatedVersion
 from auditor.exit_codes import ExitCode
 from auditor.version import tool_version
 
@@ -160,6 +161,30 @@ def show(
         from auditor.show import show_finding
 
         _say(show_finding(finding, report, dump, bytes_shown=bytes_shown, payloads=payloads))
+
+
+@app.command(short_help="Run a script of the replication protocol, under one version or all.")
+def simulate(
+    script: SimulatedScript,
+    *,
+    version: SimulatedVersion = None,
+    inter_broker_protocol: SimulatedProtocol = None,
+    compare: Compare = False,
+    format: SimulatedFormat = "terminal",  # noqa: A002 - the option's name
+) -> None:
+    """Run a script of the replication protocol and print what every replica held after each event."""
+    with _one_sentence():
+        from auditor.simulate import simulate as simulated
+
+        _say(
+            simulated(
+                script,
+                version=version,
+                inter_broker_protocol=inter_broker_protocol,
+                side_by_side=compare,
+                format=format,
+            )
+        )
 
 
 @app.command(short_help="Say what this machine has, and what it lacks.")
