@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSourceReader
 
 from parsers.spark.registry import READERS
 from parsers.spark.request import SPLIT_BYTES, TableRequest, to_options
@@ -138,8 +139,8 @@ def open_dump(
 
 
 def _may_push(spark: SparkSession) -> bool:
-    """Spark refuses a source that takes filters unless its setting, off by default, allows it; 4.0 has none."""
-    if spark.conf.get(_PUSHDOWN, None) is None:
+    """Spark refuses a source that takes filters unless its setting, off by default, allows it; 4.0 knows neither."""
+    if not hasattr(DataSourceReader, "pushFilters"):
         return False
     spark.conf.set(_PUSHDOWN, "true")
     return True

@@ -32,7 +32,7 @@ def _batch(rows: Sequence[object], row_class: type) -> pa.RecordBatch:
 
 def asked_for(batch: pa.RecordBatch, request: TableRequest) -> pa.RecordBatch:
     """The rows and columns of a whole batch that the request wants."""
-    if request.topics:
+    if request.topics and "topic" in batch.schema.names:
         topics: list[Any] = batch.column("topic").unique().to_pylist()
         admitted = pa.array([topic for topic in topics if request.admits_topic(topic)], pa.string())
         batch = batch.filter(pc.is_in(batch.column("topic"), value_set=admitted))

@@ -66,13 +66,13 @@ class FilteringReader(TableScan):
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - Spark's name
         """Note what restricts a place, and leave every filter to Spark too: a file is skipped, a row is not."""
+        from pyspark.sql.datasource import EqualNullSafe, EqualTo, In
+
         for pushed in filters:
-            name = type(pushed).__name__
-            column = pushed.attribute[0] if len(pushed.attribute) == 1 else ""
-            if name in {"EqualTo", "EqualNullSafe"}:
-                self._restrict(column, [pushed.value])
-            elif name == "In":
-                self._restrict(column, pushed.value)
+            if isinstance(pushed, EqualTo | EqualNullSafe) and len(pushed.attribute) == 1:
+                self._restrict(pushed.attribute[0], [pushed.value])
+            elif isinstance(pushed, In) and len(pushed.attribute) == 1:
+                self._restrict(pushed.attribute[0], pushed.value)
             yield pushed
 
     def _restrict(self, column: str, values: Iterable[object]) -> None:

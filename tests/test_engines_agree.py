@@ -1,0 +1,155 @@
+"""There is one semantics: what the local engine reports, the Spark engine reports to the byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from auditor.audit import audit, prepare
+from auditor.config import AuditConfig, ConfigError, EngineName
+from auditor.dumps import gather
+from auditor.report.json import render
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from auditor.engines.plan import ReadUnit
+
+
+def report(dump: Path, engine: EngineName, **settings: object) -> str:
+    return render(audit(dump, AuditConfig(engine=engine, **settings)))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("spark")
+def test_reports_are_equal_to_the_byte(sample_dump: Path) -> None:
+    assert report(sample_dump, "spark") == report(sample_dump, "local")
+
+
+@pytest.mark.usefixtures("spark")
+def test_reports_are_equal_with_a_selection(sample: Callable[[str], Path]) -> None:
+    chosen = {"topic": ("orders", "state"), "partition": (0,)}
+    told = report(sample("clean_2_8"), "spark", **chosen)
+    assert told == report(sample("clean_2_8"), "local", **chosen)
+    assert {(r["topic"], r["partition"]) for r in json.loads(told)["replicas"]} == {("orders", 0), ("state", 0)}
+
+
+@pytest.mark.usefixtures("spark")
+def test_reports_are_equal_at_level_deep(sample: Callable[[str], Path]) -> None:
+    dump = sample("bit_rot_payload")
+    assert report(dump, "spark", level="deep") == report(dump, "local", level="deep")
+
+
+@pytest.mark.usefixtures("spark")
+def test_what_no_partition_owns_is_reported_in_one_order(sample: Callable[[str], Path], tmp_path: Path) -> None:
+    dump = shutil.copytree(sample("lost_pages_hw"), tmp_path / "dump")
+    for place, checkpoint in enumerate(sorted(dump.rglob("*-offset-checkpoint"))):
+        checkpoint.write_bytes(f"0\n2\nnonsense {place}\n".encode())
+    told = report(dump, "spark")
+    assert told == report(dump, "local")
+    assert len(json.loads(told)["refusals"]) > 3
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_path_of_the_dump_may_be_relative(sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = sample("fast_failover_kip101")
+    monkeypatch.chdir(dump.parent)
+    assert report(Path("dump"), "spark") == report(dump, "local")
+
+
+class Watched:
+    """Progress that counts."""
+
+    def __init__(self) -> None:
+        self.expected = 0
+        self.replicas = 0
+        self.read = 0
+        self.partitions: list[tuple[str | None, int | None]] = []
+
+    def total(self, total_bytes: int, replicas: int) -> None:
+        self.expected = total_bytes
+        self.replicas = replicas
+
+    def advance(self, read_bytes: int) -> None:
+        self.read += read_bytes
+
+    def partition(self, topic: str | None, partition: int | None) -> None:
+        self.partitions.append((topic, partition))
+
+    def judged(self, replicas: int) -> None:
+        self.replicas -= replicas
+
+
+@pytest.mark.usefixtures("spark")
+def test_progress_tells_every_byte_and_every_partition(sample: Callable[[str], Path]) -> None:
+    dump = sample("fast_failover_kip101")
+    by_spark, by_local = Watched(), Watched()
+    audit(dump, AuditConfig(engine="spark"), by_spark)
+    audit(dump, AuditConfig(engine="local"), by_local)
+    assert by_spark.read == by_spark.expected > 0
+    assert sorted(map(repr, by_spark.partitions)) == sorted(map(repr, by_local.partitions))
+
+
+def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], Path]) -> None:
+    import pyarrow as pa
+
+    from auditor.engines.plan import UNIT_BYTES, ReadUnit
+    from auditor.engines.spark import UNIT_COST, _packs
+    from parsers.tables import from_arrow
+
+    def units_of(pack: bytes) -> Iterator[ReadUnit]:
+        yield from from_arrow(pa.ipc.open_stream(pack).read_all(), ReadUnit)
+
+    units = [unit for _ in range(60) for unit in prepare(gather(sample("clean_2_8")), AuditConfig()).units]
+    for cores in (1, 4):
+        packs = _packs(units, cores)
+        same = [unit for pack in packs for unit in units_of(pack.units)] == units
+        assert same
+        assert sum(pack.size for pack in packs) == sum(unit.bytes for unit in units)
+        assert len(packs) >= cores
+        for pack in packs:
+            held = list(units_of(pack.units))
+            assert len(held) == 1 or sum(unit.bytes + UNIT_COST for unit in held) <= UNIT_BYTES + UNIT_COST
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_dump_that_executors_do_not_see_is_a_sentence(sample: Callable[[str], Path]) -> None:
+    from auditor.engines.selection import Selection
+    from auditor.engines.progress import Silent
+    from auditor.engines.spark import run
+
+    prepared = prepare(gather(sample("fast_failover_kip101")), AuditConfig())
+    moved = [dataclasses.replace(unit, dump="/no/such/dump") for unit in prepared.units]
+    with pytest.raises(ConfigError, match=r"^/no/such/dump: .*[Ee]very executor must see the dump") as caught:
+        list(run(moved, prepared.surroundings, Silent(), Selection()))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_interrupt_stops_the_job(sample: Callable[[str], Path], spark: SparkSession) -> None:
+    class Impatient(Watched):
+        def advance(self, read_bytes: int) -> None:
+            self.read += read_bytes
+            raise KeyboardInterrupt
+
+    told = audit(sample("clean_2_8"), AuditConfig(engine="spark"), Impatient())
+    assert (told.interrupted, told.exit_code) == (True, 130)
+    assert list(spark.sparkContext.statusTracker().getActiveJobsIds()) == []
+
+
+def test_the_command_line_and_the_local_engine_load_no_spark(sample: Callable[[str], Path]) -> None:
+    code = (
+        "import sys; from pathlib import Path; import auditor, auditor.cli;"
+        "from auditor.run_audit import audit; from auditor.config import AuditConfig;"
+        "audit(Path(sys.argv[1]), AuditConfig(engine='local'));"
+        "print([name for name in sys.modules if name.split('.')[0] in ('pyspark', 'py4j')])"
+    )
+    dump = str(sample("lost_pages_hw"))
+    done = subprocess.run([sys.executable, "-c", code, dump], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
