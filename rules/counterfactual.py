@@ -93,7 +93,9 @@ def _table(
         leader=leader.broker,
         start_offset=difference.start_offset,
         end_offset=difference.end_offset,
-        outcomes=tuple(outcome(rule(asking, answering), asking, in_force=name == in_force) for name, rule in RULES.items()),
+        outcomes=tuple(
+            outcome(rule(asking, answering), asking, in_force=name == in_force) for name, rule in RULES.items()
+        ),
         because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}; roles {known}",
     )
 

@@ -70,12 +70,11 @@ def _compare(
 
 
 def _side(replica: Replica, start: int, end: int) -> _Side:
-    touched = [zoom for zoom in replica.zooms if zoom.start_offset < end and zoom.end_offset > start]
-    decoded = all(zoom.decoded for zoom in touched)
+    decoded = all(zoom.decoded for zoom in replica.zooms)
     return _Side(
-        batches=in_range(touched, start, end),
-        records={record.offset: record for zoom in touched for record in zoom.records} if decoded else None,
-        undecodable=frozenset((u.span.source, u.span.start) for zoom in touched for u in zoom.undecodable),
+        batches=in_range(replica.zooms, start, end),
+        records={record.offset: record for zoom in replica.zooms for record in zoom.records} if decoded else None,
+        undecodable=frozenset((u.span.source, u.span.start) for zoom in replica.zooms for u in zoom.undecodable),
     )
 
 

@@ -261,7 +261,7 @@ def test_delete_horizons_are_each_cleaner_s_own(yard: Yard) -> None:
     assert yard.told("deep", least=Severity.INFO) == []
 
 
-# --- transactions and old formats ---------------------------------------------------------------------------------------
+# --- transactions and old formats -----------------------------------------------------------------------------------
 
 
 def test_transactions_with_markers_that_go_back_in_time(yard: Yard) -> None:
