@@ -52,9 +52,11 @@ def _chapters(report: AuditReport, *, verbose: bool) -> Iterator[_Chapter]:
         own = tuple(by_id[name] for name in incident.findings if name in by_id)
         claimed.update(incident.findings)
         yield _Chapter(incident=incident, findings=own)
+    loose: dict[Place, list[Finding]] = {}
     for finding in report.findings:
         if finding.id not in claimed and (verbose or finding.blocking or finding.severity > Severity.INFO):
-            yield _Chapter(incident=None, findings=(finding,))
+            loose.setdefault(_place(finding), []).append(finding)
+    yield from (_Chapter(incident=None, findings=tuple(findings)) for findings in loose.values())
 
 
 def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Iterator[str]:
@@ -67,7 +69,8 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
         yield from _finding(finding, page, 2 if many else 0, verbose=verbose)
     if len(chapter.findings) > limit:
         yield ""
-        yield f"  … and {len(chapter.findings) - limit} more of this incident: see -v or --format json"
+        what = "of this incident" if chapter.incident is not None else "of this partition"
+        yield f"  … and {len(chapter.findings) - limit} more {what}: see -v or --format json"
 
 
 def _incident(incident: Incident, page: Page) -> Iterator[str]:
