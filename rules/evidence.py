@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.history import Moment, epoch_starts, openings_below_committed
+from rules.replay import Replay, replay
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -38,6 +39,7 @@ __all__ = [
     "Moment",
     "OffsetClaim",
     "PartitionEvidence",
+    "Replay",
     "Replica",
     "SegmentFile",
     "Span",
@@ -143,6 +145,12 @@ class PartitionEvidence:
     def current(self) -> tuple[Replica, ...]:
         """The replicas that serve (or served) the partition; not future, deleted or stray copies."""
         return tuple(replica for replica in self.replicas if replica.state == "current")
+
+    @cached_property
+    def replayed(self) -> Replay:
+        """What every replica must have held over time; the metadata log has no leader whom this describes."""
+        binaries = {version.broker: version.binary for version in self.versions}
+        return replay(() if self.topic == METADATA_TOPIC else self.moments, self.current, binaries)
 
     @cached_property
     def compacted(self) -> bool:

@@ -46,7 +46,10 @@ class Law:
 
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files")
-EVIDENCE: Final = ("rules.evidence.**", "rules.facts.**", "rules.history.**", "rules.replica.**", "rules.turns.**", "rules.zoom.**")
+EVIDENCE: Final = (
+    "rules.evidence.**", "rules.facts.**", "rules.history.**", "rules.replay.**", "rules.replica.**",
+    "rules.turns.**", "rules.zoom.**",
+)  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.join.**", "rules.compare.**", "rules.assemble.**")
 SKETCH: Final = ("rules.sketch", "rules.sketch.**", "rules.sketch_*")

@@ -1,0 +1,8 @@
+"""What every replica's log end and high watermark must have been over time, recomputed from everything else told."""
+
+from __future__ import annotations
+
+from rules.replay.clocks import ClockOffset
+from rules.replay.course import Course, Missing, Replay, Told, replay
+
+__all__ = ["ClockOffset", "Course", "Missing", "Replay", "Told", "replay"]

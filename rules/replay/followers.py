@@ -1,0 +1,104 @@
+"""What a follower's high watermark can be when a reign is over: the answers it was given, and what befell its log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rules.history import Moment
+from rules.protocol.offsets import Offset
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.replay.leader import LeaderRow, at_least, at_most
+from rules.replay.tracks import accepted
+
+UNKNOWN = expected_interval((at_least(0, "no high watermark is below 0"),))
+"""What is certain of a high watermark of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRules:
+    """What a version makes of a high watermark beyond its log end."""
+
+    clamps: bool
+    """Since 2.4 a truncation takes the high watermark with it; before, it could exceed the log end for a while."""
+
+
+def capped(expected: ExpectedHighWatermark, end: int | None, because: str) -> ExpectedHighWatermark:
+    """The same within a log that ends there."""
+    if end is None:
+        return expected
+    low = expected.low if expected.low is None or expected.low.offset <= end else at_least(end, because)
+    high = at_most(end, because) if expected.high is None or expected.high.offset > end else expected.high
+    return expected_interval(tuple(bound for bound in (low, high) if bound is not None))
+
+
+def either(first: ExpectedHighWatermark, second: ExpectedHighWatermark) -> ExpectedHighWatermark:
+    """What holds when one of two is true and nobody knows which."""
+    low = high = None
+    if first.low is not None and second.low is not None:
+        low = min(first.low, second.low, key=_offset)
+    if first.high is not None and second.high is not None:
+        high = max(first.high, second.high, key=_offset)
+    return expected_interval(tuple(bound for bound in (low, high) if bound is not None))
+
+
+def reopened(before: ExpectedHighWatermark, load: Moment) -> ExpectedHighWatermark:
+    """After a restart: what the checkpoint held, which may be older than the crash."""
+    start = load.log_start_offset or 0
+    low = at_least(start, f"broker {load.broker} restarted from a checkpoint of unknown age, its log starts at {start}")
+    return expected_interval((low,) if before.high is None else (low, _at_least(before.high, start)))
+
+
+def restarted(before: ExpectedHighWatermark, load: Moment) -> ExpectedHighWatermark:
+    """The same, brought into the log as it was loaded."""
+    why = f"broker {load.broker} loaded a log that ends at {load.end_offset}"
+    return capped(reopened(before, load), load.end_offset, why)
+
+
+def _at_least(high: Bound, offset: int) -> Bound:
+    return high if high.offset >= offset else Bound(side="high", offset=Offset(offset), because="the log starts there")
+
+
+def after_cuts(
+    before: ExpectedHighWatermark, broker: int, own: Sequence[Moment], rules: LogRules
+) -> ExpectedHighWatermark:
+    """After what a broker cut at the beginning of its new role."""
+    expected = before
+    for moment in own:
+        if moment.kind == "log-reset":
+            expected = UNKNOWN
+        elif moment.kind == "truncated" and moment.offset is not None:
+            why = f"broker {broker} cut its log to {moment.offset}"
+            cut = capped(expected, moment.offset, why)
+            expected = cut if rules.clamps else either(cut, expected)
+    return expected
+
+
+def after_answers(
+    before: ExpectedHighWatermark, broker: int, rows: Sequence[LeaderRow], final_high: Bound | None
+) -> ExpectedHighWatermark:
+    """After a reign: the last answer that was surely processed at least, the leader's own at most."""
+    given = [row for row in rows if row.moment.broker == broker and row.moment.kind == "fetched" and not row.last]
+    taken = [row for row in given if accepted(row.moment)]
+    if not rows:
+        return UNKNOWN
+    if not taken:
+        return either(before, expected_interval((_or_zero(before.low), *((final_high,) if final_high else ()))))
+    last = taken[-1]
+    surely = last if last.moment.count > 1 else (taken[-2] if len(taken) > 1 else None)
+    low = _or_zero(before.low) if surely is None else _or_zero(surely.answer.low)
+    if surely is None and last.answer.low is not None:
+        low = min(low, last.answer.low, key=_offset)
+    held = last.moment.offset or 0
+    low = low if low.offset <= held else at_least(held, f"broker {broker} held all below {held}")
+    if surely is None and before.high is not None and final_high is not None:
+        final_high = max(before.high, final_high, key=_offset)
+    return expected_interval((low,) if final_high is None else (low, final_high))
+
+
+def _or_zero(low: Bound | None) -> Bound:
+    return at_least(0, "no high watermark is below 0") if low is None else low
+
+
+def _offset(bound: Bound) -> int:
+    return bound.offset

@@ -1,0 +1,169 @@
+"""Which ISR a leader had in force when, on its own clock: what it told itself, and what the controller wrote.
+
+A statement has an earliest time from which it may have been in force, and a latest from which it surely was. Between
+the two, both it and the one before it are possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from rules.history import Moment
+from rules.replay.clocks import ClockOffset, translated
+from rules.replay.reigns import Reign
+
+BEFORE_ALL: Final = -(1 << 62)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """One ISR; null times are open: possible since ever, or sure only once a later statement is."""
+
+    isr: frozenset[int]
+    earliest: int | None
+    latest: int | None
+    partition_epoch: int | None
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsrHistory:
+    """A reign's ISRs in their order; without any, everything is possible and nobody is surely a member."""
+
+    statements: tuple[InForce, ...]
+
+    def possible(self, time: int | None) -> tuple[InForce, ...]:
+        """Every ISR that may have been in force at a time of the leader's clock."""
+        if time is None:
+            return self.statements
+        first = 0
+        for index, statement in enumerate(self.statements):
+            if statement.latest is not None and statement.latest < time:
+                first = index
+        sure, later = self.statements[first : first + 1], self.statements[first + 1 :]
+        return (*sure, *(s for s in later if s.earliest is None or s.earliest <= time))
+
+
+def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> IsrHistory:
+    """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
+    told = [*_own(reign, moments), *_controllers(reign, moments, offsets)]
+    merged = _merged(told)
+    if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
+        return IsrHistory(statements=())
+    if all(s.partition_epoch is not None for s in merged):
+        merged.sort(key=lambda s: s.partition_epoch or 0)
+    else:
+        merged.sort(key=lambda s: (_time(s) or 0, s.partition_epoch or 0))
+    merged = _confirmed(merged)
+    if merged and _opens(merged[0], reign):
+        merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
+        return IsrHistory(statements=tuple(merged))
+    return IsrHistory(statements=())
+
+
+def _opens(first: InForce, reign: Reign) -> bool:
+    """Whether the first ISR known is the one that the reign began with."""
+    told = first.moment
+    return told.epoch == reign.epochs[0] and told.kind in ("leader-starts", "leadership")
+
+
+def _time(statement: InForce) -> int | None:
+    return statement.latest if statement.latest is not None else statement.earliest
+
+
+def _own(reign: Reign, moments: Sequence[Moment]) -> Iterator[InForce]:
+    own = [m for m in moments if m.clock == reign.clock]
+    starts = {m.epoch: m.time for m in own if m.kind == "leader-starts" and m.epoch in reign.epochs}
+    first: dict[int | None, int | None] = {}
+    for m in moments:
+        if m.kind == "leadership" and m.partition_epoch is not None:
+            told = first.get(m.epoch)
+            first[m.epoch] = m.partition_epoch if told is None else min(told, m.partition_epoch)
+    for m in own:
+        if m.isr is None or m.doubtful:
+            continue
+        if m.kind in ("leader-starts", "leadership") and m.epoch in reign.epochs:
+            if m.kind == "leadership" and m.leader != reign.leader:
+                continue
+            # A new epoch takes hold when the leader says so; its order's answer is logged a moment later.
+            if m.kind == "leader-starts" or (m.partition_epoch == first.get(m.epoch) and m.epoch in starts):
+                yield _statement(m, starts[m.epoch], starts[m.epoch])
+            else:
+                yield _statement(m, None, m.time)
+        elif m.kind == "isr" and m.term in reign.epochs:
+            # Up to 2.7 an expansion is announced before it is written, and the writing can fail.
+            announced = m.previous_isr is not None
+            yield _statement(m, m.time if announced else None, None if announced else m.time)
+        elif m.kind == "isr-shrinking" and m.term in reign.epochs:
+            yield _statement(m, m.time, None)
+
+
+def _statement(moment: Moment, earliest: int | None, latest: int | None) -> InForce:
+    return InForce(
+        isr=frozenset(moment.isr or ()),
+        earliest=earliest,
+        latest=latest,
+        partition_epoch=moment.partition_epoch if moment.kind != "isr-shrinking" else None,
+        moment=moment,
+    )
+
+
+def _controllers(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
+    for m in moments:
+        if m.clock != "controller" or m.isr is None or m.epoch not in reign.epochs or m.leader != reign.leader:
+            continue
+        window = translated(m.time, m.clock, reign.clock, offsets)
+        yield _statement(m, window[0] if window else None, window[1] if window else None)
+
+
+def _merged(told: Sequence[InForce]) -> list[InForce]:
+    """Statements of one partition epoch as one: the tightest times of all that tell of it."""
+    by_epoch: dict[int, InForce] = {}
+    others: list[InForce] = []
+    for statement in told:
+        key = statement.partition_epoch
+        if key is None:
+            others.append(statement)
+            continue
+        before = by_epoch.get(key)
+        by_epoch[key] = statement if before is None else _tightest(before, statement)
+    open_ended = []
+    for statement in others:
+        written = next((s for s in by_epoch.values() if _writes(statement, s)), None)
+        if written is None or written.partition_epoch is None:
+            open_ended.append(statement)
+        elif written.earliest is None:
+            by_epoch[written.partition_epoch] = replace(written, earliest=statement.earliest)
+    return [*by_epoch.values(), *open_ended]
+
+
+def _writes(proposal: InForce, written: InForce) -> bool:
+    """Whether a proposed smaller ISR is the one that came into force."""
+    return proposal.moment.kind == "isr-shrinking" and proposal.isr == written.isr
+
+
+def _tightest(left: InForce, right: InForce) -> InForce:
+    earliest = [t for t in (left.earliest, right.earliest) if t is not None]
+    latest = [t for t in (left.latest, right.latest) if t is not None]
+    return InForce(
+        isr=left.isr,
+        earliest=max(earliest, default=None),
+        latest=min(latest, default=None),
+        partition_epoch=left.partition_epoch,
+        moment=left.moment,
+    )
+
+
+def _confirmed(statements: list[InForce]) -> list[InForce]:
+    """Announcements that the partition epochs around them prove to have been written, each exactly one step."""
+    confirmed = list(statements)
+    known = [i for i, s in enumerate(statements) if s.partition_epoch is not None]
+    for left, right in pairwise(known):
+        steps = (statements[right].partition_epoch or 0) - (statements[left].partition_epoch or 0)
+        if steps == right - left:
+            for index in range(left + 1, right):
+                confirmed[index] = replace(statements[index], latest=_time(statements[index]))
+    return confirmed

@@ -1,0 +1,240 @@
+"""A leader's log end and high watermark over one reign, as intervals, from its answers' order and the ISR in force.
+
+No high watermark that anybody told goes into this: only what was asked, what was appended, and who was counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history import Moment
+from rules.protocol.isr import default_lag_time_max_ms
+from rules.protocol.offsets import Offset
+from rules.protocol.versions import KafkaVersion
+from rules.protocol.watermarks import (
+    Bound,
+    ExpectedHighWatermark,
+    advances_at_min_isr,
+    expected_interval,
+    high_watermark_rule,
+)
+from rules.replay.in_sync import InForce, IsrHistory
+from rules.replay.reigns import Reign, follower_runs
+from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
+
+IN_FLIGHT_MS: Final = 30_000
+"""A fetch that was not answered for this long has been given up by its follower (replica.socket.timeout.ms)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """The settings under which a leader counts."""
+
+    version: KafkaVersion | None
+    replicas: frozenset[int]
+    """The assignment, as far as it is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderRow:
+    """The leader after one answer: what it held, and what an answer of this row could tell."""
+
+    moment: Moment
+    last: bool
+    """Whether this is the last of a run of equal answers, of which the first has a row of its own."""
+    log_end: ExpectedHighWatermark
+    high_watermark: ExpectedHighWatermark
+    answer: ExpectedHighWatermark
+    """The high watermark that this answer could carry: it was read before the asker's next fetch, after its former."""
+    remotes: tuple[RemoteEnd, ...]
+    isr: tuple[frozenset[int], ...]
+    """The ISRs that may be in force."""
+
+
+def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
+    """An interval with its reasons."""
+    return expected_interval((low,) if high is None else (low, high))
+
+
+def at_least(offset: int, because: str) -> Bound:
+    """A lower bound."""
+    return Bound(side="low", offset=Offset(offset), because=because)
+
+
+def at_most(offset: int, because: str) -> Bound:
+    """An upper bound."""
+    return Bound(side="high", offset=Offset(offset), because=because)
+
+
+class LeaderWalk:
+    """The state of the walk over one reign's answers; lives only inside `walk`."""
+
+    def __init__(self, reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
+        self.reign, self.isr, self.rank = reign, isr, rank
+        times = [row.last_time or row.time for row in reign.rows]
+        self.end_time = max((time for time in times if time is not None), default=None)
+        runs = follower_runs(reign)
+        brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
+        self.tracks = {b: Track(b, runs.get(b, ())) for b in brokers}
+        begin = 0 if reign.start_offset is None else reign.start_offset
+        self.end_low = at_least(begin, reign.start_because)
+        self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")
+        self.first_low = self.low
+        self.high: Bound | None = start.high
+        self.proved_min_isr: int | None = None
+        self.left_at: dict[int, int] = {}
+        self.low_when_asked: dict[int | None, Bound] = {}
+        """The lower bound when each follower's former answer was logged: its next fetch came after that."""
+
+    def step(self, row: Moment, *, last: bool) -> LeaderRow:
+        """Walk over one answer."""
+        time = row.last_time if last else row.time
+        asker = self.tracks.get(row.broker) if row.kind == "fetched" and row.broker is not None else None
+        if asker is not None:
+            asker.answer(row, last=last)
+        self._append(row)
+        possible = self.isr.possible(time)
+        at_answer = {b: self._remote(t, time, asking=t is asker) for b, t in self.tracks.items()}
+        self._raise_high(at_answer, possible)
+        answered_high = self.high
+        remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
+        self._raise_low(row, remotes, possible, time)
+        self._raise_high(remotes, possible)
+        answered_low = self.low_when_asked.get(row.broker, self.first_low)
+        if asker is not None:
+            answered_low = self.low if row.count > 1 else answered_low
+            self.low_when_asked[row.broker] = self.low
+        return LeaderRow(
+            moment=row,
+            last=last,
+            log_end=between(self.end_low, self._end_high()),
+            high_watermark=between(self.low, self.high),
+            answer=between(answered_low if asker is not None else self.first_low, answered_high),
+            remotes=tuple(remotes.values()),
+            isr=tuple(dict.fromkeys(statement.isr for statement in possible)),
+        )
+
+    def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
+        """Only the last fetches of a trace can have been applied without ever being logged."""
+        late = time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
+        return track.now(in_flight_at_end=late, asking=asking)
+
+    def _append(self, row: Moment) -> None:
+        if row.error not in (None, 0) or row.offset is None or row.doubtful:
+            return
+        if row.kind == "produced" and row.offset + 1 > self.end_low.offset:
+            self.end_low = at_least(row.offset + 1, f"a record was appended at offset {row.offset}")
+        elif row.kind == "fetched" and accepted(row) and row.offset > self.end_low.offset:
+            self.end_low = at_least(row.offset, f"broker {row.broker} asked for offset {row.offset}, in range")
+
+    def _end_high(self) -> Bound | None:
+        return None if self.reign.end_offset is None else at_most(self.reign.end_offset, self.reign.end_because)
+
+    def _raise_low(
+        self, row: Moment, remotes: dict[int, RemoteEnd], possible: tuple[InForce, ...], time: int | None
+    ) -> None:
+        acknowledged = row.kind == "produced" and row.acks == -1 and row.error == 0 and (row.offset or 0) >= 0
+        if acknowledged and row.offset is not None:
+            because = f"offset {row.offset} was acknowledged for all replicas"
+            self.low = max(self.low, at_least(row.offset + 1, because), key=_offset)
+            sizes = [len(statement.isr) for statement in possible]
+            if sizes:
+                self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
+        if not self._may_advance(possible):
+            return
+        counted = [remotes[broker] for broker in sorted(self._perhaps_counted(possible, time))]
+        slowest = min(counted, key=lambda remote: remote.low, default=None)
+        reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
+        if reached > self.low.offset:
+            self.low = at_least(reached, _why_low(counted, reached))
+
+    def _may_advance(self, possible: tuple[InForce, ...]) -> bool:
+        """Since 3.7 an ISR below min.insync.replicas holds it; an answer to acks=all bounds that setting."""
+        if self.rank.version is not None:
+            rule = high_watermark_rule(self.rank.version)
+            if rule is not None and rule.may_advance is not advances_at_min_isr:
+                return True
+        needed = min(self.proved_min_isr or len(self.rank.replicas), len(self.rank.replicas))
+        return bool(possible) and all(len(statement.isr) >= needed for statement in possible)
+
+    def _perhaps_counted(self, possible: tuple[InForce, ...], time: int | None) -> frozenset[int]:
+        """Everybody whom the leader may wait for: the ISR, and whoever may pass for caught up outside it."""
+        if not possible:
+            return frozenset(self.tracks)
+        members = frozenset().union(*(statement.isr for statement in possible)) - {self.reign.leader}
+        for broker in members:
+            self.left_at.pop(broker, None)
+        outside = frozenset(self.tracks) - members
+        return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time)}
+
+    def _may_catch_up(self, broker: int, time: int | None) -> bool:
+        track, version = self.tracks[broker], self.rank.version
+        now = track.now(in_flight_at_end=False, asking=False)
+        soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
+        if soon or version is None or time is None:
+            return True
+        if now.last is None:
+            return broker in self._first_isr()
+        left = self.left_at.setdefault(broker, time)
+        seen = now.last.last_time or now.last.time
+        if seen is None:
+            return True
+        if version.at_least(3, 6) and seen < left - IN_FLIGHT_MS:
+            return False
+        return time - seen <= 2 * default_lag_time_max_ms(version)
+
+    def _first_isr(self) -> frozenset[int]:
+        return self.isr.statements[0].isr if self.isr.statements else frozenset()
+
+    def _raise_high(self, remotes: dict[int, RemoteEnd], possible: tuple[InForce, ...]) -> None:
+        if self.high is None:
+            return
+        surely = frozenset.intersection(*(s.isr for s in possible)) if possible else frozenset()
+        counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
+        bounds = [at_most(r.high, _why_high(r)) for r in counted if r.high is not None]
+        end = self._end_high()
+        lowest = min((*bounds, *((end,) if end else ())), key=_offset, default=None)
+        if lowest is None or lowest.offset > self.high.offset:
+            self.high = lowest
+
+
+def walk(reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> tuple[LeaderRow, ...]:
+    """The leader after each of its answers, in the order of its log."""
+    state = LeaderWalk(reign, isr, rank, start)
+    return tuple(state.step(row, last=last) for row, last in in_log_order(reign.rows))
+
+
+def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
+    """Answers one by one; of a run of equal ones the first and the last."""
+    placed: list[tuple[int, int, str, int, Moment, bool]] = []
+    for row in rows:
+        time = row.time if row.time is not None else 0
+        placed.append((time, 0, row.span.source, row.span.start, row, False))
+        if row.count > 1:
+            until = row.last_time if row.last_time is not None else time
+            placed.append((until, 1, row.span.source, row.span.start, row, True))
+    for entry in sorted(placed, key=lambda p: p[:4]):
+        yield entry[4], entry[5]
+
+
+def _why_low(counted: list[RemoteEnd], reached: int) -> str:
+    if not counted:
+        return f"nobody else was counted, and the leader held offset {reached - 1}"
+    names = ", ".join(str(remote.broker) for remote in counted)
+    return f"everyone counted (brokers {names}) had asked for offset {reached} or beyond"
+
+
+def _why_high(remote: RemoteEnd) -> str:
+    if remote.high == NEVER:
+        return f"broker {remote.broker}, in sync, had not fetched yet"
+    return f"broker {remote.broker}, in sync, had asked for no more than offset {remote.high}"
+
+
+def _within(time: int | None, later: int | None, limit: int) -> bool:
+    return time is None or later is None or later - time <= limit
+
+
+def _offset(bound: Bound) -> int:
+    return bound.offset

@@ -1,0 +1,144 @@
+"""Who led when: the epochs that one broker led without a break, and what was written on its clock meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history import ROLE_KINDS, Moment
+from rules.replica import Replica
+
+ANSWERED: Final = ("fetched", "consumed", "produced")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reign:
+    """Consecutive leader epochs of one broker, between which it neither stopped nor followed."""
+
+    leader: int
+    epochs: tuple[int, ...]
+    opening: Moment | None
+    """Its own word for the beginning; null where only others tell of it."""
+    start_offset: int | None
+    start_because: str
+    rows: tuple[Moment, ...]
+    """Answers to fetches and produces, in the order in which the leader logged them."""
+    end_offset: int | None
+    """Its log end when the reign was over, as it told it itself when it took its next role."""
+    end_because: str
+
+    @property
+    def clock(self) -> str:
+        """The leader's clock."""
+        return f"broker {self.leader}"
+
+
+def reigns(moments: Sequence[Moment], replicas: Sequence[Replica]) -> tuple[Reign, ...]:
+    """Every reign that the statements tell of, by leader epoch."""
+    leaders = leaders_by_epoch(moments)
+    grouped: list[list[int]] = []
+    for epoch in sorted(leaders):
+        before = grouped[-1][-1] if grouped else None
+        if before is not None and before == epoch - 1 and _goes_on(moments, leaders, before, epoch):
+            grouped[-1].append(epoch)
+        else:
+            grouped.append([epoch])
+    return tuple(_reign(leaders[epochs[0]], tuple(epochs), moments, replicas) for epochs in grouped)
+
+
+def leaders_by_epoch(moments: Sequence[Moment]) -> dict[int, int]:
+    """Who led each epoch: by the leader's own word, else the controller's, else by whoever answered fetches in it."""
+    told: dict[int, int] = {}
+    for rank in (_own_word, _order, _answer):
+        for moment in moments:
+            found = rank(moment)
+            if found is not None and found[1] >= 0:
+                told.setdefault(*found)
+    return told
+
+
+def _own_word(moment: Moment) -> tuple[int, int] | None:
+    if moment.kind != "leader-starts" or moment.epoch is None or moment.broker is None:
+        return None
+    return moment.epoch, moment.broker
+
+
+def _order(moment: Moment) -> tuple[int, int] | None:
+    if moment.kind not in ("leadership", "unclean-election") or moment.epoch is None or moment.leader is None:
+        return None
+    return moment.epoch, moment.leader
+
+
+def _answer(moment: Moment) -> tuple[int, int] | None:
+    served = moment.kind == "fetched" and moment.error == 0 and moment.witness is not None
+    return (moment.epoch, moment.witness or 0) if served and moment.epoch is not None and moment.epoch >= 0 else None
+
+
+def _goes_on(moments: Sequence[Moment], leaders: dict[int, int], before: int, epoch: int) -> bool:
+    leader = leaders[epoch]
+    if leaders[before] != leader:
+        return False
+    own = [m for m in moments if m.clock == f"broker {leader}" and m.kind in (*ROLE_KINDS, "log-loaded")]
+    opened = {m.epoch: index for index, m in enumerate(own) if m.kind == "leader-starts"}
+    if before not in opened or epoch not in opened:
+        return False
+    return all(m.kind == "leader-starts" for m in own[opened[before] : opened[epoch]])
+
+
+def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], replicas: Sequence[Replica]) -> Reign:
+    own = [m for m in moments if m.clock == f"broker {leader}"]
+    opening = next((m for m in own if m.kind == "leader-starts" and m.epoch == epochs[0]), None)
+    start, why = _start(opening, epochs[0], replicas)
+    end, end_why = _end(leader, epochs[-1], own, moments, replicas)
+    rows = tuple(m for m in own if m.kind in ANSWERED and m.witness == leader and m.term in epochs)
+    return Reign(
+        leader=leader,
+        epochs=epochs,
+        opening=opening,
+        start_offset=start,
+        start_because=why,
+        rows=rows,
+        end_offset=end,
+        end_because=end_why,
+    )
+
+
+def _start(opening: Moment | None, epoch: int, replicas: Sequence[Replica]) -> tuple[int | None, str]:
+    if opening is not None and opening.offset is not None:
+        return opening.offset, f"broker {opening.broker} opened epoch {epoch} at offset {opening.offset}"
+    for replica in replicas:
+        chain = replica.file_chain
+        # The first entry moves with the log start: only from offset 0 is it still the epoch's own beginning.
+        for index, entry in enumerate(chain):
+            if entry.epoch == epoch and (index > 0 or entry.start_offset == 0):
+                why = f"broker {replica.broker}'s epoch file has epoch {epoch} at {entry.start_offset}"
+                return entry.start_offset, why
+    return None, "no log or epoch file tells where the epoch began"
+
+
+def _end(
+    leader: int, epoch: int, own: Sequence[Moment], moments: Sequence[Moment], replicas: Sequence[Replica]
+) -> tuple[int | None, str]:
+    """The log end that the reign left, where nothing can have been lost before it was told."""
+    after = [m for m in own if m.kind in (*ROLE_KINDS, "log-loaded", "log-reset", "truncated")]
+    opened = max((i for i, m in enumerate(after) if m.kind == "leader-starts" and m.epoch == epoch), default=None)
+    if opened is None:
+        return None, ""
+    following = next(iter(after[opened + 1 :]), None)
+    if following is not None and following.kind in ROLE_KINDS and following.offset is not None:
+        return following.offset, f"broker {leader} took its next role at log end {following.offset}"
+    last = following is None and all(m.epoch is None or m.epoch <= epoch for m in moments if m.kind in ROLE_KINDS)
+    held = [r for r in replicas if r.broker == leader and r.state == "current" and r.clean_shutdown is not None]
+    if last and len(held) == 1:
+        return held[0].log_end_offset, f"broker {leader} stopped in order with log end {held[0].log_end_offset}"
+    return None, ""
+
+
+def follower_runs(reign: Reign) -> dict[int, tuple[Moment, ...]]:
+    """Each follower's fetches in the order in which the leader logged their answers."""
+    runs: dict[int, list[Moment]] = {}
+    for row in reign.rows:
+        if row.kind == "fetched" and row.broker is not None and row.offset is not None:
+            runs.setdefault(row.broker, []).append(row)
+    return {broker: tuple(found) for broker, found in runs.items()}

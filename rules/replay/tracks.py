@@ -1,0 +1,79 @@
+"""A leader's memory of its followers, as far as the order of its answers tells: what was asked, and what may have been.
+
+A request log tells of a fetch when it is answered. It was applied before that, and after the fetcher's former answer:
+so at any place in the log a follower stands between its last answered fetch and its next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history import Moment
+
+NEVER: Final = -1
+"""What a new leader holds for a follower that has not fetched: it keeps the high watermark where it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteEnd:
+    """A follower's log end offset in the leader's memory, from low to high; a null high is open."""
+
+    broker: int
+    low: int
+    high: int | None
+    last: Moment | None
+    """The last answered fetch."""
+    following: Moment | None
+    """The next fetch, which may have been applied by now."""
+
+
+class Track:
+    """One follower's fetches, walked along the leader's log; lives only inside the walk over one reign."""
+
+    def __init__(self, broker: int, runs: tuple[Moment, ...]) -> None:
+        self.broker = broker
+        self.runs = runs
+        self.index = -1
+        self.done = True
+        self.low = NEVER
+        self.high: int | None = NEVER
+
+    def answer(self, run: Moment, *, last: bool) -> None:
+        """Walk over an answer: the first of a run of equal ones, or the last."""
+        offset = run.offset if run.offset is not None else NEVER
+        self.done = last or run.count == 1
+        if self.index >= 0 and self.runs[self.index] is run:
+            return
+        self.index += 1
+        if run.doubtful:
+            self.low, self.high = NEVER, None
+        elif accepted(run):
+            self.low = self.high = offset
+        else:
+            # A fetch can be applied, wait, and be answered with an error when the leadership is over.
+            self.low = min(self.low, offset)
+            self.high = None if self.high is None else max(self.high, offset)
+
+    def now(self, *, in_flight_at_end: bool, asking: bool) -> RemoteEnd:
+        """Where the follower may stand in the leader's memory at this place of the log.
+
+        While it is asking, its next fetch has not been sent. A fetch that is in flight when the trace ends may have
+        been applied though its answer was never logged.
+        """
+        last = self.runs[self.index] if self.index >= 0 else None
+        following = self.runs[self.index + 1] if self.index + 1 < len(self.runs) else None
+        low, high = self.low, self.high
+        done = self.done and not asking
+        if done and following is not None and following.offset is not None:
+            low = NEVER if following.doubtful else min(low, following.offset)
+            high = None if following.doubtful or high is None else max(high, following.offset)
+        elif done and in_flight_at_end:
+            high = None
+        return RemoteEnd(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
+
+
+def accepted(run: Moment) -> bool:
+    """Whether the leader took the fetch's offset for the follower's log end."""
+    diverges = run.answered_epoch is not None and run.answered_epoch >= 0
+    return run.error in (None, 0) and not diverges and run.offset is not None
