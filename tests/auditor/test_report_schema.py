@@ -86,7 +86,7 @@ def test_ids_are_unique_beginnings_of_fingerprints(case: Path) -> None:
 def test_a_report_is_the_same_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dump = SAMPLES / "fast_failover_kip101" / "dump"
     from_here = render(audited(dump))
-    moved = copied("fast_failover_kip101", tmp_path / "elsewhere" / "copy")
+    moved = copied("fast_failover_kip101", tmp_path / "elsewhere" / "copy", logs=True)
     monkeypatch.chdir(moved.parent)
     assert render(audited(Path("copy"))) == from_here
     assert render(audited(moved)) == from_here
