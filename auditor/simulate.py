@@ -23,9 +23,8 @@ FORMATS: Final = ("terminal", "json")
 SCRIPT_LIMIT: Final = 1 << 20
 NEWEST: Final = "4.0.0"
 """The version of a script that names none."""
-FIELDS: Final = (
-    *("title", "about", "brokers", "version", "inter-broker-protocol", "versions", "topic", "epoch", "events"),
-)
+VERSIONS: Final = ("version", "inter-broker-protocol", "versions")
+FIELDS: Final = ("title", "about", "brokers", *VERSIONS, "topic", "epoch", "events")
 TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replica.lag.time.max.ms")
 
 
@@ -130,9 +129,7 @@ def _brokers(value: object) -> tuple[BrokerId, ...]:
     return tuple(map(BrokerId, numbers))
 
 
-def _own_versions(
-    value: object, assignment: tuple[BrokerId, ...]
-) -> tuple[tuple[BrokerId, str, str | None], ...]:
+def _own_versions(value: object, assignment: tuple[BrokerId, ...]) -> tuple[tuple[BrokerId, str, str | None], ...]:
     if value is None:
         return ()
     if not isinstance(value, dict):

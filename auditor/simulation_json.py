@@ -41,6 +41,8 @@ def _row(row: Row) -> Document:
         "leaderEpoch": row.epoch,
         "leader": row.leader,
         "isr": list(row.isr),
+        "underReplicated": row.under_replicated,
+        "underMinIsr": row.under_min_isr,
         "replicas": [_replica(replica) for replica in row.replicas],
         "said": list(row.said),
     }
@@ -73,6 +75,7 @@ def _outcome(finished: Outcome) -> Document:
         "acknowledgedAndLost": [sent.name for sent in finished.lost],
         "visibleOnceAndLost": [_batch(batch) for batch in finished.unread],
         "readTwice": [[_batch(first), _batch(second)] for first, second in finished.replaced],
+        "offlineMs": finished.offline_ms,
         "producers": [
             {"name": sent.name, "acks": sent.acks, "broker": sent.broker, "epoch": sent.epoch, "answer": sent.answer}
             for sent in finished.run.end.produces

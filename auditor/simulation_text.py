@@ -8,12 +8,16 @@ from typing import Final
 
 from auditor.report.plain import plain
 from rules.simulator.drawing import draw
-from rules.simulator.log import ranges
+from rules.simulator.log import first_and_last, ranges
 from rules.simulator.outcome import Outcome
-from rules.simulator.state import Cut
+from rules.simulator.state import Cut, ProduceAnswer
 from rules.simulator.timeline import ReplicaRow, Row
 
 WIDTH: Final = 100
+LEGEND: Final = (
+    "* leads  ? believes to lead  ~ awaits an answer  o follows nobody  x is down",
+    "! under-replicated  !! below min.insync.replicas  2@5 the log end of follower 2 as its leader knows it",
+)
 COLUMNS: Final = ("leo", "hw", "epoch")
 
 
@@ -40,7 +44,7 @@ def timeline(finished: Outcome) -> list[str]:
     for row, cells in zip(rows, table[1:], strict=True):
         lines.append(_joined(cells, widths))
         lines += [f"      {word}" for word in row.said]
-    return lines
+    return [*lines, *LEGEND]
 
 
 def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -50,7 +54,7 @@ def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _header(row: Row) -> list[str]:
-    cells = ["#", "event", "isr"]
+    cells = ["#", "event", "isr, epoch"]
     for replica in row.replicas:
         cells += [f"{replica.broker}: {COLUMNS[0]}", *COLUMNS[1:], "remote"]
     return cells
@@ -58,13 +62,24 @@ def _header(row: Row) -> list[str]:
 
 def _cells(row: Row) -> list[str]:
     members = ",".join(map(str, row.isr))
-    cells = [str(row.number), row.event, f"{members} e{row.epoch}"]
+    short = "!!" if row.under_min_isr else "!" if row.under_replicated else ""
+    cells = [str(row.number), row.event, f"{short}{members} e{row.epoch}"]
     for replica in row.replicas:
         cells += _replica_cells(replica)
     return cells
 
 
-MARKS: Final = {"leader": "*", "zombie": "?", "down": "x", "waiting": "~", "idle": "-", "follower": ""}
+MOST_NAMED: Final = 8
+ANSWERS: Final[dict[ProduceAnswer, str]] = {
+    "acknowledged": "acknowledged",
+    "waiting": "not answered yet",
+    "refused": "refused",
+    "refused-after-append": "refused after the append",
+    "none": "sent without asking",
+    "untold": "not answered",
+    "failed": "told to try elsewhere",
+}
+MARKS: Final = {"leader": "*", "zombie": "?", "down": "x", "waiting": "~", "idle": "o", "follower": ""}
 
 
 def _replica_cells(replica: ReplicaRow) -> list[str]:
@@ -85,11 +100,10 @@ def account(finished: Outcome) -> list[str]:
 
 def _holdings(finished: Outcome) -> list[str]:
     """What the digits stand for, where the batches are few."""
-    most = 8
     return [
         f"broker {broker.id} holds {ranges(broker.log.batches)}"
         for broker in finished.run.end.brokers
-        if 0 < len(broker.log.batches) <= most
+        if 0 < len(broker.log.batches) <= MOST_NAMED
     ]
 
 
@@ -98,13 +112,16 @@ def verdicts(finished: Outcome) -> list[tuple[str, str]]:
     end = finished.visible
     parted = (f"{p.left} and {p.right} from offset {p.offset}" for p in finished.partings)
     twice = (f"{a.name} and {b.name} at {max(a.base_offset, b.base_offset)}" for a, b in finished.replaced)
+    told = (f"{sent.name} {ANSWERS[sent.answer]}" for sent in finished.run.end.produces[-MOST_NAMED:])
     return [
         ("Visible", "nothing, nobody leads" if end is None else f"[{end[0]}, {end[1]}) of broker {finished.leader}"),
         ("Cuts", _listed(_cut(cut) for cut in finished.cuts if cut.removed)),
         ("Diverge", _listed(parted)),
-        ("Acknowledged and lost", _listed(sent.name for sent in finished.lost)),
-        ("Visible once and lost", _listed(batch.name for batch in finished.unread)),
+        ("Acknowledged and lost", first_and_last([sent.name for sent in finished.lost]) or "none"),
+        ("Visible once and lost", first_and_last([batch.name for batch in finished.unread]) or "none"),
         ("Offsets read twice", _listed(twice)),
+        ("Producers", _listed(told)),
+        ("Without a leader", f"{finished.offline_ms} ms"),
     ]
 
 
@@ -141,5 +158,5 @@ def _summary_cells(column: Outcome) -> list[str]:
         "-" if end is None else f"[{end[0]}, {end[1]})",
         _listed(f"{cut.broker}→{cut.to_offset}" for cut in column.cuts if cut.removed),
         _listed(str(parting.offset) for parting in column.partings),
-        _listed(sent.name for sent in column.lost),
+        first_and_last([sent.name for sent in column.lost]) or "none",
     ]

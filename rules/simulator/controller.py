@@ -45,7 +45,7 @@ def elect(cluster: Cluster, chosen: BrokerId | None, *, unclean: bool, told: Tol
         return _elect_named(cluster, chosen, unclean=unclean, told=told)
     allowed = unclean or may_elect_unclean(cluster, cluster.brokers[0])
     rule = elect_leader_or_unclean if allowed else elect_leader
-    return _hold(cluster, rule(cluster.assignment, cluster.alive, cluster.in_force.isr), told)
+    return _hold(cluster, rule(cluster.assignment, cluster.alive, cluster.in_force.isr), "leader offline", told)
 
 
 def _elect_named(cluster: Cluster, chosen: BrokerId, *, unclean: bool, told: Told) -> Cluster:
@@ -58,7 +58,7 @@ def _elect_named(cluster: Cluster, chosen: BrokerId, *, unclean: bool, told: Tol
         named = Election(leader=chosen, isr=frozenset({chosen}), unclean=True, because="named, out of sync")
     else:
         named = Election(leader=chosen, isr=isr & cluster.alive, unclean=False, because="named, in sync")
-    return _hold(cluster, named, told)
+    return _hold(cluster, named, "by hand", told)
 
 
 def elect_the_preferred(cluster: Cluster, told: Told = None) -> Cluster:
@@ -67,7 +67,7 @@ def elect_the_preferred(cluster: Cluster, told: Told = None) -> Cluster:
     if election.leader is None or election.leader == cluster.in_force.leader:
         why = election.because if election.leader is None else "the preferred replica leads already"
         return say(cluster, why)
-    return _hold(cluster, election, told)
+    return _hold(cluster, election, "preferred replica", told)
 
 
 def reassign(cluster: Cluster, target: Assignment) -> Cluster:
@@ -77,7 +77,8 @@ def reassign(cluster: Cluster, target: Assignment) -> Cluster:
     election = elect_at_reassignment(target, cluster.alive, cluster.in_force.isr)
     if leader is not None and leader in target and leader in cluster.alive:
         election = Election(leader=leader, isr=kept, unclean=False, because="the leader is of the new assignment too")
-    return _hold(replace(cluster, assignment=target), replace(election, isr=election.isr & frozenset(target)))
+    election = replace(election, isr=election.isr & frozenset(target))
+    return _hold(replace(cluster, assignment=target), election, "reassignment")
 
 
 def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
@@ -89,7 +90,7 @@ def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
     election = elect_at_controlled_shutdown(cluster.assignment, cluster.alive, state.isr, frozenset({broker}))
     if election.leader is None:
         return say(cluster, f"broker {broker} is the last in sync: {election.because}")
-    return _hold(cluster, replace(election, isr=election.isr - {broker}))
+    return _hold(cluster, replace(election, isr=election.isr - {broker}), "controlled shutdown")
 
 
 def notice(cluster: Cluster, broker: BrokerId) -> Cluster:
@@ -113,9 +114,9 @@ def _without(cluster: Cluster, broker: BrokerId) -> Cluster:
     return announce(replace(cluster, decided=(*cluster.decided, decided)), decided)
 
 
-def _hold(cluster: Cluster, election: Election, told: Told = None) -> Cluster:
+def _hold(cluster: Cluster, election: Election, trigger: str, told: Told = None) -> Cluster:
     members = ", ".join(map(str, sorted(election.isr)))
-    kind = "unclean election" if election.unclean else "election"
+    kind = f"{'unclean election' if election.unclean else 'election'} ({trigger})"
     if election.leader is None:
         cluster = say(cluster, f"{kind}: nobody, {election.because}; the partition is offline")
         return cluster if cluster.in_force.leader is None else decide(cluster, None, election.isr, told)

@@ -89,9 +89,7 @@ def _take(cluster: Cluster, follower: Broker, records: InFlight) -> Cluster:
     if records.batches and records.batches[0].base_offset < asked:
         return say(cluster, _refusal(follower.id, records))
     follower = appended(follower, records.batches)
-    high_watermark = follower_high_watermark(
-        records.high_watermark, follower.log.start_offset, follower.log.end_offset
-    )
+    high_watermark = follower_high_watermark(records.high_watermark, follower.log.start_offset, follower.log.end_offset)
     return put(cluster, replace(follower, high_watermark=high_watermark))
 
 

@@ -115,9 +115,7 @@ def newest_spoken(binary: KafkaVersion) -> ProtocolVersion:
     return protocol(".".join(map(str, binary.release[:places])))
 
 
-def _bundle(
-    binary: KafkaVersion, spoken: ProtocolVersion, rule: RuleName, counting: HighWatermarkRule
-) -> Generation:
+def _bundle(binary: KafkaVersion, spoken: ProtocolVersion, rule: RuleName, counting: HighWatermarkRule) -> Generation:
     keeps_epochs = binary.at_least(0, 11) and spoken >= LEADER_EPOCHS
     asynchronous_isr = binary.at_least(2, 7) and spoken >= ALTER_ISR
     on_fetch = rule == "truncate-on-fetch"

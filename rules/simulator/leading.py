@@ -17,7 +17,7 @@ from rules.protocol.isr import (
 )
 from rules.protocol.offsets import BrokerId, Offset
 from rules.protocol.watermarks import next_high_watermark
-from rules.simulator.log import appended
+from rules.simulator.log import appended, first_and_last
 from rules.simulator.state import Batch, Broker, Cluster, Produce, lag_limit, put, say
 
 
@@ -97,7 +97,9 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
     leader = cluster.broker(broker)
     if leader.leading is None or all(sent.answer != "waiting" for sent in cluster.produces):
         return cluster
-    isr_size, said, answered = len(leader.leading.committed_isr), [], []
+    isr_size = len(leader.leading.committed_isr)
+    answered: list[Produce] = []
+    told: dict[str, list[str]] = {}
     for sent in cluster.produces:
         if sent.answer == "waiting" and sent.broker == broker:
             answer = answer_produce(
@@ -107,10 +109,11 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
                 isr_size=isr_size,
                 min_insync_replicas=cluster.settings.min_insync_replicas,
             )
-            if answer != "waiting":
-                said.append(f"{sent.name} {'acknowledged' if answer == 'acknowledged' else 'refused after append'}")
+            if answer in ("acknowledged", "refused-after-append"):
+                told.setdefault(answer, []).append(sent.name)
             sent = replace(sent, answer=answer)  # noqa: PLW2901 - the same request, answered
         answered.append(sent)
+    said = (f"{first_and_last(names)} {answer.replace('-', ' ')}" for answer, names in told.items())
     return say(replace(cluster, produces=tuple(answered)), *said)
 
 
@@ -124,7 +127,7 @@ def dismiss_producers(cluster: Cluster, broker: BrokerId, *, crashed: bool) -> C
         for sent in cluster.produces
     )
     outcome = "its producer is told nothing" if crashed else "its producer is told that the leader changed"
-    return say(replace(cluster, produces=produces), *(f"{sent.name}: {outcome}" for sent in waiting))
+    return say(replace(cluster, produces=produces), f"{first_and_last([sent.name for sent in waiting])}: {outcome}")
 
 
 def remote(leader: Broker, follower: BrokerId) -> RemoteReplica | None:

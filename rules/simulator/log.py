@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from rules.protocol.epochs import truncate_from_end
 from rules.protocol.offsets import Offset
 from rules.protocol.replica import LOG_ORIGIN
 from rules.simulator.state import Batch, Broker, Log
+
+LONGEST_LIST: Final = 4
 
 
 def appended(broker: Broker, batches: Iterable[Batch]) -> Broker:
@@ -65,9 +68,12 @@ def without_pages(broker: Broker, offset: Offset) -> Broker:
 
 def ranges(batches: Sequence[Batch]) -> str:
     """Batches in words: `m2@1` or `a@[11, 26)`."""
-    return ", ".join(
-        f"{batch.name}@{batch.base_offset}" if batch.count == 1 else f"{batch.name}@{span(batch)}" for batch in batches
-    )
+    return first_and_last([f"{b.name}@{b.base_offset}" if b.count == 1 else f"{b.name}@{span(b)}" for b in batches])
+
+
+def first_and_last(words: Sequence[str]) -> str:
+    """A list in words; of a long one its ends."""
+    return f"{words[0]} to {words[-1]}" if len(words) > LONGEST_LIST else ", ".join(words)
 
 
 def span(batch: Batch) -> str:

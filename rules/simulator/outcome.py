@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rules.simulator.script import Script
 from rules.simulator.state import Batch, Broker, Cluster, Cut, Produce
@@ -55,6 +56,8 @@ class Outcome:
     """Once visible to consumers, and not in the leader's log at the end."""
     replaced: tuple[tuple[Batch, Batch], ...]
     """Offsets that consumers could read twice, with different records."""
+    offline_ms: int
+    """How long nobody led."""
 
 
 def outcome(finished: Run, name: str = "") -> Outcome:
@@ -74,14 +77,15 @@ def outcome(finished: Run, name: str = "") -> Outcome:
         lost=tuple(sent for sent in told if leader and sent.name not in names),
         unread=tuple(batch for batch in end.shown if leader and (batch.name, batch.base_offset) not in held),
         replaced=tuple(_replaced(end)),
+        offline_ms=sum(
+            after.time_ms - before.time_ms for before, after in pairwise(finished.states) if before.leader is None
+        ),
     )
 
 
 def compare(script: Script, lineup: Iterable[Generations] = LINEUP) -> tuple[Outcome, ...]:
     """The same script under each generation."""
-    return tuple(
-        outcome(run(script, column.version, column.inter_broker_protocol), column.name) for column in lineup
-    )
+    return tuple(outcome(run(script, column.version, column.inter_broker_protocol), column.name) for column in lineup)
 
 
 def partings(cluster: Cluster) -> Iterable[Parting]:

@@ -41,8 +41,9 @@ def reconcile(cluster: Cluster, follower: Broker) -> Cluster:
     if follower.stage != "truncating":
         return say(cluster, f"broker {follower.id} has nothing to ask before it fetches")
     rule = follower.generation.rule
-    if rule == "truncate-on-fetch":
-        return by_high_watermark(cluster, follower)
+    if rule == "truncate-on-fetch":  # no epoch to name in a Fetch: its high watermark decides, no leader is asked
+        replica = replica_of(follower)
+        return _settle(cluster, follower, None, RULES[rule](replica, replica))
     asked = -1 if follower.last_epoch is None else follower.last_epoch
     fenced = follower.generation.sends_epoch_in_question
     cluster, leader = reach(cluster, follower, fenced=fenced, what=f"OffsetsForLeaderEpoch({asked})")

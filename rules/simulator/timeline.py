@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from rules.protocol.isr import is_under_min_isr, is_under_replicated
 from rules.protocol.offsets import BrokerId
 from rules.simulator.generation import Generation, generation
 from rules.simulator.script import Script, cluster_of
@@ -55,6 +56,8 @@ class Row:
     epoch: int
     leader: int | None
     isr: tuple[int, ...]
+    under_replicated: bool
+    under_min_isr: bool
     replicas: tuple[ReplicaRow, ...]
     said: tuple[str, ...]
 
@@ -111,6 +114,8 @@ def row(number: int, event: str, state: Cluster) -> Row:
         epoch=decided.epoch,
         leader=decided.leader,
         isr=tuple(sorted(decided.isr)),
+        under_replicated=is_under_replicated(frozenset(state.assignment), decided.isr),
+        under_min_isr=is_under_min_isr(decided.isr, state.settings.min_insync_replicas),
         replicas=tuple(_replica(state, broker) for broker in state.brokers),
         said=state.said,
     )
