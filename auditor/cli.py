@@ -37,7 +37,10 @@ from auditor.cli_options import (
     Quiet,
     ReportFile,
     RuleName,
+    SalvagedBroker,
+    Target,
     Topics,
+    Understood,
     Verbose,
 )
 from auditor.cli_simulate import Compare, SimulatedFormat, SimulatedProtocol, SimulatedScript, SimulatedVersion
@@ -185,6 +188,27 @@ def simulate(
                 format=format,
             )
         )
+
+
+@app.command(short_help="Write lost records from a copy that still stands to a file.")
+def salvage(
+    finding: FindingId,
+    *,
+    to: Target,
+    report: ReportFile = None,
+    dump: DumpFolder = None,
+    broker: SalvagedBroker = None,
+    yes_i_understand: Understood = False,
+) -> None:
+    """Write the records that a finding calls lost to a new file of JSON lines, and say from where and at what risk."""
+    with _one_sentence():
+        from auditor.salvage import SalvageRequest, run_salvage
+
+        request = SalvageRequest(
+            finding=finding, target=to, report=report, dump=dump, broker=broker, understood=yes_i_understand
+        )
+        _say(run_salvage(request))
+    raise typer.Exit(ExitCode.CLEAN if yes_i_understand else ExitCode.COULD_NOT_RUN)
 
 
 @app.command(short_help="Say what this machine has, and what it lacks.")

@@ -71,7 +71,7 @@ Engine = Annotated[
         help="spark (default): this machine's cores, or the cluster that spark-submit names; local: no JVM.",
     ),
 ]
-Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default), json or postmortem.")]
+Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default), json, postmortem.")]
 Output = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]
@@ -142,4 +142,11 @@ BytesShown = Annotated[
 ]
 Payloads = Annotated[
     bool, typer.Option("--print-data-log", help="Also show record payloads, which are hidden otherwise.")
+]
+Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
+SalvagedBroker = Annotated[
+    int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")
+]
+Understood = Annotated[
+    bool, typer.Option("--yes-i-understand", help="Write; without it the command only says what it would write.")
 ]

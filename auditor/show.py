@@ -28,7 +28,7 @@ class _Place:
 def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, bytes_shown: int, payloads: bool) -> str:
     """The finding and its evidence, as text."""
     remembered = recall(report, dump)
-    finding = _find(remembered, finding_id)
+    finding = find_finding(remembered, finding_id)
     said = {name: finding.get(name) for name in ("id", "rule", "severity", "topic", "partition", "message")}
     lines = [
         f"{said['id']}  {said['rule']}  {said['severity']}  {said['topic']}-{said['partition']}",
@@ -39,7 +39,8 @@ def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, byt
     return "\n".join(map(plain, lines)) + "\n"
 
 
-def _find(remembered: Remembered, finding_id: str) -> Mapping[str, object]:
+def find_finding(remembered: Remembered, finding_id: str) -> Mapping[str, object]:
+    """The finding of this id, or of the only id that begins so."""
     findings = remembered.report.get("findings")
     known = [f for f in findings if isinstance(f, dict)] if isinstance(findings, list) else []
     wanted = finding_id if finding_id.startswith("F-") else f"F-{finding_id}"

@@ -50,7 +50,7 @@ def _told(leftover: Leftover, level: Level, dump: str) -> Leftover:
     sound = True
     path, origin = file_of(dump, leftover.source), Origin(source=leftover.source)
     for chunk in scan(path, origin, verify=level != "quick"):
-        believed = chunk.headers.filter(pc.fill_null(pc.cast(chunk.headers["crc_valid"], pa.bool_()), True))  # noqa: FBT003
+        believed = chunk.headers.filter(pc.fill_null(chunk.headers["crc_valid"], fill_value=True))
         sound = sound and not chunk.refusals and believed.num_rows == chunk.headers.num_rows
         first = pa.array([0] * believed.num_rows, pa.int32())
         table = pa.Table.from_batches([believed.append_column("file", first)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -63,23 +64,27 @@ def batch_fields(view: memoryview) -> BatchFields:
 def batch_rows(view: memoryview, entry: Entry) -> list[RecordRow]:
     """All records of a batch, or `Undecodable`: a batch is read whole or not at all."""
     batch = batch_fields(view)
+    make = entry.maker(leader_epoch=batch.leader_epoch)
+    stored = enumerate(stored_records(view, batch, entry.limit))
+    return [_row(batch, fields, number, make, entry.payloads) for number, fields in stored]
+
+
+def stored_records(view: memoryview, batch: BatchFields, limit: int) -> Iterator[Fields]:
+    """The records of a batch as they are stored, one by one; `Undecodable` may come after some of them."""
     count = batch.record_count
-    most = max(entry.limit // BYTES_PER_ROW, 1)
+    most = max(limit // BYTES_PER_ROW, 1)
     if count < 0:
         raise Undecodable("a record count of 0 or more", str(count))
     if count > most:
         raise Undecodable(f"at most {most} records", f"a count of {count}", "too_large")
-    records, base = _records_of(view, batch, entry.limit)
-    make = entry.maker(leader_epoch=batch.leader_epoch)
-    rows: list[RecordRow] = []
+    records, base = _records_of(view, batch, limit)
     at = 0
     for number in range(count):
         fields = _record(records, at, number, base)
-        rows.append(_row(batch, fields, number, make, entry.payloads))
+        yield fields
         at = fields.end
     if at != len(records):
         raise Undecodable(f"{count} records to end at byte {base + at}", f"{len(records) - at} bytes left over")
-    return rows
 
 
 def _records_of(view: memoryview, batch: BatchFields, limit: int) -> tuple[bytes, int]:

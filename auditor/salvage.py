@@ -1,0 +1,226 @@
+"""Write the records of a loss from a copy that still stands to a file that can be replayed; the dump is only read."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TextIO
+
+from auditor.config import ConfigError
+from auditor.memory import Remembered, recall
+from auditor.report.plain import plain
+from auditor.salvage_sources import Lost, Place, lost_log_dirs, lost_of, partition_evidence, places, sources, why_none
+from auditor.show import find_finding
+from parsers.files import FileFault, is_inside, locate
+from parsers.provenance import Origin, Span
+from parsers.records import BATCH_LIMIT
+from parsers.records.contents import RecordContent, decode_contents
+from parsers.tables import Refusal
+from rules.survivors import Survivor
+
+WARNINGS: Final = (
+    "Replaying appends: the records get new offsets and new places among the records that are there now.",
+    "Whoever has read them before the loss reads them a second time; a retrying producer may have sent some again.",
+    "Only their order within this file is known; between keys and against later records it is not what it was.",
+    "Transactional records are written whether or not their transaction was committed; the file says which they are.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SalvageRequest:
+    """What to salvage, and to where."""
+
+    finding: str
+    target: Path
+    report: Path | None = None
+    dump: Path | None = None
+    broker: int | None = None
+    """Take the records from this broker's disk only."""
+    understood: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Salvaged:
+    """What came out."""
+
+    records: int
+    control: int
+    """Transaction markers, which are not written: no producer can send them."""
+    spans: tuple[Span, ...]
+    refusals: tuple[Refusal, ...]
+    missing: tuple[tuple[int, int], ...]
+    """Offsets of which no record was found."""
+
+
+def run_salvage(request: SalvageRequest) -> str:
+    """Write the records; what was written and from where, as text."""
+    remembered = recall(request.report, request.dump)
+    finding = find_finding(remembered, request.finding)
+    lost = lost_of(finding, request.broker)
+    _require_target(request.target, _protected(remembered.dump, lost_log_dirs(remembered, lost)))
+    evidence = partition_evidence(remembered, lost)
+    chosen = sources(evidence, lost)
+    if not chosen:
+        raise ConfigError(f"{lost.finding}: {why_none(evidence, lost)}")
+    head = [*_described(lost, chosen), "", *(f"Warning: {warning}" for warning in WARNINGS), ""]
+    if not request.understood:
+        asked = "Nothing was written. If this is what you want, say so with --yes-i-understand."
+        return _shown([*head, asked])
+    done = _write(request.target, remembered, lost, places(chosen, remembered.dump))
+    return _shown([*head, *_told(done, request.target)])
+
+
+def _shown(lines: Sequence[str]) -> str:
+    return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _protected(dump: Path, log_dirs: Sequence[str]) -> list[str]:
+    """Folders that are the dump: where its parts have only the root of the file system in common, those parts."""
+    root = os.path.realpath(dump)
+    if str(Path(root).parent) != root:
+        return [root]
+    return [os.path.realpath(Path(root, path.split("/")[0])) for path in log_dirs]
+
+
+def _require_target(target: Path, protected: Sequence[str]) -> None:
+    if any(is_inside(os.path.realpath(target), folder) for folder in protected):
+        raise ConfigError(f"--to: {target} lies inside the dump, which is never written into")
+    if target.is_symlink() or target.exists():
+        raise ConfigError(f"--to: {target} is there already, and is not overwritten")
+    if not target.absolute().parent.is_dir():
+        raise ConfigError(f"--to: {target}: expected a new file in a folder that exists")
+
+
+def _described(lost: Lost, chosen: Sequence[Survivor]) -> Iterator[str]:
+    yield f"{lost.finding} {lost.rule}: {lost.topic}-{lost.partition}, offsets {_range(lost.start, lost.end)}"
+    for copy in chosen:
+        stretch = f"offsets {_range(copy.start_offset, copy.end_offset)} of epoch {copy.epoch}"
+        yield f"  from broker {copy.broker}, {copy.kind} {copy.path}: {stretch}"
+        for span in copy.spans:
+            yield f"    {span.source} bytes {_range(span.start, span.end)}"
+
+
+def _write(target: Path, remembered: Remembered, lost: Lost, found: Sequence[Place]) -> Salvaged:
+    """Into a file that must not be there yet, readable by its owner alone; a failure leaves no half of it behind."""
+    try:
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise ConfigError(f"--to: cannot write {target}: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as file:
+            return _copy(file, remembered.dump, lost, found)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _copy(file: TextIO, dump: Path, lost: Lost, found: Sequence[Place]) -> Salvaged:
+    """Epoch by epoch in the order of offsets, each record once."""
+    refusals: list[Refusal] = []
+    used: list[Span] = []
+    held: dict[int, list[tuple[int, int]]] = {}
+    records = control = 0
+    for place in found:
+        rows, refused = _contents(place, dump, lost)
+        refusals.extend(refused)
+        own = held.setdefault(place.epoch, [])
+        due = own[-1][1] if own else 0
+        new = [row for row in rows if row.offset >= due and place.start <= row.offset < place.end]
+        file.writelines(json.dumps(_line(row, lost), separators=(",", ":")) + "\n" for row in new if not row.control)
+        for row in new:
+            _extend(own, row.offset)
+        control += sum(row.control for row in new)
+        records += sum(not row.control for row in new)
+        used += [place.span] if new else []
+    return Salvaged(
+        records=records,
+        control=control,
+        spans=tuple(_joined(used)),
+        refusals=tuple(refusals),
+        missing=tuple(_gaps(sorted(run for own in held.values() for run in own), lost.start, lost.end)),
+    )
+
+
+def _contents(place: Place, dump: Path, lost: Lost) -> tuple[tuple[RecordContent, ...], tuple[Refusal, ...]]:
+    origin = Origin(source=place.span.source, topic=lost.topic, partition=lost.partition)
+    path = locate(dump, place.span.source)
+    if isinstance(path, FileFault):
+        return (), (path.refusal(origin),)
+    with path.open("rb", buffering=0) as file:
+        entry = os.pread(file.fileno(), place.span.end - place.span.start, place.span.start)
+    parsed = decode_contents(entry, origin, place.span.start, limit=BATCH_LIMIT)
+    return parsed.rows, parsed.refusals
+
+
+def _line(row: RecordContent, lost: Lost) -> Mapping[str, object]:
+    return {
+        "topic": lost.topic,
+        "partition": lost.partition,
+        "offset": row.offset,
+        "timestamp": row.timestamp,
+        "leaderEpoch": row.leader_epoch,
+        "key": _text(row.key),
+        "value": _text(row.value),
+        "headers": [{"key": _text(key), "value": _text(value)} for key, value in row.headers],
+        "producerId": row.producer_id,
+        "producerEpoch": row.producer_epoch,
+        "sequence": row.sequence,
+        "transactional": row.transactional,
+    }
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else base64.b64encode(content).decode("ascii")
+
+
+def _joined(spans: Iterable[Span]) -> Iterator[Span]:
+    """Neighbouring batches as one stretch of bytes."""
+    held: Span | None = None
+    for span in spans:
+        if held is not None and held.source == span.source and held.end == span.start:
+            held = Span(source=held.source, start=held.start, end=span.end)
+        else:
+            if held is not None:
+                yield held
+            held = span
+    if held is not None:
+        yield held
+
+
+def _extend(runs: list[tuple[int, int]], offset: int) -> None:
+    """Ascending offsets as runs, so that millions of them need no room."""
+    if runs and runs[-1][1] == offset:
+        runs[-1] = (runs[-1][0], offset + 1)
+    else:
+        runs.append((offset, offset + 1))
+
+
+def _gaps(runs: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    due = start
+    for first, after in runs:
+        if first > due:
+            yield due, first
+        due = max(due, after)
+    if due < end:
+        yield due, end
+
+
+def _told(done: Salvaged, target: Path) -> Iterator[str]:
+    yield f"Wrote {done.records} records to {target}, one JSON object a line; key, value and headers are base64."
+    yield from (f"  read from {span.source} bytes {_range(span.start, span.end)}" for span in done.spans)
+    if done.control:
+        yield f"  {done.control} transaction markers are left out: no producer sends them."
+    if done.missing:
+        ranges = ", ".join(_range(start, end) for start, end in done.missing[:20])
+        yield f"  no record was found at offsets {ranges}{' and more' if len(done.missing) > 20 else ''}"  # noqa: PLR2004
+    for refusal in done.refusals:
+        place = f"{refusal.source} bytes {_range(refusal.span_start, refusal.span_end)}"
+        yield f"  not readable: {place}: expected {refusal.expected}, found {refusal.found}"
+
+
+def _range(start: int, end: int) -> str:
+    return f"[{start}, {end})"

@@ -1,0 +1,187 @@
+"""Which copies hold the records that a finding says are lost, and in which batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow.compute as pc
+
+from auditor.config import ConfigError
+from auditor.engines.files import file_of
+from auditor.engines.plan import plan
+from auditor.engines.reading import read_unit
+from auditor.engines.selection import Selection
+from auditor.engines.survivors import with_leftovers
+from auditor.memory import Remembered
+from parsers.files import disk_name
+from parsers.inventory import take_inventory
+from parsers.provenance import Origin, Span
+from parsers.segment import scan
+from rules.assemble import Surroundings, assemble
+from rules.evidence import PartitionEvidence
+from rules.survivors import Survivor, survivors
+
+TOLD_BY_SIDE: Final = {"TRUNC004": "follower", "LOG001": "wrongSide"}
+"""Findings whose records stand on a broker that they name, and the fact that names it."""
+SALVAGEABLE: Final = ("ACK001", "LEAD001", "LOG001", "TRUNC001", "TRUNC004")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """The records that a finding speaks of."""
+
+    finding: str
+    rule: str
+    cluster_id: str | None
+    topic: str
+    topic_id: str | None
+    partition: int
+    start: int
+    end: int
+    brokers: tuple[int, ...]
+    """Whose copies to take; none for any copy that holds what the log that leads now does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One batch to write again, and which of its offsets."""
+
+    epoch: int
+    start: int
+    end: int
+    last_offset: int
+    span: Span
+
+
+def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
+    """What a finding of a report calls lost; refuses findings that name no records."""
+    name, rule = str(finding.get("id")), str(finding.get("rule"))
+    partition, start, end = (finding.get(key) for key in ("partition", "startOffset", "endOffset"))
+    if rule not in SALVAGEABLE:
+        raise ConfigError(f"{name} {rule}: only findings of {', '.join(SALVAGEABLE)} name lost records")
+    if not (isinstance(partition, int) and isinstance(start, int) and isinstance(end, int) and 0 <= start < end):
+        raise ConfigError(f"{name} {rule}: it names no range of offsets in a partition")
+    brokers = (broker,) if broker is not None else _side(finding, rule)
+    if rule == "LOG001" and not brokers:
+        named = finding.get("brokers")
+        raise ConfigError(f"{name}: the disks do not tell which side is right; choose one of {named} with --broker")
+    cluster_id, topic_id = finding.get("clusterId"), finding.get("topicId")
+    return Lost(
+        finding=name,
+        rule=rule,
+        cluster_id=cluster_id if isinstance(cluster_id, str) else None,
+        topic=str(finding.get("topic")),
+        topic_id=topic_id if isinstance(topic_id, str) else None,
+        partition=partition,
+        start=start,
+        end=end,
+        brokers=brokers,
+    )
+
+
+def _side(finding: Mapping[str, object], rule: str) -> tuple[int, ...]:
+    facts = finding.get("facts")
+    told = facts.get(TOLD_BY_SIDE[rule]) if isinstance(facts, dict) and rule in TOLD_BY_SIDE else None
+    given = told if isinstance(told, list) else [told]
+    return tuple(broker for broker in given if isinstance(broker, int))
+
+
+def partition_evidence(remembered: Remembered, lost: Lost) -> PartitionEvidence:
+    """What stands on the disks of the partition, put together as an audit does; no logs and no traces."""
+    log_dirs = sorted(set(_log_dirs(remembered.report, lost)))
+    if not log_dirs:
+        raise ConfigError(f"{lost.finding}: the report names no replica of {lost.topic}-{lost.partition}")
+    parts = lost_log_dirs(remembered, lost)
+    given = [(broker, disk_name(path)) for broker, path in log_dirs]
+    try:
+        inventory = take_inventory(remembered.dump, log_dirs=given, parts=() if "." in parts else parts)
+    except OSError as error:
+        raise ConfigError(f"{remembered.dump}: cannot be read: {error.strerror}") from error
+    selection = Selection(topics=(lost.topic,), partitions=(lost.partition,))
+    units = plan(str(remembered.dump), inventory, selection)
+    wanted = (unit for unit in units if unit.topic is not None or unit.kind == "root")
+    read = (fact for unit in wanted for fact in read_unit(unit, "quick"))
+    facts = [fact for fact in read if selection.admits(fact.topic, fact.partition)]
+    if not any(fact.path is not None for fact in facts):
+        raise ConfigError(f"{lost.finding}: {remembered.dump} holds no replica of {lost.topic}-{lost.partition}")
+    evidence = assemble(facts, Surroundings(cluster_id=lost.cluster_id, level="quick"))
+    return with_leftovers(evidence, lost.end, str(remembered.dump))
+
+
+def lost_log_dirs(remembered: Remembered, lost: Lost) -> tuple[str, ...]:
+    """The log dirs, relative to the dump, in which the report saw replicas of the partition."""
+    return tuple(sorted({path for _, path in _log_dirs(remembered.report, lost)}))
+
+
+def _log_dirs(report: Mapping[str, object], lost: Lost) -> Iterator[tuple[int, str]]:
+    place = (lost.cluster_id, lost.topic, lost.partition)
+    replicas = report.get("replicas")
+    for replica in replicas if isinstance(replicas, list) else ():
+        if tuple(replica.get(key) for key in ("clusterId", "topic", "partition")) == place:
+            yield int(replica["broker"]), str(replica["logDir"])
+
+
+def sources(evidence: PartitionEvidence, lost: Lost) -> tuple[Survivor, ...]:
+    """The copies to take the records from, the most lasting first."""
+    runs = [run for replica in evidence.replicas for run in replica.log.epochs]
+    runs += [run for replica in evidence.replicas for leftover in replica.leftovers for run in leftover.epochs]
+    epochs = sorted({run.epoch for run in runs if run.start_offset < lost.end and run.end_offset > lost.start})
+    found = [copy for epoch in epochs for copy in survivors(evidence, epoch, lost.start, lost.end)]
+    if lost.brokers:
+        return tuple(copy for copy in found if copy.broker in lost.brokers)
+    return tuple(copy for copy in found if not _leads_now(copy, evidence))
+
+
+def why_none(evidence: PartitionEvidence, lost: Lost) -> str:
+    """Why no copy can be taken."""
+    what = f"offsets [{lost.start}, {lost.end})"
+    if lost.brokers:
+        return f"broker {', '.join(map(str, lost.brokers))} holds none of {what}"
+    if all(replica.last_epoch < 0 for replica in evidence.replicas):
+        return f"this format carries no epochs, so nothing tells whose {what} were lost; choose with --broker"
+    leaders = ", ".join(str(replica.broker) for replica in evidence.presumed_leaders)
+    return f"no copy of {what} stands in this dump but for what broker {leaders}, which would lead, still holds"
+
+
+def _leads_now(copy: Survivor, evidence: PartitionEvidence) -> bool:
+    """Whether the log that would lead holds the same epoch at all these offsets, so that nothing of it is lost."""
+    leaders = evidence.presumed_leaders
+    return bool(leaders) and all(
+        any(
+            run.epoch == copy.epoch and run.start_offset <= copy.start_offset and copy.end_offset <= run.end_offset
+            for run in leader.log.epochs
+        )
+        for leader in leaders
+    )
+
+
+def places(chosen: Sequence[Survivor], dump: Path) -> list[Place]:
+    """The batches of the copies whose checksums hold, by epoch and offset; the more lasting copy first."""
+    found = [place for copy in chosen for place in _batches(copy, dump)]
+    return sorted(found, key=lambda place: (place.epoch, place.last_offset))
+
+
+def _batches(copy: Survivor, dump: Path) -> Iterator[Place]:
+    for span in copy.spans:
+        origin = Origin(source=span.source)
+        for chunk in scan(file_of(str(dump), span.source), origin, start=span.start, end=span.end):
+            headers = chunk.headers
+            base = pc.coalesce(headers["base_offset"], headers["last_offset"])
+            after = pc.greater_equal(headers["last_offset"], copy.start_offset)
+            inside = pc.and_(after, pc.less(base, copy.end_offset))
+            for row in headers.filter(pc.and_(inside, headers["crc_valid"])).to_pylist():
+                if (-1 if row["leader_epoch"] is None else row["leader_epoch"]) == copy.epoch:
+                    yield _place(row, copy, span.source)
+
+
+def _place(row: Mapping[str, int], copy: Survivor, source: str) -> Place:
+    return Place(
+        epoch=copy.epoch,
+        start=copy.start_offset,
+        end=copy.end_offset,
+        last_offset=row["last_offset"],
+        span=Span(source=source, start=row["span_start"], end=row["span_end"]),
+    )

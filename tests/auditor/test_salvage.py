@@ -1,0 +1,209 @@
+"""Lost records come back bit by bit from wherever a copy stands, and only when asked for in so many words."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Ended, run
+from dumps_at_hand import SAMPLES, audited, copied, digest
+from lost_records import LOST, PLACES, lost_batches, marker, record, unclean
+
+from auditor.report.json import render
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@cache
+def report_text() -> str:
+    """What an audit says of the loss: the logs tell of it, wherever the last copy stands."""
+    with tempfile.TemporaryDirectory() as folder:
+        return render(audited(unclean(Path(folder, "dump"), "replica", logs=True)))
+
+
+def reported(to: Path, text: str | None = None) -> Path:
+    to.write_text(text or report_text(), encoding="utf-8")
+    return to
+
+
+def finding(report: Path, rule: str) -> str:
+    findings = json.loads(report.read_text(encoding="utf-8"))["findings"]
+    return next(str(f["id"]) for f in findings if f["rule"] == rule and f["startOffset"] is not None)
+
+
+def salvage(dump: Path, rule: str, to: Path, *words: str) -> Ended:
+    report = reported(to.with_name("report.json"))
+    asked = ("salvage", finding(report, rule), "--to", str(to), "--report", str(report), "--dump", str(dump))
+    return run(*asked, *words)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
+
+
+def bytes_of(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text, validate=True)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_bit_comes_back(place: str, tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", place)
+    before = digest(dump)
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert ended.code == 0, ended.err
+    assert "Wrote 50 records" in ended.out
+    assert f"broker 1, {place} " in ended.out
+    assert digest(dump) == before
+    told = lines(tmp_path / "out.jsonl")
+    assert [row["offset"] for row in told] == list(LOST)
+    for row in told:
+        original = record(row["offset"])
+        assert bytes_of(row["key"]) == original.key
+        assert bytes_of(row["value"]) == original.value
+        headers = tuple((bytes_of(header["key"]), bytes_of(header["value"])) for header in row["headers"])
+        assert headers == original.headers
+        assert (row["topic"], row["partition"], row["leaderEpoch"]) == ("pay", 0, 0)
+        assert (row["producerId"], row["producerEpoch"], row["sequence"]) == (77, 3, row["offset"] - 100)
+        assert row["timestamp"] == 1_700_000_000_000 + row["offset"]
+
+
+@pytest.mark.parametrize("rule", ["ACK001", "TRUNC001"])
+def test_other_findings_of_the_same_loss_give_the_same_records(rule: str, tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "deleted file")
+    assert salvage(dump, rule, tmp_path / "out.jsonl", "--yes-i-understand").code == 0
+    assert [row["offset"] for row in lines(tmp_path / "out.jsonl")] == list(LOST)
+
+
+def test_the_owed_cut_gives_what_would_be_cut(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica")
+    ended = salvage(dump, "TRUNC004", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert ended.code == 0, ended.err
+    assert [row["offset"] for row in lines(tmp_path / "out.jsonl")] == list(LOST)
+
+
+def test_nothing_is_written_until_it_is_understood(tmp_path: Path) -> None:
+    ended = salvage(unclean(tmp_path / "dump", "replica"), "LEAD001", tmp_path / "out.jsonl")
+    assert ended.code == 2
+    assert "Nothing was written" in ended.out
+    assert "a second time" in ended.out
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica")
+    target = tmp_path / "out.jsonl"
+    target.write_text("mine")
+    assert salvage(dump, "LEAD001", target, "--yes-i-understand").code == 2
+    assert target.read_text() == "mine"
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "elsewhere")
+    assert salvage(dump, "LEAD001", link, "--yes-i-understand").code == 2
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_the_dump_is_never_written_into(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica")
+    report = reported(tmp_path / "report.json")
+    door = tmp_path / "door"
+    door.symlink_to(dump / "broker-1", target_is_directory=True)
+    before = digest(dump)
+    for target in (dump / "out.jsonl", door / "out.jsonl"):
+        name = finding(report, "LEAD001")
+        words = ("--to", str(target), "--report", str(report), "--dump", str(dump), "--yes-i-understand")
+        ended = run("salvage", name, *words)
+        assert ended.code == 2
+        assert "never written into" in ended.err
+    assert digest(dump) == before
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    salvage(unclean(tmp_path / "dump", "replica"), "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert (tmp_path / "out.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_a_damaged_batch_is_left_out_and_named(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "deleted file")
+    left_over = dump / "broker-1/data/pay-0" / f"{100:020d}.log.deleted"
+    data = bytearray(left_over.read_bytes())
+    data[len(lost_batches()[0]) + 80] ^= 1
+    left_over.write_bytes(data)
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert ended.code == 0, ended.err
+    assert "no record was found at offsets [110, 120)" in ended.out
+    assert {row["offset"] for row in lines(tmp_path / "out.jsonl")} == set(LOST) - set(range(110, 120))
+
+
+def test_a_second_copy_fills_what_the_first_lacks(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "stray dir")
+    stray = next((dump / "broker-1/data").glob("pay-0.*-stray")) / f"{0:020d}.log"
+    data = bytearray(stray.read_bytes())
+    data[-len(lost_batches()[-1]) + 70] ^= 1
+    stray.write_bytes(data)
+    other = dump / "broker-2/data/pay-0" / f"{140:020d}.log.deleted"
+    other.write_bytes(lost_batches()[-1])
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert [row["offset"] for row in lines(tmp_path / "out.jsonl")] == list(LOST), ended.out
+
+
+def test_transaction_markers_are_not_written(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "deleted file")
+    left_over = dump / "broker-1/data/pay-0" / f"{100:020d}.log.deleted"
+    left_over.write_bytes(b"".join([*lost_batches()[:4], marker(140)]))
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert "1 transaction markers are left out" in ended.out
+    assert [row["offset"] for row in lines(tmp_path / "out.jsonl")] == list(range(100, 140))
+
+
+def test_without_a_copy_it_says_so(tmp_path: Path) -> None:
+    dump = copied("unclean_rejoined", tmp_path / "dump")
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert ended.code == 2
+    assert "no copy of offsets [100, 150)" in ended.err
+
+
+def test_sides_that_cannot_be_told_apart_must_be_chosen(tmp_path: Path) -> None:
+    dump = SAMPLES / "lost_pages_hw" / "dump"
+    report = reported(tmp_path / "report.json", render(audited(dump)))
+    asked = ("salvage", finding(report, "LOG001"), "--to", str(tmp_path / "out.jsonl"), "--yes-i-understand")
+    asked += ("--report", str(report), "--dump", str(dump))
+    assert "--broker" in run(*asked).err
+    ended = run(*asked, "--broker", "1")
+    assert ended.code == 0, ended.err
+    told = lines(tmp_path / "out.jsonl")
+    assert [row["offset"] for row in told] == list(range(40, 60))
+    assert all((bytes_of(row["value"]) or b"").startswith(f"v{row['offset']}".encode()) for row in told)
+
+
+def test_a_finding_without_lost_records_is_refused(tmp_path: Path) -> None:
+    report = reported(tmp_path / "report.json")
+    findings = json.loads(report.read_text(encoding="utf-8"))["findings"]
+    name = next(f["id"] for f in findings if f["rule"] == "LEAD002")
+    ended = run("salvage", name, "--to", str(tmp_path / "o"), "--report", str(report), "--dump", str(tmp_path / "dump"))
+    assert ended.code == 2
+    assert "names lost records" in ended.err or "name lost records" in ended.err
+
+
+def test_a_topic_of_the_same_name_is_no_copy(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "deleted dir")
+    gone = next((dump / "broker-1/data").glob("pay-0.*-delete"))
+    (gone / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n")
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert ended.code == 2
+    assert "no copy" in ended.err
+
+
+def test_the_dump_may_have_moved(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica")
+    report = reported(tmp_path / "report.json")
+    moved = Path(shutil.move(dump, tmp_path / "moved"))
+    words = ("--to", str(tmp_path / "o"), "--report", str(report), "--dump", str(moved), "--yes-i-understand")
+    assert run("salvage", finding(report, "LEAD001"), *words).code == 0
