@@ -259,6 +259,12 @@ class Module:
 Check = Callable[[Module], Iterator[str]]
 
 
+@cache
+def nodes(module: Module) -> tuple[ast.AST, ...]:
+    """Every node of a file, walked once for all checks."""
+    return tuple(ast.walk(module.tree))
+
+
 def module_of(path: str, text: str) -> Module:
     name = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     return Module(path=path, name=name, text=text, tree=ast.parse(text, filename=path))
@@ -388,7 +394,7 @@ def parsers_and_rules_are_pure(module: Module) -> Iterator[str]:
             yield f"{module.path}:{found.line}: {found.target} is not for parsers or rules: same input, same output"
         if in_rules and matches(found.target, FILE_MODULES):
             yield f"{module.path}:{found.line}: {found.target} has no place in rules: evidence is brought to them"
-    for node in ast.walk(module.tree):
+    for node in nodes(module):
         if isinstance(node, ast.Attribute) and CLOCK_AND_ENVIRONMENT.search(ast.unparse(node)):
             yield f"{module.path}:{node.lineno}: reads {ast.unparse(node)}; clock and environment stay outside"
         if in_rules and isinstance(node, ast.Call) and ast.unparse(node.func) == "open":
@@ -398,7 +404,7 @@ def parsers_and_rules_are_pure(module: Module) -> Iterator[str]:
 def rules_say_no_any(module: Module) -> Iterator[str]:
     if not module.name.startswith("rules"):
         return
-    for node in ast.walk(module.tree):
+    for node in nodes(module):
         if isinstance(node, ast.ImportFrom) and node.module == "typing" and any(n.name == "Any" for n in node.names):
             yield f"{module.path}:{node.lineno}: imports Any; in rules every value has a type"
 
@@ -421,10 +427,9 @@ WORKING_STATE: Final = {
 MARKERS: Final = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 
 
-def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+@cache
+def functions(module: Module) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+    return tuple(node for node in nodes(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def functions_are_short(module: Module) -> Iterator[str]:
@@ -448,7 +453,7 @@ def returns_are_annotated(module: Module) -> Iterator[str]:
 
 def dataclasses_are_frozen(module: Module) -> Iterator[str]:
     state = WORKING_STATE.get(module.path, ())
-    for node in ast.walk(module.tree):
+    for node in nodes(module):
         for decorator in node.decorator_list if isinstance(node, ast.ClassDef) and node.name not in state else ():
             call = decorator if isinstance(decorator, ast.Call) else None
             if ast.unparse(call.func if call else decorator) not in {"dataclass", "dataclasses.dataclass"}:
@@ -463,7 +468,7 @@ def names_say_something(module: Module) -> Iterator[str]:
     named = [(0, Path(module.path).stem)]
     named += [
         (node.lineno, node.name)
-        for node in ast.walk(module.tree)
+        for node in nodes(module)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     ]
     for line, name in named:
