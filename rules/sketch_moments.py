@@ -1,6 +1,7 @@
 """Event lines of a sketch: what logs and traces say, one statement a line.
 
-    t1 leads 1 epoch 0 at 0 hw 0          broker 1 opens epoch 0 as leader, at log end 0, with high watermark 0
+    t1 leads 1 epoch 0 at 0 hw 0          broker 1 opens epoch 0 as leader, at log end 0, with high watermark 0;
+                                          with `isr 1,2` behind it the line names the ISR too
     t2 follows 2 epoch 0 at 0 hw 0        broker 2 follows in epoch 0, with log end 0 and high watermark 0
     t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4
     t4 acks 1 at 3 acks=all               broker 1 answers a producer: base offset 3, acks=all (or acks=1)
@@ -9,6 +10,14 @@
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
+    t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force
+    t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4
+    t12 fails 2                           broker 2's fetcher gives the partition up
+    t13 resets 2 to 7                     broker 2 drops its whole log and begins anew at offset 7
+    t14 cuts 2 to 3 by hw                 broker 2's fetcher decides for its high watermark 3
+    t15 answers 2 with 0:3                broker 2's fetcher decides by the answer: epoch 0 ends at 3
+
+Times order the lines of one broker; those of two brokers are put in order by the epochs that they name.
 """
 
 from __future__ import annotations
@@ -23,8 +32,8 @@ from rules.history import Moment
 _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
 _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
 _SHAPES: Final[Mapping[str, str]] = {
-    "leads": _ROLE,
-    "follows": _ROLE,
+    "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?",
+    "follows": _ROLE + r"(?: from (?P<leader>\d+))?",
     "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
     "acks": r"(?P<leader>\d+) at (?P<at>\d+) acks=(?P<acks>all|1)",
     "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr (?P<isr>[\d,]*)",
@@ -32,6 +41,12 @@ _SHAPES: Final[Mapping[str, str]] = {
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)",
     "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
+    "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)",
+    "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
+    "fails": r"(?P<broker>\d+)",
+    "resets": r"(?P<broker>\d+) to (?P<at>\d+)",
+    "cuts": r"(?P<broker>\d+) to (?P<at>\d+) by hw",
+    "answers": r"(?P<broker>\d+) with (?P<of>\d+):(?P<at>\d+)",
 }
 
 
@@ -73,10 +88,14 @@ def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
             time=time,
             witness=broker,
             broker=broker,
+            leader=_number(words, "leader"),
             epoch=_number(words, "epoch"),
             offset=None if ends_at else _number(words, "at"),
             end_offset=_number(words, "at") if ends_at else None,
             high_watermark=_number(words, "hw"),
+            answered_epoch=_number(words, "of"),
+            answer_offset=_number(words, "at") if kind == "cut-by-epoch-answer" else None,
+            isr=_ids(words),
             span=span,
         )
 
@@ -109,8 +128,12 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
     return read
 
 
+def _ids(words: Words) -> tuple[int, ...] | None:
+    told = words.get("isr")
+    return None if told is None else tuple(int(broker) for broker in told.split(",") if broker)
+
+
 def _leadership(words: Words, time: int, span: Span) -> Moment:
-    isr = words.get("isr") or ""
     return Moment(
         kind="leadership",
         clock="order",
@@ -118,7 +141,7 @@ def _leadership(words: Words, time: int, span: Span) -> Moment:
         leader=_number(words, "leader"),
         epoch=_number(words, "epoch"),
         partition_epoch=time,
-        isr=tuple(int(broker) for broker in isr.split(",") if broker),
+        isr=_ids(words),
         span=span,
     )
 
@@ -129,6 +152,12 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "truncates": _own("truncated"),
     "keeps": _own("truncation-kept"),
     "loads": _own("log-loaded"),
+    "isr": _own("isr"),
+    "fails": _own("marked-as-failed"),
+    "resets": _own("log-reset"),
+    "cuts": _own("cut-by-high-watermark"),
+    "answers": _own("cut-by-epoch-answer"),
+    "serve": _served("consumed"),
     "fetch": _served("fetched"),
     "acks": _served("produced"),
     "asks": _served("epoch-asked"),

@@ -85,6 +85,8 @@ class LeaderWalk:
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
         self.left_at: dict[int, int] = {}
+        self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, NEVER)
+        """How far each follower can have asked at any time of the reign."""
         self.low_when_asked: dict[int | None, Bound] = {}
         """The lower bound when each follower's former answer was logged: its next fetch came after that."""
 
@@ -189,15 +191,22 @@ class LeaderWalk:
         return self.isr.statements[0].isr if self.isr.statements else frozenset()
 
     def _raise_high(self, remotes: dict[int, RemoteEnd], possible: tuple[InForce, ...]) -> None:
-        if self.high is None:
-            return
+        for remote in remotes.values():
+            before = self.reached[remote.broker]
+            self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
         surely = frozenset.intersection(*(s.isr for s in possible)) if possible else frozenset()
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
         bounds = [at_most(r.high, _why_high(r)) for r in counted if r.high is not None]
         end = self._end_high()
         lowest = min((*bounds, *((end,) if end else ())), key=_offset, default=None)
-        if lowest is None or lowest.offset > self.high.offset:
+        if self.high is not None and (lowest is None or lowest.offset > self.high.offset):
             self.high = lowest
+        for broker in sorted((surely & self.tracks.keys()) - self._first_isr()):
+            reached = self.reached[broker]
+            if reached is not None and (self.high is None or reached < self.high.offset):
+                self.high = at_most(
+                    reached, f"broker {broker} joined the ISR, and so had reached it, with offset {reached}"
+                )
 
 
 def walk(reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> tuple[LeaderRow, ...]:

@@ -1,0 +1,32 @@
+"""The evidence about every partition of a sample, statements over time included, made once for all tests that ask."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from auditor.audit import prepare
+from auditor.config import AuditConfig
+from auditor.dumps import gather
+from auditor.engines.reading import read_unit
+from rules.assemble import Fact, assemble
+from rules.evidence import PartitionEvidence
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
+
+
+@cache
+def histories(case: str) -> dict[tuple[str, int], PartitionEvidence]:
+    """The evidence about each partition that anything in the dump speaks of."""
+    prepared = prepare(gather(SAMPLES / case / "dump"), AuditConfig(level="quick"))
+    facts: dict[tuple[str | None, str, int], list[Fact]] = defaultdict(list)
+    for unit in prepared.units:
+        for fact in read_unit(unit, "quick"):
+            if fact.topic is not None and fact.partition is not None:
+                facts[fact.cluster_id, fact.topic, fact.partition].append(fact)
+    return {
+        (topic, partition): assemble(own, prepared.surroundings[cluster])
+        for (cluster, topic, partition), own in facts.items()
+        if any(fact.path is not None or fact.moments for fact in own)
+    }

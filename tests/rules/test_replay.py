@@ -1,0 +1,137 @@
+"""The replay on recorded histories: every high watermark that a real leader told lies in its recomputed interval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+
+import pytest
+
+from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.history import Moment, in_terms
+from rules.replay import Replay, Told, replay
+from rules.replay.clocks import clock_offsets
+from rules.sketch import read_sketch
+from tests.lab.sample_histories import SAMPLES, histories
+
+CASES = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
+TRACED = [case for case in CASES if case != "dump_log_text"]
+
+
+def replays(case: str) -> list[tuple[PartitionEvidence, Replay]]:
+    found = histories(case).values()
+    return [(evidence, evidence.replayed) for evidence in found if evidence.topic != METADATA_TOPIC]
+
+
+def without(evidence: PartitionEvidence, moments: list[Moment]) -> Replay:
+    return replace(evidence, moments=in_terms(moments)).replayed
+
+
+def answers(found: Replay) -> list[Told]:
+    return [told for told in found.told if told.by_leader]
+
+
+@pytest.mark.parametrize("case", TRACED)
+def test_every_recorded_high_watermark_lies_in_its_interval(case: str) -> None:
+    for _, found in replays(case):
+        for told in found.told:
+            assert told.standing in ("inside", None), (told.moment, told.observed, told.expected)
+
+
+@pytest.mark.parametrize("case", TRACED)
+def test_no_told_high_watermark_goes_into_an_interval(case: str) -> None:
+    for evidence, found in replays(case):
+        blank = [replace(moment, high_watermark=None) for moment in evidence.moments]
+        binaries = {version.broker: version.binary for version in evidence.versions}
+        unseen = replay(blank, evidence.current, binaries)
+        assert [told.expected for told in answers(found)] == [told.expected for told in answers(unseen)]
+        assert [(c.start, c.end) for c in found.courses] == [(c.start, c.end) for c in unseen.courses]
+
+
+def test_the_intervals_are_narrow_and_few_are_open() -> None:
+    told = [t for case in TRACED for _, found in replays(case) for t in answers(found)]
+    widths = [t.expected.interval.width for t in told]
+    closed = [width for width in widths if width is not None]
+    assert len(told) > 4000
+    assert len(closed) >= len(told) - 20
+    assert median(closed) <= 10
+
+
+@pytest.mark.parametrize("case", ["clean_mixed", "clean_1_1"])
+def test_a_high_watermark_raised_by_a_record_is_noticed_wherever_the_interval_is_exact(case: str) -> None:
+    for _, found in replays(case):
+        exact = [told for told in answers(found) if told.expected.interval.width == 0 and told.observed is not None]
+        assert exact
+        for told in exact:
+            assert replace(told, observed=(told.observed or 0) + 1).standing == "above"
+
+
+def test_a_missing_request_log_is_named_and_leaves_the_high_side_open() -> None:
+    evidence = histories("clean_mixed")["orders", 0]
+    kept = [m for m in evidence.moments if not (m.kind in ("fetched", "produced") and m.witness == 2)]
+    found = without(evidence, kept)
+    named = [missing.evidence for missing in found.missing]
+    assert any("broker 2's request log at DEBUG" in evidence for evidence in named)
+    assert all(told.standing == "inside" for told in found.told if told.observed is not None)
+
+
+def test_a_missing_broker_widens_and_never_contradicts() -> None:
+    evidence = histories("clean_mixed")["orders", 0]
+    kept = [m for m in evidence.moments if m.clock != "broker 2"]
+    found = without(evidence, kept)
+    assert any("broker 2's own log" in missing.evidence for missing in found.missing)
+    assert all(told.standing == "inside" for told in found.told if told.observed is not None)
+
+
+def test_without_the_metadata_log_nobody_is_surely_in_sync() -> None:
+    evidence = histories("clean_mixed")["orders", 0]
+    kept = [m for m in evidence.moments if m.kind not in ("leadership", "isr", "leader-starts")]
+    found = without(evidence, kept)
+    assert all(told.standing != "above" for told in found.told)
+    assert any("the ISR at the beginning" in missing.evidence for missing in found.missing)
+
+
+def test_a_clock_an_hour_ahead_is_found_and_changes_no_answer_of_its_own_leader() -> None:
+    evidence = histories("clean_mixed")["orders", 0]
+    hour = 3_600_000
+    moved = [
+        replace(
+            m,
+            time=None if m.time is None else m.time + hour,
+            last_time=None if m.last_time is None else m.last_time + hour,
+        )
+        if m.clock == "broker 2"
+        else m
+        for m in evidence.moments
+    ]
+    offsets = {offset.clock: offset.milliseconds for offset in clock_offsets(moved)}
+    assert abs(offsets["broker 2"] - hour) < 1000
+    assert abs(offsets["broker 3"]) < 1000
+    assert all(told.standing == "inside" for told in without(evidence, moved).told if told.observed is not None)
+
+
+DRAWING = """
+    broker 1 0000000000|
+    broker 2 0000000000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 follows 2 epoch 0 at 0 hw 0
+    t3 fetch 2@0 from 1 hw=0
+    t4 acks 1 at 0 acks=1
+    t5 fetch 2@5 from 1 hw=0
+    t6 fetch 2@10 from 1 hw=5
+"""
+
+
+def test_the_high_watermark_lags_two_rounds_behind_the_log_end() -> None:
+    told = answers(read_sketch(DRAWING).evidence.replayed)
+    assert [t.expected.interval.low for t in told] == [0, 0, 5]
+    assert [t.expected.interval.high for t in told] == [0, 5, 10]
+    assert [t.standing for t in told] == ["inside"] * 3
+
+
+def test_each_side_names_the_fact_that_sets_it() -> None:
+    last = answers(read_sketch(DRAWING).evidence.replayed)[-1]
+    assert last.expected.because == (
+        "everyone counted (brokers 2) had asked for offset 5 or beyond",
+        "broker 2, in sync, had asked for no more than offset 10",
+    )
