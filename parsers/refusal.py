@@ -1,4 +1,4 @@
-"""What could not be read: every malformed input becomes a row that names file, byte, what was expected and what was found."""
+"""What could not be read: malformed input becomes a row that names file, byte, what was due and what was found."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> l
     """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold."""
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
     told = {moment.topic_id for moment in moments if moment.topic_id is not None}
-    if len({*held, *told}) < 2 or not held:
+    if not held or len({*held, *told}) == 1:
         return list(moments)
     newest = max(sorted(set(held)), key=held.count)
     return [moment for moment in moments if moment.topic_id == newest]

@@ -42,6 +42,11 @@ def _milestone(moment: Moment) -> Milestone | None:
 
 
 def _words(moment: Moment) -> str | None:
+    opening = _role_words(moment)
+    return opening if opening is not None else _log_words(moment)
+
+
+def _role_words(moment: Moment) -> str | None:
     if moment.kind == "leader-starts":
         watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
         return f"broker {moment.broker} opens epoch {moment.epoch} as leader at offset {moment.offset}{watermark}"
@@ -53,6 +58,10 @@ def _words(moment: Moment) -> str | None:
         )
     if moment.kind == "unclean-election" and (moment.leader or -1) >= 0:
         return f"the controller elects broker {moment.leader} uncleanly for epoch {moment.epoch}"
+    return None
+
+
+def _log_words(moment: Moment) -> str | None:
     if moment.kind == "truncated" and (moment.offset or 0) > 0:
         return f"broker {moment.broker} truncates its log to offset {moment.offset}"
     if moment.kind == "epoch-answer-kept":

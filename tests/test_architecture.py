@@ -169,7 +169,8 @@ LAWS: Final = (
         modules=("auditor.report.model",),
         says="the report's model is made of what the judges say",
         ours=(
-            "rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual", "rules.loss", "rules.milestones",
+            *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
+            *("rules.loss", "rules.milestones"),
         ),
     ),
     Law(

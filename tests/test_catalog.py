@@ -19,7 +19,7 @@ FOLDER = Path(catalog.__file__).parent
 
 def fired(rule: Rule, drawing: str) -> list[str]:
     verdict = judge(read_sketch(drawing).evidence, RULES)
-    return [finding.message for finding in verdict.findings if finding.rule == rule.id and finding.verdict == "violated"]
+    return [f.message for f in verdict.findings if f.rule == rule.id and f.verdict == "violated"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -121,8 +121,8 @@ def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], 
 
 @pytest.mark.usefixtures("spark")
 def test_a_dump_that_executors_do_not_see_is_a_sentence(sample: Callable[[str], Path]) -> None:
-    from auditor.engines.selection import Selection
     from auditor.engines.progress import Silent
+    from auditor.engines.selection import Selection
     from auditor.engines.spark import run
 
     prepared = prepare(gather(sample("fast_failover_kip101")), AuditConfig())

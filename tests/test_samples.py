@@ -34,7 +34,8 @@ def demands_of(case: Path) -> dict[str, Any]:
 
 
 def meets(finding: dict[str, Any], demand: dict[str, Any]) -> bool:
-    asked = {key: demand[key] for key in ("rule", "topic", "partition", "startOffset", "endOffset") if demand[key] is not None}
+    keys = ("rule", "topic", "partition", "startOffset", "endOffset")
+    asked = {key: demand[key] for key in keys if demand[key] is not None}
     if any(finding[key] != value for key, value in asked.items()):
         return False
     if demand["brokers"] is not None and finding["brokers"] != demand["brokers"]:

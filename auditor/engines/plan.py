@@ -150,9 +150,9 @@ def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence
     segments = tuple(_whole(file) for file in plain_segments(files).segments)
     small = tuple(_whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     leftovers = tuple(_whole(file) for file in files if _is_deleted_segment(file))
-    yield replace(_unit(dump, replica, home, "directory", -1, small, segments), leftovers=leftovers)
+    yield replace(_unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments), leftovers=leftovers)
     for order, pieces in enumerate(_stretches(segments)):
-        yield _unit(dump, replica, home, "log", order, pieces, ())
+        yield _unit(dump, replica, home, "log", order=order, pieces=pieces)
 
 
 def _is_deleted_segment(file: Source) -> bool:
@@ -164,9 +164,10 @@ def _unit(
     replica: ReplicaDir,
     home: LogDir,
     kind: Literal["log", "directory"],
+    *,
     order: int,
     pieces: tuple[Piece, ...],
-    segments: tuple[Piece, ...],
+    segments: tuple[Piece, ...] = (),
 ) -> ReadUnit:
     origin, marker = replica.origin, home.clean_shutdown_span
     return ReadUnit(

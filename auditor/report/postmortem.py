@@ -221,7 +221,7 @@ _FATE = {
     "stray dir": "nothing removes it by itself, and nothing else keeps these records",
 }
 _ADVICE = {
-    "LOG001": "Operators: decide which replica is right, and let the others copy it anew; until then readers see either.",
+    "LOG001": "Operators: decide which replica is right, and let the others copy it anew; readers see either.",
     "LOG003": "Operators: no protocol will heal this; let the wrong replica copy its log anew.",
     "SEG001": "Operators: move the replica's damaged log away while it is stopped; it copies the batch again.",
     "SEG002": "Operators: move the replica's damaged log away while it is stopped; it copies the log again.",

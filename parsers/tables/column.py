@@ -76,7 +76,8 @@ def columns(row_class: type) -> tuple[Column, ...]:
 
 
 def _column(name: str, hint: Any) -> Column:
-    base, column = get_args(hint)[:2]
+    base: Any = get_args(hint)[0]
+    column: Column = get_args(hint)[1]
     return dataclasses.replace(column, name=name, nullable=_optional(base) is not None)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from parsers.tables.column import flag, i8, i16, i32, i64, raw, text
 from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchHeader:
     """One record batch (magic 2) or legacy entry (magic 0/1) as its header states it, in physical order."""

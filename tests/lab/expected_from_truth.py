@@ -1,4 +1,4 @@
-"""Write sample_logs/<case>/expected.json from the case's truth.json: what was done to the cluster, never what a tool said.
+"""Write sample_logs/<case>/expected.json from the case's truth.json: what was done there, never what a tool said.
 
 Run it as `python -m tests.lab.expected_from_truth`; a test checks that the files agree.
 """
