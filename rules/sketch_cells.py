@@ -16,7 +16,7 @@ _ONE_DIGIT: Final = 9
 
 Range = tuple[int, int]
 Letters = Mapping[Range, str]
-"""Offsets at which the replica's content differs within one epoch, and the letter that tells it apart."""
+"""Offsets at which contents differ and epochs do not, and the letter that tells this replica's apart."""
 
 
 def first_offset(replica: Replica) -> int:
@@ -128,9 +128,9 @@ def _within(ranges: Mapping[Range, str], offset: int) -> str:
 
 
 def letters_of(replicas: Sequence[Replica], differences: Sequence[Difference]) -> list[dict[Range, str]]:
-    """For each replica the letters of its contents that differ within one epoch; those that agree share a letter."""
+    """For each replica the letters of contents that differ where epochs do not; those that agree share a letter."""
     found: list[dict[Range, str]] = [{} for _ in replicas]
-    blind = [d for d in differences if d.same_epoch]
+    blind = [d for d in differences if d.same_epoch or d.left_epochs == d.right_epochs]
     borders = sorted({border for d in blind for border in (d.start_offset, d.end_offset)})
     for start, end in pairwise(borders):
         apart = [(d.left, d.right) for d in blind if d.start_offset <= start and end <= d.end_offset]

@@ -58,6 +58,7 @@ WINDOWS = {
     "log starts": "broker 1 0000<000|\nbroker 2 @4:<000|",
     "offsets that go back": "broker 1 0000 @2:1111|\nbroker 2 000011|",
     "old formats": "broker 1 --00|\nbroker 2 ----|",
+    "old formats, other content": "broker 1 --a--a-|\nbroker 2 --b--b-|",
     "tails": "broker 1 000|~ ; recovery 9\nbroker 2 000|_\nbroker 3 0000|",
     "empty logs": "broker 1 @7:<|\nbroker 2 0000000|",
     "claims": "broker 1 0000 ; hw 9, unclean, recovery 2\nbroker 2 0000|0 ; cleaner 3, epochs 0@0 1@9",
