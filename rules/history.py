@@ -109,11 +109,15 @@ def _repeats(before: Moment, after: Moment) -> bool:
 
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     """By clock, then time, then place in the file: the order in which each witness wrote."""
-    """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
+    return tuple(sorted(moments, key=_written))
+
+
+def _written(moment: Moment) -> tuple[str, int, str, int]:
+    return moment.clock, -1 if moment.time is None else moment.time, moment.span.source, moment.span.start
 
 
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
-    """Every statement with the leader epoch in which its values were learnt, or the highest it can be.
+    """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
 
     A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
     What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its

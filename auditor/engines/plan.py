@@ -150,7 +150,8 @@ def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence
     segments = tuple(_whole(file) for file in plain_segments(files).segments)
     small = tuple(_whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     leftovers = tuple(_whole(file) for file in files if _is_deleted_segment(file))
-    yield replace(_unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments), leftovers=leftovers)
+    directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
+    yield replace(directory, leftovers=leftovers)
     for order, pieces in enumerate(_stretches(segments)):
         yield _unit(dump, replica, home, "log", order=order, pieces=pieces)
 
