@@ -122,7 +122,8 @@ class Model:
 
     def _role(self, kind: str, broker: int, watermark: int) -> None:
         self._write(
-            kind, clock=f"broker {broker}", broker=broker, leader=self.leader, epoch=self.epoch, offset=self.ends[broker],
+            kind, clock=f"broker {broker}", broker=broker, leader=self.leader, epoch=self.epoch,
+            offset=self.ends[broker],
             high_watermark=watermark, isr=self._members() if kind == "leader-starts" else None,
         )  # fmt: skip
 

@@ -91,19 +91,15 @@ def test_without_the_metadata_log_nobody_is_surely_in_sync() -> None:
     assert any("the ISR at the beginning" in missing.evidence for missing in found.missing)
 
 
+def later(moment: Moment, by: int) -> Moment:
+    last = None if moment.last_time is None else moment.last_time + by
+    return replace(moment, time=None if moment.time is None else moment.time + by, last_time=last)
+
+
 def test_a_clock_an_hour_ahead_is_found_and_changes_no_answer_of_its_own_leader() -> None:
     evidence = histories("clean_mixed")["orders", 0]
     hour = 3_600_000
-    moved = [
-        replace(
-            m,
-            time=None if m.time is None else m.time + hour,
-            last_time=None if m.last_time is None else m.last_time + hour,
-        )
-        if m.clock == "broker 2"
-        else m
-        for m in evidence.moments
-    ]
+    moved = [later(m, hour) if m.clock == "broker 2" else m for m in evidence.moments]
     offsets = {offset.clock: offset.milliseconds for offset in clock_offsets(moved)}
     assert abs(offsets["broker 2"] - hour) < 1000
     assert abs(offsets["broker 3"]) < 1000

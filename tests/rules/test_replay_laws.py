@@ -11,6 +11,7 @@ from rules.history import Moment, in_terms
 from rules.replay import Replay, Told, replay
 from tests.rules.replay_model import BROKERS, history
 
+Actions = list[tuple[str, int, int]]
 ACTIONS = st.lists(
     st.tuples(
         st.sampled_from(
@@ -33,16 +34,14 @@ def answers(found: Replay) -> list[Told]:
 
 
 @given(ACTIONS, VERSIONS)
-def test_every_told_high_watermark_lies_in_its_interval(
-    actions: list[tuple[str, int, int]], version: str | None
-) -> None:
+def test_every_told_high_watermark_lies_in_its_interval(actions: Actions, version: str | None) -> None:
     _, moments = history(actions)
     for told in replayed(moments, version).told:
         assert told.standing == "inside", (told.moment, told.expected)
 
 
 @given(ACTIONS, VERSIONS)
-def test_blanked_high_watermarks_change_no_interval(actions: list[tuple[str, int, int]], version: str | None) -> None:
+def test_blanked_high_watermarks_change_no_interval(actions: Actions, version: str | None) -> None:
     _, moments = history(actions)
     blank = tuple(replace(moment, high_watermark=None) for moment in moments)
     seen, unseen = replayed(moments, version), replayed(blank, version)
@@ -52,7 +51,7 @@ def test_blanked_high_watermarks_change_no_interval(actions: list[tuple[str, int
 
 
 @given(ACTIONS)
-def test_the_interval_is_exact_once_everybody_has_asked_twice_for_the_end(actions: list[tuple[str, int, int]]) -> None:
+def test_the_interval_is_exact_once_everybody_has_asked_twice_for_the_end(actions: Actions) -> None:
     quiet = [(step, broker, 999) for _ in range(5) for broker in BROKERS for step in ("ask", "answer", "commit")]
     model, moments = history([*actions, *quiet])
     last = answers(replayed(moments, "3.5.0"))[-1]
@@ -61,9 +60,7 @@ def test_the_interval_is_exact_once_everybody_has_asked_twice_for_the_end(action
 
 
 @given(ACTIONS, st.data())
-def test_lost_answers_widen_and_never_exclude_the_truth(
-    actions: list[tuple[str, int, int]], data: st.DataObject
-) -> None:
+def test_lost_answers_widen_and_never_exclude_the_truth(actions: Actions, data: st.DataObject) -> None:
     _, moments = history(actions)
     fetched = [index for index, moment in enumerate(moments) if moment.kind == "fetched"]
     lost = data.draw(st.sets(st.sampled_from(fetched), max_size=5)) if fetched else set()

@@ -1,0 +1,183 @@
+"""The rows of a timeline: statements in the order of leader epochs, each with what every replica held by then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from auditor.timeline_words import words
+from rules.evidence import PartitionEvidence
+from rules.history import ROLE_KINDS, Moment
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.replay import ClockOffset, Missing, Replay, Told
+from rules.replay.clocks import on_reference
+from rules.replay.followers import capped
+from rules.replay.leader import LeaderRow, at_least, at_most
+from rules.replay.tracks import RemoteEnd, accepted
+
+NOTHING: Final = expected_interval(())
+PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One replica after an event."""
+
+    broker: int
+    leads: bool = False
+    epoch: int | None = None
+    log_end: ExpectedHighWatermark = NOTHING
+    high_watermark: ExpectedHighWatermark = NOTHING
+    told_log_end: int | None = None
+    told_high_watermark: int | None = None
+    """What this very event tells."""
+    outside: bool = False
+    """Whether the told high watermark is none that it can have been."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineRow:
+    """One event."""
+
+    time: int | None
+    """On the reference clock."""
+    moment: Moment
+    text: str
+    cells: tuple[Cell, ...]
+    remotes: tuple[RemoteEnd, ...]
+    """What the leader knows of its followers' log ends; there is no remote high watermark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """A partition's history."""
+
+    topic: str
+    partition: int
+    brokers: tuple[int, ...]
+    clocks: tuple[ClockOffset, ...]
+    missing: tuple[Missing, ...]
+    rows: tuple[TimelineRow, ...]
+
+    def within(self, since: int | None, until: int | None) -> Timeline:
+        """Only the rows of a stretch of the reference clock; an event without a time is shown wherever it stands."""
+        kept = tuple(
+            row
+            for row in self.rows
+            if row.time is None or ((since is None or row.time >= since) and (until is None or row.time <= until))
+        )
+        return replace(self, rows=kept)
+
+
+def timeline_of(evidence: PartitionEvidence) -> Timeline:
+    """The timeline of a partition."""
+    replayed = evidence.replayed
+    offsets = {clock.clock: clock for clock in replayed.clocks}
+    brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
+    table = _Table(replayed, brokers)
+    placed = sorted(evidence.moments, key=lambda m: _place(m, on_reference(m, offsets)))
+    return Timeline(
+        topic=evidence.topic,
+        partition=evidence.partition,
+        brokers=tuple(brokers),
+        clocks=replayed.clocks,
+        missing=replayed.missing,
+        rows=tuple(table.row(moment, on_reference(moment, offsets)) for moment in placed),
+    )
+
+
+def _seen(rows: Sequence[LeaderRow]) -> set[int]:
+    return {remote.broker for row in rows[:1] for remote in row.remotes}
+
+
+def _place(moment: Moment, time: int | None) -> tuple[int, int, str, str, int]:
+    """By leader epoch first; wall clocks only order what happened within one."""
+    epoch = moment.epoch if moment.kind in PLACED_BY_EPOCH and moment.epoch is not None else moment.term
+    return (-1 if epoch is None else epoch, time or 0, moment.clock, moment.span.source, moment.span.start)
+
+
+class _Table:
+    """The replicas as the rows go by; lives only inside `timeline_of`."""
+
+    def __init__(self, replayed: Replay, brokers: Sequence[int]) -> None:
+        self.cells = {broker: Cell(broker=broker) for broker in brokers}
+        rows = [row for course in replayed.courses for row in course.rows]
+        self.leader_rows = {id(row.moment): row for row in rows if not row.last}
+        self.told = {id(told.moment): told for told in replayed.told}
+        self.starts = {course.reign.epochs[0]: course.start for course in replayed.courses}
+        self.answered: dict[int, ExpectedHighWatermark] = {}
+
+    def row(self, moment: Moment, time: int | None) -> TimelineRow:
+        """The row of a statement."""
+        for broker, cell in self.cells.items():
+            self.cells[broker] = replace(cell, told_log_end=None, told_high_watermark=None, outside=False)
+        led = self.leader_rows.get(id(moment))
+        if led is not None:
+            self._served(led)
+        elif moment.kind == "leadership" and moment.witness is None:
+            self._elected(moment)
+        elif moment.broker in self.cells:
+            self._own(moment, self.cells[moment.broker])
+        return TimelineRow(
+            time=time,
+            moment=moment,
+            text=words(moment),
+            cells=tuple(self.cells.values()),
+            remotes=led.remotes if led else (),
+        )
+
+    def _served(self, led: LeaderRow) -> None:
+        moment = led.moment
+        leader = self.cells.get(-1 if moment.witness is None else moment.witness)
+        told = self.told.get(id(moment))
+        if leader is not None:
+            self.cells[leader.broker] = replace(
+                leader,
+                log_end=led.log_end,
+                high_watermark=led.high_watermark,
+                told_high_watermark=told.observed if told else None,
+                outside=_outside(told),
+            )
+        asker = self.cells.get(-1 if moment.broker is None else moment.broker) if moment.kind == "fetched" else None
+        if asker is not None and accepted(moment) and moment.offset is not None:
+            # Whoever asks has worked off its former answer, and asks for its own log end.
+            why = f"broker {asker.broker} asked for offset {moment.offset}"
+            own = expected_interval((at_least(moment.offset, why), at_most(moment.offset, why)))
+            former = self.answered.get(asker.broker, asker.high_watermark)
+            held = capped(former, moment.offset, f"its log ended at {moment.offset}") if former != NOTHING else NOTHING
+            self.cells[asker.broker] = replace(asker, log_end=own, high_watermark=held)
+            self.answered[asker.broker] = led.answer
+
+    def _elected(self, moment: Moment) -> None:
+        for broker, cell in self.cells.items():
+            self.cells[broker] = replace(cell, leads=broker == moment.leader)
+
+    def _own(self, moment: Moment, cell: Cell) -> None:
+        told = self.told.get(id(moment))
+        end = moment.offset if moment.kind in (*ROLE_KINDS, "truncated") else moment.end_offset
+        bounds: list[Bound] = []
+        if end is not None:
+            bounds = [at_least(end, "its own word"), at_most(end, "its own word")]
+        role = moment.kind in ROLE_KINDS
+        expected = told.expected if told else cell.high_watermark
+        if moment.kind == "leader-starts" and moment.epoch in self.starts:
+            expected = self.starts[moment.epoch]
+        if moment.kind == "truncated":
+            expected = capped(expected, moment.offset, f"broker {cell.broker} cut its log to {moment.offset}")
+        if role or moment.kind in ("log-loaded", "truncated", "log-reset"):
+            self.answered.pop(cell.broker, None)
+        self.cells[cell.broker] = replace(
+            cell,
+            leads=moment.kind == "leader-starts" if role else cell.leads,
+            epoch=moment.epoch if role else cell.epoch,
+            log_end=expected_interval(bounds) if bounds else cell.log_end,
+            high_watermark=expected,
+            told_log_end=end,
+            told_high_watermark=moment.high_watermark,
+            outside=_outside(told),
+        )
+
+
+def _outside(told: Told | None) -> bool:
+    return told is not None and told.standing in ("above", "below")

@@ -1,0 +1,82 @@
+"""A timeline as a table for people: one row an event, one group of columns a replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from auditor.report.layout import table
+from auditor.report.plain import plain
+from auditor.timeline_rows import Cell, Timeline, TimelineRow
+from rules.protocol.watermarks import ExpectedHighWatermark
+from rules.replay.tracks import RemoteEnd
+
+
+def timeline_text(drawn: Timeline) -> str:
+    """The whole timeline; hostile names are escaped by the table."""
+    return "\n".join([*_head(drawn), *_body(drawn), *_foot(drawn)]) + "\n"
+
+
+def _head(drawn: Timeline) -> Iterator[str]:
+    yield plain(f"{drawn.topic}-{drawn.partition}")
+    yield (
+        "LEO and HW: what must have been held, low..high, recomputed without any told high watermark; told: what was"
+        " said; ! outside; * leads; e leader epoch"
+    )
+    for clock in drawn.clocks:
+        if clock.pairs:
+            yield (
+                f"clock of {clock.clock}: {clock.milliseconds:+d} ms against {clock.reference}"
+                f" ({clock.pairs} shared events, {clock.spread} ms apart at most)"
+            )
+    yield ""
+
+
+def _body(drawn: Timeline) -> Iterator[str]:
+    groups = [[f"{b} LEO", "HW", "told", "e"] for b in drawn.brokers]
+    heads = ["time", "event", *(head for group in groups for head in group), "remote LEO"]
+    rows = [_row(row) for row in drawn.rows]
+    yield from table(heads, rows)
+
+
+def _row(row: TimelineRow) -> list[str]:
+    cells = [text for cell in row.cells for text in _cell(cell)]
+    return [clock_time(row.time), row.text, *cells, " ".join(remote(r) for r in row.remotes)]
+
+
+def _cell(cell: Cell) -> list[str]:
+    star = "*" if cell.leads else ""
+    told = "" if cell.told_high_watermark is None else f"{cell.told_high_watermark}{'!' if cell.outside else ''}"
+    return [star + span(cell.log_end), span(cell.high_watermark), told, "" if cell.epoch is None else str(cell.epoch)]
+
+
+def span(expected: ExpectedHighWatermark) -> str:
+    """An interval as `7`, `7..14`, or open as `7..?`."""
+    low, high = expected.interval.low, expected.interval.high
+    if low is None and high is None:
+        return ""
+    if low == high:
+        return str(low)
+    return f"{'?' if low is None else low}..{'?' if high is None else high}"
+
+
+def remote(end: RemoteEnd) -> str:
+    """A follower's log end as its leader knows it; -1 before its first fetch."""
+    if end.low == end.high:
+        return f"{end.broker}:{end.low}"
+    return f"{end.broker}:{end.low}..{'?' if end.high is None else end.high}"
+
+
+def clock_time(time: int | None) -> str:
+    """A time of day on the reference clock."""
+    if time is None:
+        return "?"
+    return datetime.fromtimestamp(time / 1000, UTC).strftime("%H:%M:%S.") + f"{time % 1000:03d}"
+
+
+def _foot(drawn: Timeline) -> Iterator[str]:
+    if drawn.missing:
+        yield ""
+        yield "missing:"
+        for missing in drawn.missing:
+            yield plain(f"  {missing.evidence}; it leaves open {missing.leaves_open}")

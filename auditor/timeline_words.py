@@ -1,0 +1,86 @@
+"""A statement in words, for a line of a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rules.history import Moment
+
+ERRORS: Final = {
+    1: "OFFSET_OUT_OF_RANGE",
+    3: "UNKNOWN_TOPIC_OR_PARTITION",
+    6: "NOT_LEADER_OR_FOLLOWER",
+    19: "NOT_ENOUGH_REPLICAS",
+    20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+    74: "FENCED_LEADER_EPOCH",
+    75: "UNKNOWN_LEADER_EPOCH",
+    100: "UNKNOWN_TOPIC_ID",
+}
+
+
+def words(moment: Moment) -> str:
+    """What happened, in one line."""
+    said = _SAYINGS.get(moment.kind)
+    text = said(moment) if said else f"{moment.kind.replace('-', ' ')}: {_who(moment.broker)}"
+    if moment.error not in (None, 0):
+        text += f", error {moment.error} {ERRORS.get(moment.error or 0, '')}".rstrip()
+    if moment.count > 1:
+        text += f" (x{moment.count})"
+    return text + (" (doubtful)" if moment.doubtful else "")
+
+
+def _who(broker: int | None) -> str:
+    return "?" if broker is None else str(broker)
+
+
+def _ids(isr: tuple[int, ...] | None) -> str:
+    return "{" + ",".join(map(str, isr or ())) + "}"
+
+
+def _fetched(m: Moment) -> str:
+    text = f"{_who(m.broker)} fetches @{m.offset} from {_who(m.leader)}"
+    if m.answer_offset is not None and (m.answered_epoch or 0) >= 0:
+        return f"{text}, diverging: epoch {m.answered_epoch} ends at {m.answer_offset}"
+    return text if m.high_watermark is None else f"{text}, told hw {m.high_watermark}"
+
+
+def _leadership(m: Moment) -> str:
+    leader = "nobody" if m.leader in (None, -1) else _who(m.leader)
+    kind = "elects uncleanly" if m.unclean else "sets leader"
+    return f"controller {kind} {leader}, epoch {m.epoch}, isr {_ids(m.isr)}"
+
+
+def _asked(m: Moment) -> str:
+    answer = m.answer_offset if m.answered_epoch in (None, -1) else f"{m.answered_epoch}:{m.answer_offset}"
+    return f"{_who(m.broker)} asks {_who(m.leader)} where epoch {m.asked_epoch} ends: {answer}"
+
+
+_SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
+    "leader-starts": lambda m: (
+        f"{_who(m.broker)} leads epoch {m.epoch} from @{m.offset}" + ("" if m.isr is None else f", isr {_ids(m.isr)}")
+    ),
+    "follower-starts": lambda m: f"{_who(m.broker)} follows {_who(m.leader)} in epoch {m.epoch} from @{m.offset}",
+    "leadership": _leadership,
+    "unclean-election": lambda m: f"controller calls the election of {_who(m.leader)} unclean, epoch {m.epoch}",
+    "isr": lambda m: f"isr {_ids(m.isr)}" + ("" if m.witness is None else f", by {m.witness}"),
+    "isr-shrinking": lambda m: f"{_who(m.broker)} proposes isr {_ids(m.isr)}",
+    "fetched": _fetched,
+    "consumed": lambda m: f"consumer reads @{m.offset} from {_who(m.leader)}, told hw {m.high_watermark}",
+    "produced": lambda m: f"{_who(m.leader)} appends @{m.offset}, acks {'all' if m.acks == -1 else m.acks}",
+    "epoch-asked": _asked,
+    "offset-asked": lambda m: f"{_who(m.broker)} lists offsets of {_who(m.leader)}: {m.answer_offset}",
+    "truncated": lambda m: f"{_who(m.broker)} truncates to @{m.offset}",
+    "truncation-kept": lambda m: f"{_who(m.broker)} has nothing to cut, log end {m.end_offset}",
+    "cut-by-high-watermark": lambda m: f"{_who(m.broker)} decides for its high watermark {m.offset}",
+    "cut-by-epoch-answer": lambda m: (
+        f"{_who(m.broker)} decides by the answer epoch {m.answered_epoch} ends at {m.answer_offset}"
+    ),
+    "epoch-answer-kept": lambda m: f"{_who(m.broker)} is answered {m.answer_offset} and cuts nothing",
+    "epoch-answer-unknown": lambda m: f"{_who(m.broker)} gets no epoch answer, its high watermark {m.offset} decides",
+    "high-watermark-fell": lambda m: f"{_who(m.broker)}'s high watermark falls from {m.offset} to {m.high_watermark}",
+    "log-reset": lambda m: f"{_who(m.broker)} drops its whole log",
+    "log-loaded": lambda m: f"{_who(m.broker)} loads its log, end {m.end_offset}",
+    "high-watermark-loaded": lambda m: f"{_who(m.broker)} loads high watermark {m.high_watermark}",
+    "marked-as-failed": lambda m: f"{_who(m.broker)}'s fetcher marks the partition as failed",
+}

@@ -1,0 +1,114 @@
+"""The timeline of a partition: expected beside told, and remote log ends on the leader's side."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.config import ConfigError
+from auditor.timeline import timeline
+from auditor.timeline_rows import timeline_of
+from auditor.timeline_text import timeline_text
+from rules.sketch import read_sketch
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
+
+
+@cache
+def document(case: str, topic: str) -> dict[str, Any]:
+    text = timeline(SAMPLES / case / "dump", topic=topic, partition=0, format="json")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def cell(row: dict[str, Any], broker: int) -> dict[str, Any]:
+    found: dict[str, Any] = next(c for c in row["replicas"] if c["broker"] == broker)
+    return found
+
+
+def test_the_high_watermark_lags_two_rounds_behind_on_a_follower() -> None:
+    rows = [row for row in document("clean_mixed", "orders")["rows"] if row["term"] == 0 and row["kind"] == "fetched"]
+    own = [cell(row, 1) for row in rows if row["text"].startswith("1 fetches") and row["error"] == 0]
+    lagging = [(c["logEndOffset"]["low"], c["highWatermark"]["high"]) for c in own]
+    assert (7, 0) in lagging
+    assert (14, 7) in lagging
+    assert all(high <= end for end, high in lagging)
+
+
+def test_no_row_of_a_healthy_cluster_lies_outside() -> None:
+    rows = document("clean_mixed", "orders")["rows"]
+    assert not any(c["outside"] for row in rows for c in row["replicas"])
+    assert sum(c["toldHighWatermark"] is not None for row in rows for c in row["replicas"]) > 100
+
+
+def test_epochs_never_go_back_from_row_to_row() -> None:
+    rows = document("unclean_rejoined", "pay")["rows"]
+    placed = [row["epoch"] for row in rows if row["kind"] == "leadership"]
+    assert placed == sorted(placed)
+    assert len(placed) > 5
+
+
+def test_the_cut_and_the_unclean_election_stand_in_it() -> None:
+    rows = document("unclean_rejoined", "pay")["rows"]
+    cut = next(row for row in rows if row["kind"] == "truncated")
+    assert cut["text"] == "1 truncates to @100"
+    assert cell(cut, 1)["logEndOffset"]["low"] == 100
+    assert any("elects uncleanly 2, epoch 1" in row["text"] for row in rows)
+    assert any("error 74 FENCED_LEADER_EPOCH" in row["text"] for row in rows)
+
+
+def test_the_leader_knows_log_ends_and_no_high_watermark_of_its_followers() -> None:
+    rows = document("unclean_rejoined", "pay")["rows"]
+    served = [row for row in rows if row["remoteLogEnds"]]
+    assert served
+    assert all(set(remote) == {"broker", "low", "high"} for row in served for remote in row["remoteLogEnds"])
+
+
+def test_it_is_the_same_every_time_and_cut_to_a_window() -> None:
+    dump = SAMPLES / "unclean_rejoined" / "dump"
+    whole = timeline(dump, topic="pay", partition=0)
+    assert whole == timeline(dump, topic="pay", partition=0)
+    part = timeline(dump, topic="pay", partition=0, since="2026-11-21T05:25:14", until="2026-11-21T05:25:15")
+    assert "2 leads epoch 1 from @100" in part
+    assert "1 leads epoch 0" not in part
+    assert 5 < part.count("\n") < whole.count("\n")
+
+
+def test_a_window_takes_milliseconds_too() -> None:
+    rows = document("unclean_rejoined", "pay")["rows"]
+    times = [row["time"] for row in rows]
+    dump = SAMPLES / "unclean_rejoined" / "dump"
+    text = timeline(dump, topic="pay", partition=0, format="json", since=str(times[0]), until=str(max(times)))
+    assert all(times[0] <= row["time"] <= max(times) for row in json.loads(text)["rows"])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"topic": "pay", "format": "xml"}, "expected terminal or json"),
+        ({"topic": "pay", "since": "yesterday"}, "--from: expected a time"),
+        ({"topic": "none"}, "none"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(given: dict[str, str], expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected):
+        timeline(SAMPLES / "unclean_rejoined" / "dump", partition=0, **given)
+
+
+def test_a_told_value_outside_its_interval_is_marked_and_hostile_names_are_escaped() -> None:
+    drawing = """
+        topic \x1b]0;evil
+        broker 1 00000|
+        broker 2 00000|
+        t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+        t2 fetch 2@0 from 1 hw=0
+        t3 fetch 2@3 from 1 hw=5
+        t4 fetch 2@5 from 1 hw=5
+    """
+    text = timeline_text(timeline_of(read_sketch(drawing).evidence))
+    assert "\x1b" not in text
+    assert "5!" in text
