@@ -44,6 +44,7 @@ from auditor.cli_options import (
     Verbose,
 )
 from auditor.cli_simulate import Compare, SimulatedFormat, SimulatedProtocol, SimulatedScript, SimulatedVersion
+from auditor.cli_timeline import timeline
 from auditor.exit_codes import ExitCode
 from auditor.version import tool_version
 
@@ -255,6 +256,9 @@ def _one_sentence() -> Iterator[None]:
         raise SystemExit(ExitCode.CLEAN) from None
     except Exception as error:  # noqa: BLE001 - the last resort of the process
         _fail(error)
+
+
+app.command(short_help="Draw one partition's history, expected beside told.")(_one_sentence()(timeline))
 
 
 def _fail(error: Exception) -> NoReturn:
