@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from auditor.report.model import AuditReport, Incident, PlacedCounterfactual, PlacedReplica, RefusalLine
+from auditor.report.model import (
+    AuditReport,
+    Incident,
+    Loss,
+    PlacedCounterfactual,
+    PlacedHistory,
+    PlacedReplica,
+    RefusalLine,
+)
 from rules.finding import Finding, Severity
 
 SCHEMA_VERSION: Final = 1
@@ -28,6 +36,7 @@ def document(report: AuditReport) -> Json:
         "incidents": [_incident(incident) for incident in report.incidents],
         "replicas": [_replica(placed) for placed in report.replicas],
         "counterfactuals": [_counterfactual(placed) for placed in report.counterfactuals],
+        "histories": [_history(placed) for placed in report.histories],
         "refusals": [_refusal(line) for line in report.refusals],
         "coverage": _coverage(report),
         "exitCode": report.exit_code,
@@ -142,6 +151,60 @@ def _counterfactual(placed: PlacedCounterfactual) -> Json:
             }
             for outcome in table.outcomes
         ],
+    }
+
+
+def _history(placed: PlacedHistory) -> Json:
+    return {
+        "clusterId": placed.cluster_id,
+        "topic": placed.topic,
+        "partition": placed.partition,
+        "losses": [_loss(loss) for loss in placed.losses],
+        "milestones": [
+            {
+                "clock": milestone.clock,
+                "time": milestone.time,
+                "epoch": milestone.epoch,
+                "text": milestone.text,
+                "evidence": {
+                    "path": milestone.span.source,
+                    "start": milestone.span.start,
+                    "end": milestone.span.end,
+                },
+            }
+            for milestone in placed.milestones
+        ],
+    }
+
+
+def _loss(loss: Loss) -> Json:
+    start = loss.start_offset
+    return {
+        "epoch": loss.epoch,
+        "leader": loss.leader,
+        "nextEpoch": loss.next_epoch,
+        "nextLeader": loss.next_leader,
+        "startOffset": start,
+        "endOffset": loss.end_offset,
+        "committed": [start, loss.committed_end],
+        "acknowledged": [start, max(loss.acknowledged_end, loss.committed_end)],
+        "reused": [start, loss.reused_end],
+        "answers": loss.answers,
+        "firstTime": loss.first_time,
+        "lastTime": loss.last_time,
+        "clock": loss.clock,
+        "survivors": [
+            {
+                "broker": survivor.broker,
+                "kind": survivor.kind,
+                "path": survivor.path,
+                "startOffset": survivor.start_offset,
+                "endOffset": survivor.end_offset,
+            }
+            for survivor in loss.survivors
+        ],
+        "restored": loss.restored,
+        "because": loss.because,
     }
 
 
