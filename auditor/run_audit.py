@@ -16,6 +16,7 @@ from auditor.memory import remember
 from auditor.progress_bar import watched
 from auditor.report import json, postmortem, terminal
 from auditor.report.model import AuditReport
+from auditor.start_up import spare_pandas
 
 PIPED_COLUMNS = 100
 """Width of a report that no terminal shows: what cannot be wrapped is longer."""
@@ -25,6 +26,8 @@ TO_STDOUT = "-"
 def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     """Audit and tell; the exit code."""
     dump = gather(dumps)
+    if config.engine == "local":
+        spare_pandas()
     if config.output != TO_STDOUT:
         _require_writable(Path(config.output), dump)
     with watched(quiet=config.quiet) as progress:
