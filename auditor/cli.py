@@ -191,6 +191,27 @@ def simulate(
         )
 
 
+@app.command(short_help="Say whom to elect, what to copy, and what not to restart.")
+def advise(
+    dump: Dumps,
+    *,
+    topic: Topics = None,
+    partition: Partitions = None,
+    level: Level = None,
+    engine: Engine = None,
+    format: Format = None,  # noqa: A002 - the option's name
+    config: ConfigFile = None,
+) -> None:
+    """Say of every troubled partition who could lead at what cost, what a restart destroys, and what to copy first."""
+    given = {"topic": topic, "partition": partition, "level": level, "engine": engine, "format": format}
+    with _one_sentence():
+        from auditor.advise import run_advise
+
+        told, code = run_advise(dump, _settings(given, config))
+        _say(told)
+    raise typer.Exit(code)
+
+
 @app.command(short_help="Write lost records from a copy that still stands to a file.")
 def salvage(
     finding: FindingId,

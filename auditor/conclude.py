@@ -10,7 +10,15 @@ from auditor.distinct import distinct
 from auditor.engines.plan import ReadUnit
 from auditor.engines.selection import Selection
 from auditor.exit_codes import ExitCode
-from auditor.report.model import AuditReport, Coverage, PlacedCounterfactual, PlacedHistory, PlacedReplica, RefusalLine
+from auditor.report.model import (
+    AuditReport,
+    Coverage,
+    PlacedAdvice,
+    PlacedCounterfactual,
+    PlacedHistory,
+    PlacedReplica,
+    RefusalLine,
+)
 from parsers.inventory import Inventory
 from parsers.tables import Refusal
 from rules.finding import Finding
@@ -66,6 +74,7 @@ def build_report(
             for verdict in ordered
             if verdict.milestones or any(loss.matters for loss in verdict.losses)
         ),
+        advice=tuple(_advice(ordered)),
         interrupted=interrupted,
     )
 
@@ -146,6 +155,18 @@ def _placed(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedReplica]:
                 topic=verdict.topic or "",
                 partition=verdict.partition or 0,
                 replica=replica,
+            )
+
+
+def _advice(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedAdvice]:
+    for verdict in verdicts:
+        for advice in verdict.advice:
+            yield PlacedAdvice(
+                cluster_id=verdict.cluster_id,
+                topic=verdict.topic or "",
+                partition=verdict.partition or 0,
+                advice=advice,
+                losses=tuple(loss for loss in verdict.losses if loss.matters),
             )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
 from rules.protocol import replica as protocol
-from rules.protocol.truncation import RULES, Truncation, end_offset_rule, rule_in_force
+from rules.protocol.truncation import RULES, RuleName, Truncation, end_offset_rule, rule_in_force
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 
 
@@ -84,9 +84,9 @@ def _table(
 ) -> Counterfactual:
     follower, leader, difference = roles
     versions = {version.broker: version for version in evidence.versions}
-    asking = _as_run(follower, versions.get(follower.broker), difference.end_offset)
-    answering = _as_run(leader, versions.get(leader.broker), leader.log_end_offset)
-    in_force = _in_force(versions.get(follower.broker))
+    asking = as_run(follower, versions.get(follower.broker), difference.end_offset)
+    answering = as_run(leader, versions.get(leader.broker), leader.log_end_offset)
+    in_force = rule_run_by(versions.get(follower.broker))
     known = "by newest epoch and log end" if leader in leaders and len(leaders) == 1 else "either could lead"
     return Counterfactual(
         follower=follower.broker,
@@ -100,14 +100,15 @@ def _table(
     )
 
 
-def _as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.Replica:
+def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.Replica:
     """The replica at an offset, searching its epochs as its broker's version does."""
     binary = parse_kafka_version(version.binary) if version and version.binary else None
     state = replica.at(end_offset)
     return state if binary is None else replace(state, end_offset_rule=end_offset_rule(binary))
 
 
-def _in_force(version: BrokerVersion | None) -> str | None:
+def rule_run_by(version: BrokerVersion | None) -> RuleName | None:
+    """The generation of the protocol by which a broker cuts its log as a follower; None where nothing tells."""
     if version is None or version.binary is None:
         return None
     spoken = version.inter_broker_protocol

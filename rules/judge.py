@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from rules.advice import advise
 from rules.compare import shared_range
 from rules.counterfactual import counterfactuals
 from rules.differences import with_differences
 from rules.evidence import PartitionEvidence, Replica
 from rules.expected import expected_high_watermark
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
-from rules.loss import losses
+from rules.loss import Loss, losses
 from rules.milestones import milestones
 from rules.rule import Rule
 from rules.sketch_draw import draw
@@ -27,6 +28,7 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
     evidence = with_differences(evidence)
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
+    billed = losses(evidence)
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
@@ -36,14 +38,21 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         counterfactuals=counterfactuals(evidence),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         undecided=tuple(undecided),
-        losses=losses(evidence),
+        losses=billed,
         milestones=milestones(evidence.moments) if _worth_telling(ordered) else (),
+        advice=advise(evidence, billed) if _to_decide(ordered, billed) else (),
         offsets_compared=_offsets_compared(evidence),
     )
 
 
 def _worth_telling(findings: Sequence[Finding]) -> bool:
     return any(finding.verdict == "violated" and finding.severity >= Severity.MEDIUM for finding in findings)
+
+
+def _to_decide(findings: Sequence[Finding], billed: Sequence[Loss]) -> bool:
+    """Whether a person has to choose a leader or to copy something: information alone may be an owed cut."""
+    owed = any(finding.rule == "TRUNC004" and finding.verdict == "violated" for finding in findings)
+    return owed or _worth_telling(findings) or any(loss.matters for loss in billed)
 
 
 def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Finding], list[RuleCoverage]]:

@@ -109,7 +109,7 @@ def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
 def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
     epoch, start, end = left_out.epoch, left_out.start, left_out.end
     proofs = [p.end_offset for p in committed(evidence.moments) if p.term == epoch and p.end_offset > start]
-    answers = [m for m in evidence.moments if _answered(m, epoch) and start <= (m.offset or 0) < end]
+    answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
     return Loss(
         epoch=epoch,
@@ -144,7 +144,8 @@ def _reused(evidence: PartitionEvidence, left_out: _LeftOut) -> int:
     return max([_written_since(evidence, left_out.next_epoch, left_out.start), *others])
 
 
-def _answered(moment: Moment, epoch: int) -> bool:
+def answered(moment: Moment, epoch: int) -> bool:
+    """Whether a producer was told that its records were written in this epoch."""
     written = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
     return written and moment.term == epoch and moment.acks != 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rules.advice import Advice
 from rules.counterfactual import Counterfactual
 from rules.finding import Finding
 from rules.loss import Loss
@@ -72,6 +73,8 @@ class PartitionVerdict:
     losses: tuple[Loss, ...] = ()
     milestones: tuple[Milestone, ...] = ()
     """Told only of partitions in which something of medium severity or above was found."""
+    advice: tuple[Advice, ...] = ()
+    """Where something is to be decided: a finding of medium severity or above, a cut that is owed, a loss."""
     claimed_only: tuple[int, ...] = ()
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
     offsets_compared: int = 0

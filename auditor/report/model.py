@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rules.advice import Advice, Candidate, Doomed, Gate, Stretch
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
 from rules.incident import Incident
 from rules.loss import Loss
 from rules.milestones import Milestone
+from rules.survivors import Survivor
 from rules.verdict import ReplicaVerdict
 
 __all__ = [
-    "AuditReport", "Counterfactual", "Coverage", "Incident", "Loss", "Milestone", "PlacedCounterfactual",
-    "PlacedHistory", "PlacedReplica", "ProtocolOutcome", "RefusalLine", "ReplicaVerdict", "UndecidedLine",
+    "Advice", "AuditReport", "Candidate", "Counterfactual", "Coverage", "Doomed", "Gate", "Incident", "Loss",
+    "Milestone", "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "ProtocolOutcome",
+    "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
 ]  # fmt: skip
 
 
@@ -102,6 +105,17 @@ class PlacedHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedAdvice:
+    """Advice with the partition it is about."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    advice: Advice
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
     """What an audit has to say."""
 
@@ -116,6 +130,7 @@ class AuditReport:
     refusals: tuple[RefusalLine, ...]
     coverage: Coverage
     histories: tuple[PlacedHistory, ...] = ()
+    advice: tuple[PlacedAdvice, ...] = ()
     interrupted: bool = False
 
     @property

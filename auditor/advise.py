@@ -1,0 +1,38 @@
+"""The advise command: audit the partitions asked for, and say whom to elect, what to copy, what not to restart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from auditor.audit import audit
+from auditor.config import AuditConfig, ConfigError
+from auditor.exit_codes import ExitCode
+from auditor.progress_bar import watched
+from auditor.report.advice import document, text
+from auditor.report.model import AuditReport, Gate, PlacedAdvice
+
+
+def run_advise(dumps: Sequence[Path], config: AuditConfig) -> tuple[str, ExitCode]:
+    """The advice, and how the process ends: with findings where something must not be done as things stand."""
+    if config.format not in ("terminal", "json"):
+        raise ConfigError(f"--format: expected one of terminal, json, found {config.format!r}")
+    with watched(quiet=config.quiet) as progress:
+        report = audit(dumps, config, progress)
+    told = document(report.advice) if config.format == "json" else text(report.advice)
+    return told, _code(report)
+
+
+def _code(report: AuditReport) -> ExitCode:
+    if report.interrupted:
+        return ExitCode.INTERRUPTED
+    going = {gate.going for placed in report.advice for gate in _gates(placed)}
+    if "no-go" in going:
+        return ExitCode.FINDINGS
+    return ExitCode.UNKNOWN if "unknown" in going or report.verdict == "unknown" else ExitCode.CLEAN
+
+
+def _gates(placed: PlacedAdvice) -> Sequence[Gate]:
+    """What decides: the best candidate, restarts and versions; that another election would cost more stops nobody."""
+    best = {f"elect broker {candidate.broker}" for candidate in placed.advice.candidates[:1]}
+    return [gate for gate in placed.advice.gates if gate.action in best or not gate.action.startswith("elect ")]

@@ -1,0 +1,8 @@
+"""What to do about a troubled partition: whom to elect and at what cost, and what must be copied before a restart."""
+
+from __future__ import annotations
+
+from rules.advice.model import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
+from rules.advice.weigh import advise
+
+__all__ = ["Advice", "Candidate", "Doomed", "Gate", "OwedCut", "Stretch", "advise"]

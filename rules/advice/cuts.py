@@ -1,0 +1,140 @@
+"""What following costs: the cut by the protocol in force, and which of the cut records nobody else is told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from rules.advice.model import OwedCut, Stretch
+from rules.counterfactual import as_run, rule_run_by
+from rules.evidence import PartitionEvidence, Replica
+from rules.history import committed
+from rules.loss import answered
+from rules.protocol import replica as protocol
+from rules.protocol.epochs import assign
+from rules.protocol.offsets import Epoch
+from rules.protocol.truncation import RULES, RuleName, after_first_fetch, consequence, truncate_on_fetch
+
+NEWEST: Final = "truncate-on-fetch"
+
+
+def owed_cuts(replicas: Sequence[Replica], evidence: PartitionEvidence) -> dict[tuple[str, str], OwedCut]:
+    """What each replica would cut under each other one as leader, by the paths of follower and leader."""
+    versions = {version.broker: version for version in evidence.versions}
+    states = {r.path: as_run(r, versions.get(r.broker), r.log_end_offset) for r in replicas}
+    elected = {path: _elected(state, evidence) for path, state in states.items()}
+    return {
+        (follower.path, leader.path): _owed_cut(
+            (follower, states[follower.path]),
+            (leader, elected[leader.path]),
+            rule_run_by(versions.get(follower.broker)),
+            evidence,
+        )
+        for follower in replicas
+        for leader in replicas
+        if follower is not leader
+    }
+
+
+def _owed_cut(
+    ours: tuple[Replica, protocol.Replica],
+    theirs: tuple[Replica, protocol.Replica],
+    name: RuleName | None,
+    evidence: PartitionEvidence,
+) -> OwedCut:
+    """The exchange between the two as they stand on their disks, played to its end."""
+    (follower, asking), (leader, answering) = ours, theirs
+    truncation = truncate_on_fetch(asking, answering) if name is None else RULES[name](asking, answering)
+    reset = None if truncation.rule == NEWEST else after_first_fetch(asking, answering, truncation)
+    kept = min(truncation.kept_log_end_offset, reset.kept_log_end_offset if reset else truncation.kept_log_end_offset)
+    cut_to = min(kept, follower.log_end_offset)
+    return OwedCut(
+        follower=follower.broker,
+        leader=leader.broker,
+        rule=truncation.rule,
+        in_force=name is not None,
+        log_end_offset=follower.log_end_offset,
+        cut_to=cut_to,
+        gone=tuple(_gone(follower, leader, cut_to, evidence)),
+        then=_parted(follower, leader, cut_to, evidence) or consequence(asking, answering, truncation),
+        because=reset.because if reset else truncation.because,
+    )
+
+
+def _elected(leader: protocol.Replica, evidence: PartitionEvidence) -> protocol.Replica:
+    """The leader after its election: a new epoch opens at its log end; where it keeps no epochs, it is as it was."""
+    if not leader.epochs:
+        return leader
+    epoch = Epoch(max(replica.last_known_epoch for replica in evidence.current) + 1)
+    return replace(leader, epochs=assign(leader.epochs, epoch, leader.log_end_offset))
+
+
+def _parted(
+    follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEvidence
+) -> Literal["diverges"] | None:
+    """Whether records that differ stay below the cut: epochs alone do not show what they share."""
+    pair = {id(follower), id(leader)}
+    apart = (d for d in evidence.differences if {id(d.left), id(d.right)} == pair)
+    return "diverges" if any(difference.start_offset < cut_to for difference in apart) else None
+
+
+def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEvidence) -> Iterator[Stretch]:
+    """What is cut and does not come back from the leader."""
+    for run in follower.log.epochs:
+        start = max(run.start_offset, cut_to)
+        for low, high in without(start, run.end_offset, held_alike(leader, follower, run.epoch, evidence)):
+            yield stretch_of(follower, run.epoch, low, high, evidence)
+
+
+def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Stretch:
+    """A stretch with what anybody was told of it: by proofs of its epoch, or by the replica's own high watermark."""
+    moments = evidence.moments
+    proofs = [proof.end_offset for proof in committed(moments) if proof.term == epoch]
+    if replica.high_watermark is not None:
+        proofs.append(replica.high_watermark.offset)
+    answers = [(m.offset or 0) + 1 for m in moments if answered(m, epoch) and start <= (m.offset or 0) < end]
+    return Stretch(
+        epoch=epoch,
+        start_offset=start,
+        end_offset=end,
+        committed_end=max(start, min(end, max(proofs, default=start))),
+        acknowledged_end=max([start, *answers]),
+    )
+
+
+def held_alike(other: Replica, replica: Replica, epoch: int, evidence: PartitionEvidence) -> list[tuple[int, int]]:
+    """Offsets at which another replica holds the same records of an epoch; without epochs, those that do not differ."""
+    same = [(run.start_offset, run.end_offset) for run in other.log.epochs if run.epoch == epoch]
+    pair = {id(other), id(replica)}
+    apart = [(d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair]
+    return [part for start, end in same for part in without(start, end, apart)]
+
+
+def without(start: int, end: int, taken: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The parts of a range that no other range covers."""
+    for low, high in sorted(taken):
+        if low < end and high > start:
+            if start < low:
+                yield start, low
+            start = max(start, high)
+    if start < end:
+        yield start, end
+
+
+def merged(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
+    """Stretches that several replicas hold, each offset of an epoch once."""
+    found: list[Stretch] = []
+    for stretch in sorted(stretches, key=lambda s: (s.epoch, s.start_offset)):
+        before = found[-1] if found else None
+        if before is None or before.epoch != stretch.epoch or stretch.start_offset > before.end_offset:
+            found.append(stretch)
+            continue
+        found[-1] = Stretch(
+            epoch=before.epoch,
+            start_offset=before.start_offset,
+            end_offset=max(before.end_offset, stretch.end_offset),
+            committed_end=max(before.committed_end, stretch.committed_end if stretch.told_of else 0),
+            acknowledged_end=max(before.acknowledged_end, stretch.acknowledged_end if stretch.told_of else 0),
+        )
+    return tuple(found)

@@ -1,0 +1,119 @@
+"""Go or no-go before a restart, an election, a change of versions: what would be lost, and what comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rules.advice.model import Candidate, Doomed, Gate, Going, Stretch
+from rules.counterfactual import rule_run_by
+from rules.evidence import PartitionEvidence, Replica
+from rules.loss import Loss
+from rules.survivors import Survivor
+
+
+def gates(
+    evidence: PartitionEvidence,
+    replicas: Sequence[Replica],
+    candidates: Sequence[Candidate],
+    doomed: Sequence[Doomed],
+    absent: Sequence[int],
+    losses: Sequence[Loss],
+) -> Iterator[Gate]:
+    """One gate a broker's restart, one an election, one for a change of protocol versions."""
+    in_order = sorted(replicas, key=lambda replica: replica.broker)
+    restarts = [_restart(r, [d for d in doomed if d.broker == r.broker], losses) for r in in_order]
+    yield from restarts
+    yield from _elections(candidates, absent)
+    yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"])
+
+
+def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss]) -> Gate:
+    action = f"restart broker {replica.broker}"
+    last = [d for d in doomed if d.stretch.told_of and not d.others]
+    leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
+    if last:
+        because = f"its return destroys the last copy of {_named(d.stretch for d in last)}: {last[0].because}"
+        return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
+    if leftovers:
+        paths = ", ".join(dict.fromkeys(s.path for s in leftovers))
+        return Gate(
+            action=action,
+            going="no-go",
+            because=f"a {leftovers[0].kind} holds lost records {_named(leftovers)} and does not outlive the start",
+            first=f"copy {paths}",
+        )
+    if doomed:
+        because = "it cuts records of which another copy stands or nobody was told"
+        return Gate(action=action, going="go", because=because)
+    return Gate(action=action, going="go", because="nothing that it holds is cut when it follows")
+
+
+def _fades(survivor: Survivor, broker: int) -> bool:
+    return survivor.broker == broker and survivor.kind in ("deleted file", "deleted dir")
+
+
+def _elections(candidates: Sequence[Candidate], absent: Sequence[int]) -> Iterator[Gate]:
+    for candidate in candidates:
+        action = f"elect broker {candidate.broker}"
+        going, because = _election(candidate, absent)
+        first = f"copy what the others hold: {_named(candidate.lacks)}" if candidate.lacks else ""
+        yield Gate(action=action, going=going, because=because, first=first)
+
+
+def _election(candidate: Candidate, absent: Sequence[int]) -> tuple[Going, str]:
+    if candidate.lacks:
+        return "no-go", f"it lacks {_named(candidate.lacks)}, which somebody was told are written"
+    apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
+    if apart:
+        cut = apart[0]
+        return "no-go", f"broker {cut.follower} would follow it by {cut.rule} and come out {_OUTCOME[cut.then]}"
+    if candidate.damage:
+        return "no-go", f"its log is damaged: {'; '.join(candidate.damage)}"
+    if absent:
+        brokers = ", ".join(map(str, absent))
+        return "unknown", f"brokers {brokers} are assigned and not in this dump: they may hold more"
+    return "go", "no other replica here holds anything that somebody was told is written and it lacks"
+
+
+_OUTCOME = {
+    "diverges": "with other records at the same offsets",
+    "hole": "with a hole in its log",
+    "stuck": "unable to append",
+}
+
+
+def _named(stretches: Iterable[Stretch | Survivor]) -> str:
+    return ", ".join(f"[{s.start_offset}, {s.end_offset}) of epoch {s.epoch}" for s in stretches)
+
+
+def _versions(evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate]) -> Gate:
+    """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
+    action = "restart all brokers one by one, or change the inter-broker protocol version"
+    if barred:
+        first = "; ".join(gate.first for gate in barred)
+        return Gate(action=action, going="no-go", because=f"it would {barred[0].action}, see there", first=first)
+    versions = {version.broker: version for version in evidence.versions}
+    rules = {replica.broker: rule_run_by(versions.get(replica.broker)) for replica in replicas}
+    old = [broker for broker, rule in sorted(rules.items()) if rule in ("hw-truncation", "kip-101")]
+    if old:
+        names = ", ".join(f"broker {broker} ({rules[broker]})" for broker in old)
+        because = f"these followers do not ask their leader by epoch and offset: {names}; logs may part or lose"
+        return Gate(action=action, going="no-go", because=because, first="wait for every replica to be in sync")
+    bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
+    exposed = [r for r in bare if _at_risk(r)]
+    if exposed:
+        names = ", ".join(f"broker {r.broker} [{_watermark(r)}, {r.log_end_offset})" for r in exposed)
+        because = f"without leader epochs a restarted follower cuts to its high watermark: {names} would go"
+        return Gate(action=action, going="no-go", because=because, first="let the high watermark reach the log end")
+    if None in rules.values():
+        return Gate(action=action, going="unknown", because="no log tells which versions the brokers run")
+    return Gate(action=action, going="go", because="every follower asks its leader by epoch and offset before it cuts")
+
+
+def _at_risk(replica: Replica) -> bool:
+    return _watermark(replica) < replica.log_end_offset
+
+
+def _watermark(replica: Replica) -> int:
+    claimed = replica.high_watermark.offset if replica.high_watermark else replica.log_start_offset
+    return max(claimed, replica.log_start_offset)

@@ -1,0 +1,105 @@
+"""Advice as values: stretches of records, cuts that are owed, candidates with their costs, gates before an action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rules.survivors import Survivor
+
+Going = Literal["go", "no-go", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Records of one epoch on one replica, and what somebody was told of them."""
+
+    epoch: int
+    start_offset: int
+    end_offset: int
+    committed_end: int
+    """Offsets from the start up to here were certainly committed."""
+    acknowledged_end: int
+    """Offsets up to here were answered to producers; the last batch counts its first record."""
+
+    @property
+    def told_of(self) -> bool:
+        """Whether anybody was told that something of it was written."""
+        return max(self.committed_end, self.acknowledged_end) > self.start_offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwedCut:
+    """What a replica does to its log when it follows another one, by the protocol that it runs."""
+
+    follower: int
+    leader: int
+    rule: str
+    """The generation of the protocol that decides."""
+    in_force: bool
+    """Whether the follower's versions say so; else the newest generation was taken."""
+    log_end_offset: int
+    cut_to: int
+    gone: tuple[Stretch, ...]
+    """What the follower loses and the leader does not hold."""
+    then: str
+    """What becomes of the two logs: agrees, diverges, hole, stuck."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A replica that could lead."""
+
+    broker: int
+    path: str
+    last_epoch: int
+    log_end_offset: int
+    damage: tuple[str, ...]
+    """Known damage of its log; empty for a sound one."""
+    stopped_in_order: bool
+    """Whether its broker left a clean-shutdown marker; without one the tail is recovered, or was copied live."""
+    lacks: tuple[Stretch, ...]
+    """Committed or acknowledged records on other replicas that go when it leads."""
+    cuts: tuple[OwedCut, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doomed:
+    """Records that the return of a broker destroys, and where else they stand."""
+
+    broker: int
+    path: str
+    stretch: Stretch
+    spans: tuple[Survivor, ...]
+    """The copy itself, with its bytes."""
+    others: tuple[Survivor, ...]
+    """Other copies; none makes this the last one."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """Whether an action may be taken, and what comes first."""
+
+    action: str
+    going: Going
+    because: str
+    first: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The advice on one incarnation of a partition."""
+
+    topic_id: str | None
+    assignment: tuple[int, ...]
+    """The brokers that the partition is assigned to, as far as the evidence tells."""
+    absent: tuple[int, ...]
+    """Assigned brokers whose disks are not in the dump; they may hold more than all that are."""
+    leaders: tuple[int, ...]
+    """Whom the epoch protocol would let the others follow; several where the disks cannot tell."""
+    candidates: tuple[Candidate, ...]
+    """Best first."""
+    doomed: tuple[Doomed, ...]
+    gates: tuple[Gate, ...]

@@ -1,0 +1,167 @@
+"""Advice: whom to elect at what cost, what a return destroys, and when to say no."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rules.advice import Advice, Candidate, Gate, advise
+from rules.catalog import RULES
+from rules.differences import with_differences
+from rules.evidence import PartitionEvidence
+from rules.judge import judge
+from rules.loss import losses
+from rules.sketch import read_sketch
+
+NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\nkafka 3 3.9.1 ibp 3.9\n"
+DEPOSED = NEW + "broker 1 0000000|\nbroker 2 0000111|\nbroker 3 0000111|\n"
+
+
+def evidence(drawing: str) -> PartitionEvidence:
+    return with_differences(read_sketch(drawing).evidence)
+
+
+def advice_on(drawing: str) -> Advice:
+    drawn = evidence(drawing)
+    (told,) = advise(drawn, losses(drawn))
+    return told
+
+
+def candidate(told: Advice, broker: int) -> Candidate:
+    return next(c for c in told.candidates if c.broker == broker)
+
+
+def gate(told: Advice, action: str) -> Gate:
+    return next(g for g in told.gates if g.action == action)
+
+
+def test_candidates_rank_by_epoch_then_log_end() -> None:
+    told = advice_on(NEW + "broker 1 00000000|\nbroker 2 000011|\nbroker 3 0000111|\n")
+    assert [c.broker for c in told.candidates] == [3, 2, 1]
+    assert told.leaders == (3,)
+
+
+def test_equal_logs_rank_by_health_and_by_how_the_broker_stopped() -> None:
+    told = advice_on("broker 1 0000! | ; hw 4\nbroker 2 00000| ; unclean\nbroker 3 00000|\n".replace("! |", "!|"))
+    assert [c.broker for c in told.candidates] == [3, 2, 1]
+    assert "1 batches fail their checksum" in candidate(told, 1).damage
+    assert not candidate(told, 2).stopped_in_order
+
+
+def test_each_choice_has_its_price() -> None:
+    told = advice_on(DEPOSED)
+    (lost,) = candidate(told, 2).lacks
+    assert (lost.epoch, lost.start_offset, lost.end_offset, lost.committed_end) == (0, 4, 7, 7)
+    (other,) = candidate(told, 1).lacks
+    assert (other.epoch, other.start_offset, other.end_offset, other.committed_end) == (1, 4, 7, 7)
+    assert {(cut.follower, cut.cut_to) for cut in candidate(told, 1).cuts} == {(2, 4), (3, 4)}
+    assert {(cut.follower, cut.cut_to) for cut in candidate(told, 2).cuts} == {(1, 4), (3, 7)}
+
+
+def test_the_return_of_the_deposed_leader_destroys_the_last_copy() -> None:
+    told = advice_on(DEPOSED)
+    (doomed,) = told.doomed
+    assert (doomed.broker, doomed.stretch.start_offset, doomed.stretch.end_offset) == (1, 4, 7)
+    assert doomed.others == ()
+    assert [copy.path for copy in doomed.spans] == ["broker-1/t-0"]
+    assert gate(told, "restart broker 1").going == "no-go"
+    assert gate(told, "restart broker 1").first == "copy broker-1/t-0"
+    assert gate(told, "restart broker 2").going == "go"
+    assert gate(told, "elect broker 2").going == "no-go"
+
+
+def test_a_second_copy_opens_the_gate() -> None:
+    told = advice_on(NEW + "broker 1 0000000|\nbroker 2 0000111|\nbroker 3 0000000| ; stray\n")
+    assert [copy.kind for doomed in told.doomed for copy in doomed.others] == ["stray dir"]
+    assert gate(told, "restart broker 1").going == "go"
+
+
+def test_what_nobody_was_told_of_may_go() -> None:
+    told = advice_on(NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n")
+    assert [d.stretch.told_of for d in told.doomed] == [False]
+    assert gate(told, "restart broker 1").going == "go"
+    assert gate(told, "elect broker 2").going == "go"
+
+
+def test_an_answer_to_a_producer_is_somebody_told() -> None:
+    told = advice_on(
+        NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n"
+        "t1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 5 acks=1\nt3 leads 2 epoch 1 at 4 hw 4\n"
+    )
+    (lost,) = candidate(told, 2).lacks
+    assert (lost.committed_end, lost.acknowledged_end) == (4, 6)
+    assert gate(told, "restart broker 1").going == "no-go"
+
+
+def test_a_leader_that_lacks_the_tail_cuts_everyone_to_its_end() -> None:
+    told = advice_on(NEW + "broker 1 000|\nbroker 2 00000|\nbroker 3 00000|\n")
+    assert {(cut.follower, cut.cut_to) for cut in candidate(told, 1).cuts} == {(2, 3), (3, 3)}
+    assert [(s.start_offset, s.end_offset) for s in candidate(told, 1).lacks] == [(3, 5)]
+    assert gate(told, "elect broker 1").going == "no-go"
+    assert gate(told, "elect broker 2").going == "go"
+
+
+def test_old_protocols_bar_a_rolling_restart() -> None:
+    told = advice_on("kafka 1 0.10.2.1\nkafka 2 1.1.1 ibp 1.1\nbroker 1 0000|\nbroker 2 0000|\n")
+    rolling = told.gates[-1]
+    assert rolling.going == "no-go"
+    assert "broker 1 (hw-truncation), broker 2 (kip-101)" in rolling.because
+
+
+def test_a_replica_without_epochs_is_cut_at_its_high_watermark() -> None:
+    told = advice_on("kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\nbroker 1 ----|--\nbroker 2 ------|\n")
+    assert told.gates[-1].going == "no-go"
+    assert "broker 1 [4, 6)" in told.gates[-1].because
+
+
+def test_unknown_versions_leave_the_gate_open_for_doubt() -> None:
+    assert advice_on("broker 1 0000|\nbroker 2 0000|\n").gates[-1].going == "unknown"
+    assert advice_on(NEW + "broker 1 0000|\nbroker 2 0000|\n").gates[-1].going == "go"
+
+
+def test_records_that_differ_below_the_cut_are_no_equal_outcome() -> None:
+    told = advice_on(NEW + "broker 1 001a1a|\nbroker 2 001b1b|\n")
+    assert {cut.then for c in told.candidates for cut in c.cuts} == {"diverges"}
+    assert gate(told, "elect broker 1").going == "no-go"
+
+
+def test_a_barred_restart_bars_the_rolling_one() -> None:
+    assert advice_on(DEPOSED).gates[-1].going == "no-go"
+
+
+def test_topics_of_one_name_are_advised_on_apart() -> None:
+    drawn = evidence("broker 1 000| ; topic-id a\nbroker 2 000000| ; topic-id b\nbroker 3 0000| ; topic-id b\n")
+    told = advise(drawn)
+    assert {advice.topic_id: tuple(c.broker for c in advice.candidates) for advice in told} == {"a": (1,), "b": (2, 3)}
+
+
+def test_advice_is_only_given_where_something_is_to_be_decided() -> None:
+    assert judge(read_sketch(NEW + "broker 1 0000|\nbroker 2 0000|\n").evidence, RULES).advice == ()
+    assert judge(read_sketch(DEPOSED).evidence, RULES).advice != ()
+
+
+lineages = st.lists(st.integers(0, 3), min_size=1, max_size=8).map(sorted)
+
+
+@given(st.lists(lineages, min_size=2, max_size=4), st.data())
+def test_what_goes_is_what_the_leader_does_not_hold(logs: list[list[int]], data: st.DataObject) -> None:
+    marks = [data.draw(st.integers(0, len(log))) for log in logs]
+    lines = [
+        f"broker {number} {''.join(map(str, log[:mark]))}|{''.join(map(str, log[mark:]))}"
+        for number, (log, mark) in enumerate(zip(logs, marks, strict=True), start=1)
+    ]
+    told = advice_on("\n".join(lines))
+    held = {number: set(enumerate(log)) for number, log in enumerate(logs, start=1)}
+    for choice in told.candidates:
+        for cut in choice.cuts:
+            gone = {(offset, s.epoch) for s in cut.gone for offset in range(s.start_offset, s.end_offset)}
+            cut_off = {(offset, epoch) for offset, epoch in held[cut.follower] if offset >= cut.cut_to}
+            assert gone == cut_off - held[choice.broker]
+            if cut.then == "agrees":
+                assert {(o, e) for o, e in held[cut.follower] if o < cut.cut_to} <= held[choice.broker]
+    for doomed in told.doomed:
+        stretch = doomed.stretch
+        records = {(offset, stretch.epoch) for offset in range(stretch.start_offset, stretch.end_offset)}
+        assert {copy.broker for copy in doomed.others} == {
+            broker for broker, records_held in held.items() if records <= records_held and broker != doomed.broker
+        }
