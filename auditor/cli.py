@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
+from auditor.cli_incident import advise, postmortem, salvage
 from auditor.cli_options import (
     AUDITS,
     COMMANDS,
@@ -37,19 +38,14 @@ from auditor.cli_options import (
     Quiet,
     ReportFile,
     RuleName,
-    SalvagedBroker,
-    Target,
     Topics,
-    Understood,
     Verbose,
 )
+from auditor.cli_settings import settings_of
 from auditor.cli_simulate import Compare, SimulatedFormat, SimulatedProtocol, SimulatedScript, SimulatedVersion
 from auditor.cli_timeline import timeline
 from auditor.exit_codes import ExitCode
 from auditor.version import tool_version
-
-if TYPE_CHECKING:
-    from auditor.config import AuditConfig
 
 app = typer.Typer(
     name="tidemark",
@@ -109,27 +105,7 @@ def audit(  # noqa: PLR0913 - one parameter an option: the command line's table 
     with _one_sentence():
         from auditor.run_audit import run_audit
 
-        code = run_audit(dump, _settings(given, config))
-    raise typer.Exit(code)
-
-
-@app.command(short_help="Write the incident report: what happened, what it cost, who must act.")
-def postmortem(
-    dump: Dumps,
-    *,
-    topic: Topics = None,
-    partition: Partitions = None,
-    level: Level = None,
-    engine: Engine = None,
-    output: Output = None,
-    config: ConfigFile = None,
-) -> None:
-    """Audit, and write the incident report in Markdown that reads as plain text."""
-    given = {"topic": topic, "partition": partition, "level": level, "engine": engine, "output": output}
-    with _one_sentence():
-        from auditor.run_audit import run_audit
-
-        code = run_audit(dump, _settings({**given, "format": "postmortem"}, config))
+        code = run_audit(dump, settings_of(given, config))
     raise typer.Exit(code)
 
 
@@ -191,48 +167,6 @@ def simulate(
         )
 
 
-@app.command(short_help="Say whom to elect, what to copy, and what not to restart.")
-def advise(
-    dump: Dumps,
-    *,
-    topic: Topics = None,
-    partition: Partitions = None,
-    level: Level = None,
-    engine: Engine = None,
-    format: Format = None,  # noqa: A002 - the option's name
-    config: ConfigFile = None,
-) -> None:
-    """Say of every troubled partition who could lead at what cost, what a restart destroys, and what to copy first."""
-    given = {"topic": topic, "partition": partition, "level": level, "engine": engine, "format": format}
-    with _one_sentence():
-        from auditor.advise import run_advise
-
-        told, code = run_advise(dump, _settings(given, config))
-        _say(told)
-    raise typer.Exit(code)
-
-
-@app.command(short_help="Write lost records from a copy that still stands to a file.")
-def salvage(
-    finding: FindingId,
-    *,
-    to: Target,
-    report: ReportFile = None,
-    dump: DumpFolder = None,
-    broker: SalvagedBroker = None,
-    yes_i_understand: Understood = False,
-) -> None:
-    """Write the records that a finding calls lost to a new file of JSON lines, and say from where and at what risk."""
-    with _one_sentence():
-        from auditor.salvage import SalvageRequest, run_salvage
-
-        request = SalvageRequest(
-            finding=finding, target=to, report=report, dump=dump, broker=broker, understood=yes_i_understand
-        )
-        _say(run_salvage(request))
-    raise typer.Exit(ExitCode.CLEAN if yes_i_understand else ExitCode.COULD_NOT_RUN)
-
-
 @app.command(short_help="Say what this machine has, and what it lacks.")
 def doctor() -> None:
     """Say what this machine has (Python, Java, Spark, memory, cores) and what to do about what is missing."""
@@ -242,18 +176,6 @@ def doctor() -> None:
         diagnosis = diagnose()
         _say(render(diagnosis))
     raise typer.Exit(ExitCode.CLEAN if diagnosis.ready else ExitCode.COULD_NOT_RUN)
-
-
-def _settings(given: Mapping[str, object], config: Path | None) -> AuditConfig:
-    """What flags, variables and the file say together: a flag outranks the variable, the variable the file."""
-    from auditor.config import AuditConfig, as_variable, environment, merge, read_config
-
-    file = config or (Path(named) if (named := os.environ.get("TIDEMARK_CONFIG")) else None)
-    settings = AuditConfig()
-    if file is not None:
-        settings = merge(settings, read_config(file), lambda name: f"{file}: {name.replace('_', '-')}")
-    settings = merge(settings, environment(os.environ), as_variable)
-    return merge(settings, {name: value for name, value in given.items() if value not in (None, [], ())})
 
 
 def main() -> NoReturn:
@@ -280,6 +202,9 @@ def _one_sentence() -> Iterator[None]:
 
 
 app.command(short_help="Draw one partition's history, expected beside told.")(_one_sentence()(timeline))
+app.command(short_help="Write the incident report: what it cost, and who must act.")(_one_sentence()(postmortem))
+app.command(short_help="Say whom to elect, what to copy, and what not to restart.")(_one_sentence()(advise))
+app.command(short_help="Write lost records from a copy that still stands to a file.")(_one_sentence()(salvage))
 
 
 def _fail(error: Exception) -> NoReturn:

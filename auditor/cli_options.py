@@ -143,10 +143,3 @@ BytesShown = Annotated[
 Payloads = Annotated[
     bool, typer.Option("--print-data-log", help="Also show record payloads, which are hidden otherwise.")
 ]
-Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
-SalvagedBroker = Annotated[
-    int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")
-]
-Understood = Annotated[
-    bool, typer.Option("--yes-i-understand", help="Write; without it the command only says what it would write.")
-]

@@ -170,7 +170,7 @@ LAWS: Final = (
         says="the report's model is made of what the judges say",
         ours=(
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
-            *("rules.loss", "rules.milestones"),
+            *("rules.loss", "rules.milestones", "rules.advice", "rules.survivors"),
         ),
     ),
     Law(
