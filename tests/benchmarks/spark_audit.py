@@ -1,0 +1,168 @@
+"""What an audit by the Spark engine costs on this machine: wall time, bytes shuffled, memory of the driver.
+
+    python -m tests.benchmarks.spark_audit [--size MIB] [--batch BYTES] [--sample NAME]
+
+First the whole command on a recorded incident, as a user runs it. Then an audit of a generated dump of three equal
+replicas, in a process of its own; Spark's event log says what was shuffled, the system what the driver held. On
+one machine the driver's JVM runs the tasks too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from parsers.writers.segments import batch_bytes
+
+MIB = 1 << 20
+REPLICAS = 3
+TEMPLATES = 512
+RECORD_BYTES = 160
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def write_dump(folder: Path, size: int, batch_size: int) -> int:
+    """Three brokers with the same log of one partition, about `size` bytes together; the bytes of segments."""
+    written = 0
+    for broker in range(1, REPLICAS + 1):
+        log_dir = folder / f"broker-{broker}"
+        replica = log_dir / "pay-0"
+        replica.mkdir(parents=True)
+        (log_dir / "meta.properties").write_text(f"version=0\nbroker.id={broker}\n")
+        written += write_segment(replica / f"{0:020}.log", size // REPLICAS, batch_size)
+        (replica / "leader-epoch-checkpoint").write_text("0\n1\n3 0\n")
+    return written
+
+
+def write_segment(path: Path, size: int, batch_size: int) -> int:
+    """A segment of about `size` bytes, every batch full of records of everyday size; the same bytes each time."""
+    generator = np.random.default_rng(batch_size)
+    records = max(1, batch_size // RECORD_BYTES)
+    batches = [
+        batch_bytes(
+            base_offset=0,
+            leader_epoch=3,
+            payload=generator.bytes(batch_size - 61),
+            record_count=records,
+            last_offset_delta=records - 1,
+        )
+        for _ in range(TEMPLATES)
+    ]
+    block = np.frombuffer(b"".join(batches), dtype=np.uint8).reshape(TEMPLATES, batch_size).copy()
+    written = 0
+    with path.open("wb") as file:
+        while written < size:
+            # The base offset lies outside the checksum, so that one set of batches serves for the whole file.
+            first = written // batch_size
+            bases = np.arange(first, first + TEMPLATES, dtype=">i8") * records
+            block[:, :8] = bases.astype(">i8").view(np.uint8).reshape(TEMPLATES, 8)
+            written += file.write(block.tobytes())
+    return written
+
+
+def whole_command(dump: Path) -> float:
+    """Seconds of the default audit of a dump, from the shell's point of view."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "auditor.cli", "audit", str(dump), "-q", "--format", "json", "--exit-zero"]
+    subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - begin
+
+
+def audited(dump: Path, events: Path) -> None:
+    """Audit in this process with Spark's event log on, and print what it took."""
+    from pyspark.sql import SparkSession
+
+    from auditor.audit import audit
+    from auditor.config import AuditConfig
+    from spark_jobs.session import build_session
+
+    # Read by the JVM when it starts, so that the session is otherwise the tool's own.
+    os.environ["SPARK_CONF_DIR"] = str(events)
+    build_session("tidemark benchmark")
+    begin = time.perf_counter()
+    report = audit(dump, AuditConfig(engine="spark"))
+    seconds = time.perf_counter() - begin
+    session = SparkSession.getActiveSession()
+    gateway = session.sparkContext._jvm if session else None
+    if session is None or gateway is None:
+        raise SystemExit("the engine left no session behind")
+    told = {
+        "seconds": seconds,
+        "verdict": report.verdict,
+        "batches": report.coverage.batches,
+        "driver": peak_memory(os.getpid()),
+        "jvm": peak_memory(gateway.java.lang.ProcessHandle.current().pid()),
+    }
+    session.stop()
+    print(json.dumps(told))
+
+
+def peak_memory(process: int) -> int:
+    """The most bytes that a process has held at once."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise SystemExit("this system does not tell VmHWM")
+
+
+def shuffled(events: Path) -> tuple[int, int]:
+    """Bytes written to shuffles and tasks run, from Spark's event log."""
+    written = tasks = 0
+    for path in sorted(events.rglob("*")):
+        if not path.is_file() or path.suffix == ".conf":
+            continue
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith('{"Event":"SparkListenerTaskEnd"'):
+                metrics = json.loads(line).get("Task Metrics") or {}
+                written += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+                tasks += 1
+    return written, tasks
+
+
+def generated(size: int, batch_size: int) -> None:
+    """Audit a generated dump and print one line."""
+    folder = Path(tempfile.mkdtemp(prefix="tidemark-benchmark-"))
+    try:
+        events = folder / "events"
+        events.mkdir()
+        settings = f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {events.as_uri()}\n"
+        (events / "spark-defaults.conf").write_text(settings)
+        bytes_written = write_dump(folder / "dump", size, batch_size)
+        command = [sys.executable, "-m", "tests.benchmarks.spark_audit", "--inside", str(folder / "dump"), str(events)]
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+        told = json.loads(done.stdout.splitlines()[-1])
+        shuffle, tasks = shuffled(events)
+    finally:
+        shutil.rmtree(folder)
+    print(f"{bytes_written / MIB:.0f} MiB in {batch_size} B batches ({told['batches']}), verdict {told['verdict']}")
+    print(f"  audit {told['seconds']:.1f} s beside the session's start, {tasks} tasks")
+    print(f"  shuffled {shuffle} B, {shuffle / bytes_written:.4%} of the segments")
+    print(f"  driver peak {told['driver'] / MIB:.0f} MiB in Python, {told['jvm'] / MIB:.0f} MiB in the JVM")
+
+
+def main() -> None:
+    """Parse the options and measure."""
+    parser = argparse.ArgumentParser(description="Measure audits by the Spark engine.")
+    parser.add_argument("--size", type=int, default=1024, help="MiB of segments")
+    parser.add_argument("--batch", type=int, default=16 * 1024, help="bytes a batch")
+    parser.add_argument("--sample", default="fast_failover_kip101")
+    parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        audited(*options.inside)
+        return
+    print(f"{options.sample}: {whole_command(ROOT / 'sample_logs' / options.sample / 'dump'):.1f} s whole process")
+    generated(options.size * MIB, options.batch)
+
+
+if __name__ == "__main__":
+    main()
