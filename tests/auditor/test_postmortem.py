@@ -1,0 +1,199 @@
+"""The incident report says what happened and nothing else: facts as recorded, words escaped, the same every time."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import run
+from dumps_at_hand import SAMPLES
+from lost_records import unclean
+
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.report.markdown import code, text
+from auditor.report.model import AuditReport, RefusalLine
+from auditor.report.postmortem import render
+from parsers.provenance import Span
+from parsers.tables import from_arrow, to_arrow
+from rules.finding import Exhibit, Severity
+from rules.verdict import PartitionVerdict
+from tests.lab.sample_reports import report_on
+
+HOSTILE = "x<script>alert(1)</script> ![a](http://e) [b](http://e) `c` |d| *e* _f_ \x1b[2J\u202e\n# g"
+
+
+def truth(case: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((SAMPLES / case / "truth.json").read_text(encoding="utf-8"))
+    return told
+
+
+def report(case: str) -> AuditReport:
+    return report_on(SAMPLES / case)
+
+
+def bill(case: str) -> list[str]:
+    """The cells of the one line of the bill."""
+    lines = [line for line in render(report(case)).splitlines() if line.startswith("| ") and "(broker" in line]
+    assert len(lines) == 1
+    return [cell.strip() for cell in lines[0].strip("|").split(" | ")]
+
+
+def spoken(start: int, end: int) -> str:
+    return f"[{start}, {end})"
+
+
+def test_an_unclean_election_costs_what_was_lost() -> None:
+    told = truth("unclean_rejoined")
+    lost, again = told["lost"], told["acked"]["after"]
+    place, offsets, committed, acknowledged, change, reused, standing = bill("unclean_rejoined")
+    assert place == f"{told['topic']}-{told['partition']}"
+    assert offsets == f"{spoken(*lost)} ({told['acked_lost']})"
+    assert committed == acknowledged == spoken(*told["acked"]["lost"])
+    assert f"(broker {told['old_leader']}) to epoch 1 (broker {told['new_leader']})" in change
+    assert reused == spoken(*again)
+    assert standing == "nobody"
+
+
+def test_a_fast_fail_over_is_told_with_its_lost_and_its_written_offsets() -> None:
+    told = truth("fast_failover_kip101")
+    lost = spoken(told["a_wrote"][0], told["a_wrote"][-1] + 1)
+    _, offsets, committed, _, change, reused, standing = bill("fast_failover_kip101")
+    assert offsets == f"{lost} ({len(told['a_wrote'])})"
+    assert committed == lost
+    assert "epoch 0 (broker 1) to epoch 1 (broker 2)" in change
+    assert reused == spoken(told["b_wrote"][0], told["b_wrote"][-1] + 1)
+    assert standing == f"broker 1, replica: {lost} (led again)"
+
+
+def test_lost_pages_of_a_format_without_epochs_still_stand_on_the_deposed_leader() -> None:
+    told = truth("lost_pages_hw")
+    _, offsets, committed, _, change, reused, standing = bill("lost_pages_hw")
+    assert offsets == f"{spoken(*told['lost'])} (20)"
+    assert committed == reused == spoken(*told["lost"])
+    assert "(broker 1) to epoch 1 (broker 2)" in change
+    assert standing == f"broker 1, replica: {spoken(*told['lost'])}"
+
+
+def test_acknowledged_by_one_is_told_apart_from_committed() -> None:
+    told = truth("acks_one_lost")
+    start, end = told["acked_by_leader_alone"]
+    _, offsets, committed, acknowledged, change, reused, _ = bill("acks_one_lost")
+    assert offsets == f"{spoken(start, end)} ({end - start})"
+    assert committed == "none"
+    assert acknowledged == f"{spoken(start, start + 11)} at least, {spoken(start, end)} at most"
+    assert f"(broker {told['new_leader']})" in change
+    assert reused == spoken(*told["then"])
+
+
+def test_a_healthy_cluster_has_nothing_to_report() -> None:
+    told = render(report("clean_mixed"))
+    assert "Nothing of medium severity or above was found." in told
+    assert "Nobody, as far as this evidence goes." in told
+    assert "Verdict: **clean**" in told
+
+
+@pytest.mark.parametrize("place", ["replica", "deleted file", "deleted dir", "stray dir"])
+def test_a_copy_that_still_stands_is_named_before_anybody_restarts(place: str, tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", place, logs=True)
+    told = render(audit(dump, AuditConfig(engine="local", topic=("pay",))))
+    assert f"broker 1, {place}: [100, 150)" in told
+    assert "Operators: copy pay-0 [100, 150) from broker 1's " + place in told
+
+
+def test_the_same_dump_gives_the_same_words_wherever_it_lies(tmp_path: Path) -> None:
+    words = []
+    for name in ("here", "there"):
+        dump = unclean(tmp_path / name / "dump", "deleted file", logs=True)
+        words.append(render(audit(dump, AuditConfig(engine="local"))))
+    assert words[0] == words[1]
+    assert str(tmp_path) not in words[0]
+
+
+def test_no_clock_of_this_machine_is_read() -> None:
+    told = render(report("unclean_rejoined"))
+    witnessed = {milestone.time for history in report("unclean_rejoined").histories for milestone in history.milestones}
+    days = set(re.findall(r"\d{4}-\d\d-\d\d", told))
+    assert days == {"2026-11-21"}, "the day of the recording, and no other"
+    assert witnessed
+
+
+def test_every_finding_is_told_with_its_bytes() -> None:
+    told = render(report("unclean_rejoined"))
+    worth_it = [f for f in report("unclean_rejoined").violations if f.severity >= Severity.MEDIUM]
+    assert {"LEAD001", "ACK001", "TRUNC001"} <= {finding.rule for finding in worth_it}
+    for finding in worth_it:
+        assert finding.id in told
+        for exhibit in finding.exhibits:
+            assert f"`{exhibit.span.source}` bytes [{exhibit.span.start}, {exhibit.span.end})" in told
+
+
+def test_hostile_words_neither_mark_up_nor_move_the_cursor() -> None:
+    honest = report("unclean_rejoined")
+    span = Span(source=HOSTILE, start=0, end=1)
+    findings = tuple(
+        replace(f, message=HOSTILE, topic=HOSTILE, exhibits=(Exhibit(span=span, role=HOSTILE),))
+        for f in honest.findings
+    )
+    refused = RefusalLine(kind="unreadable", expected=HOSTILE, found=HOSTILE, path=HOSTILE, start=0, end=1)
+    incidents = tuple(replace(incident, title=HOSTILE) for incident in honest.incidents)
+    told = render(replace(honest, findings=findings, incidents=incidents, refusals=(refused,)))
+    assert "\x1b" not in told
+    assert "\u202e" not in told
+    assert not re.search(r"(?<!\\)<script", re.sub(r"`[^`]*`", "", told))
+    assert not re.search(r"\]\((?!\\)", re.sub(r"`[^`]*`", "", told).replace(r"]\(", ""))
+    assert not any(line.startswith("# g") for line in told.splitlines())
+    assert [line for line in told.splitlines() if line.startswith("# ")] == ["# Incident report"]
+
+
+@pytest.mark.parametrize("words", ["pay-0", "my_topic_1", "offsets [100, 150)", "epoch 0 (broker 1)", "a.b-c: d"])
+def test_honest_words_are_left_as_they_are(words: str) -> None:
+    assert text(words) == words
+
+
+def test_code_cannot_be_ended_from_inside() -> None:
+    assert code("a`b|c") == "`a%60b%7Cc`"
+
+
+def test_the_command_writes_it_and_ends_as_an_audit_does(tmp_path: Path) -> None:
+    target = tmp_path / "report.md"
+    dump = SAMPLES / "fast_failover_kip101" / "dump"
+    asked = ("postmortem", str(dump), "--engine", "local", "--topic", "ff")
+    ended = run(*asked, "--output", str(target), XDG_CACHE_HOME=str(tmp_path))
+    assert ended.code == 1
+    assert target.read_text(encoding="utf-8").startswith("# Incident report\n")
+    same = run("audit", *asked[1:], "--format", "postmortem", XDG_CACHE_HOME=str(tmp_path))
+    assert same.out == target.read_text(encoding="utf-8")
+
+
+def test_advice_is_given_on_the_command_line(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica", logs=True)
+    ended = run("advise", str(dump), "--engine", "local", "--topic", "pay", "--format", "json")
+    assert ended.code == 1
+    (told,) = json.loads(ended.out)["partitions"]
+    assert told["election"] == {"partitions": [{"topic": "pay", "partition": 0}]}
+    assert told["reassignments"][0]["reassignment"]["partitions"][0]["replicas"] == [2, 1, 3]
+    (doomed,) = told["doomed"]
+    stretch = doomed["stretch"]
+    assert (doomed["broker"], stretch["startOffset"], stretch["endOffset"]) == (1, 100, 150)
+    assert doomed["spans"][0]["spans"][0]["source"] == "broker-1/data/pay-0/00000000000000000000.log"
+
+
+def test_what_is_judged_travels_whole(tmp_path: Path) -> None:
+    """Both engines tell of survivors and advice: what a task sends to the driver comes back as it was."""
+    from auditor.audit import prepare
+    from auditor.dumps import gather
+    from auditor.engines import local
+    from auditor.engines.progress import Silent
+
+    dump = unclean(tmp_path / "dump", "deleted file", logs=True)
+    config = AuditConfig(engine="local", topic=("pay",))
+    prepared = prepare(gather(dump), config)
+    verdicts = [*local.run(prepared.units, prepared.surroundings, Silent(), config.selection)]
+    assert any(loss.survivors for verdict in verdicts for loss in verdict.losses)
+    assert any(verdict.advice for verdict in verdicts)
+    assert [*from_arrow(to_arrow(verdicts, PartitionVerdict), PartitionVerdict)] == verdicts
