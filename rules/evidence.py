@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
-from rules.history import Moment, epoch_starts, openings_below_committed
-from rules.replay import Replay, replay
+from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
+from rules.replay import Course, LeaderRow, Replay, Told, replay
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -28,12 +28,15 @@ __all__ = [
     "METADATA_TOPIC",
     "NO_EPOCH_FILE",
     "BrokerVersion",
+    "Committed",
+    "Course",
     "Cut",
     "Difference",
     "EpochClaim",
     "EpochFile",
     "IndexFault",
     "LeaderChange",
+    "LeaderRow",
     "Leftover",
     "Level",
     "Moment",
@@ -43,7 +46,9 @@ __all__ = [
     "Replica",
     "SegmentFile",
     "Span",
+    "Told",
     "Uncompared",
+    "committed",
     "cuts",
     "epoch_starts",
     "leader_changes",

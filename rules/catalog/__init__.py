@@ -5,18 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 from rules.catalog.ack001_acknowledged_records_missing import acknowledged_records_missing
+from rules.catalog.ack002_single_copy_commit import single_copy_commit
+from rules.catalog.cons004_read_beyond_high_watermark import read_beyond_high_watermark
 from rules.catalog.epoch001_leader_epoch_regressed import leader_epoch_regressed
 from rules.catalog.epoch002_checkpoint_contradicts_log import checkpoint_contradicts_log
 from rules.catalog.epoch003_epoch_missing_from_checkpoint import epoch_missing_from_checkpoint
 from rules.catalog.epoch004_checkpoint_malformed import checkpoint_malformed
 from rules.catalog.epoch005_epoch_starts_disagree import epoch_starts_disagree
+from rules.catalog.epoch006_epoch_unknown_to_metadata import epoch_unknown_to_metadata
 from rules.catalog.epoch007_epoch_gap import epoch_gap
+from rules.catalog.epoch008_two_leaders_in_one_epoch import two_leaders_in_one_epoch
 from rules.catalog.epoch009_checkpoint_beyond_log_end import checkpoint_beyond_log_end
 from rules.catalog.hw001_high_watermark_beyond_log_end import high_watermark_beyond_log_end
+from rules.catalog.hw002_high_watermark_regressed import high_watermark_regressed
+from rules.catalog.hw003_high_watermark_beyond_isr import high_watermark_beyond_isr
+from rules.catalog.hw004_follower_high_watermark_beyond_leader import follower_high_watermark_beyond_leader
 from rules.catalog.hw005_high_watermark_below_log_start import high_watermark_below_log_start
+from rules.catalog.isr001_isr_member_lacks_committed_records import isr_member_lacks_committed_records
 from rules.catalog.lead001_leader_started_below_committed import leader_started_below_committed
 from rules.catalog.lead002_unclean_election import unclean_election
+from rules.catalog.lead003_leader_outside_isr import leader_outside_isr
 from rules.catalog.leo001_log_end_behind_acknowledged_fetch import log_end_behind_acknowledged_fetch
+from rules.catalog.leo002_replica_stopped_fetching import replica_stopped_fetching
 from rules.catalog.log001_committed_records_diverge import committed_records_diverge
 from rules.catalog.log002_tail_diverges import tail_diverges
 from rules.catalog.log003_same_epoch_different_records import same_epoch_different_records
@@ -31,23 +41,35 @@ from rules.catalog.seg007_records_undecodable import records_undecodable
 from rules.catalog.seg008_recovery_point_beyond_log_end import recovery_point_beyond_log_end
 from rules.catalog.trunc001_committed_records_truncated import committed_records_truncated
 from rules.catalog.trunc002_truncated_to_wrong_offset import truncated_to_wrong_offset
+from rules.catalog.trunc003_truncated_by_high_watermark import truncated_by_high_watermark
 from rules.catalog.trunc004_truncation_owed import truncation_owed
+from rules.catalog.trunc006_log_reset_entirely import log_reset_entirely
 from rules.rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
     acknowledged_records_missing,
+    single_copy_commit,
+    read_beyond_high_watermark,
     leader_epoch_regressed,
     checkpoint_contradicts_log,
     epoch_missing_from_checkpoint,
     checkpoint_malformed,
     epoch_starts_disagree,
+    epoch_unknown_to_metadata,
     epoch_gap,
+    two_leaders_in_one_epoch,
     checkpoint_beyond_log_end,
     high_watermark_beyond_log_end,
+    high_watermark_regressed,
+    high_watermark_beyond_isr,
+    follower_high_watermark_beyond_leader,
     high_watermark_below_log_start,
+    isr_member_lacks_committed_records,
     leader_started_below_committed,
     unclean_election,
+    leader_outside_isr,
     log_end_behind_acknowledged_fetch,
+    replica_stopped_fetching,
     committed_records_diverge,
     tail_diverges,
     same_epoch_different_records,
@@ -62,7 +84,9 @@ RULES: Final[tuple[Rule, ...]] = (
     recovery_point_beyond_log_end,
     committed_records_truncated,
     truncated_to_wrong_offset,
+    truncated_by_high_watermark,
     truncation_owed,
+    log_reset_entirely,
 )
 
 BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}

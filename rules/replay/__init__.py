@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from rules.replay.clocks import ClockOffset
 from rules.replay.course import Course, Missing, Replay, Told, replay
+from rules.replay.leader import LeaderRow
 
-__all__ = ["ClockOffset", "Course", "Missing", "Replay", "Told", "replay"]
+__all__ = ["ClockOffset", "Course", "LeaderRow", "Missing", "Replay", "Told", "replay"]

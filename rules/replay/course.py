@@ -12,7 +12,7 @@ from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_int
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.replay.followers import UNKNOWN, LogRules, after_answers, after_cuts, capped, either, reopened, restarted
 from rules.replay.in_sync import IsrHistory, isr_history
-from rules.replay.leader import LeaderRow, Rank, at_most, walk
+from rules.replay.leader import LeaderRow, Rank, walk
 from rules.replay.reigns import Reign, reigns
 from rules.replica import Replica
 
@@ -43,6 +43,8 @@ class Told:
 class Missing:
     """Evidence that is not there, and what it leaves open."""
 
+    kind: str
+    """What sort of evidence it is, whichever term it is of."""
     evidence: str
     leaves_open: str
     epochs: tuple[int, ...]
@@ -109,8 +111,7 @@ class _Story:
         isr = isr_history(reign, self.moments, self.offsets)
         binary = self.binaries.get(reign.leader)
         rank = Rank(version=parse_kafka_version(binary) if binary else None, replicas=frozenset(self.brokers))
-        rows = walk(reign, isr, rank, start)
-        end = _end(reign, rows, start)
+        rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
         course = Course(reign=reign, isr=isr, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
@@ -207,37 +208,32 @@ def _assignment(moments: Sequence[Moment], replicas: Sequence[Replica]) -> froze
     return frozenset(assigned | asked | {r.broker for r in replicas if r.state == "current"})
 
 
-def _end(reign: Reign, rows: Sequence[LeaderRow], start: ExpectedHighWatermark) -> ExpectedHighWatermark:
-    """The leader's own high watermark when it was over: what nobody logged any more can have moved it up."""
-    last = rows[-1].high_watermark if rows else start
-    low = last.low
-    ends = None if reign.end_offset is None else at_most(reign.end_offset, reign.end_because)
-    bounds = [bound for bound in (low, ends) if bound is not None]
-    return expected_interval(bounds)
-
-
 def _missing(course: Course) -> Iterator[Missing]:
     reign = course.reign
     if reign.opening is None:
         yield Missing(
+            kind="the leaders' own logs (state-change.log, server.log)",
             evidence=f"broker {reign.leader}'s own log (state-change.log, server.log) of epoch {reign.epochs[0]}",
             leaves_open="where the epoch opened and what its leader's log end was",
             epochs=reign.epochs,
         )
     if not any(row.moment.kind == "fetched" for row in course.rows):
         yield Missing(
+            kind="the leaders' request logs at DEBUG",
             evidence=f"broker {reign.leader}'s request log at DEBUG in epochs {', '.join(map(str, reign.epochs))}",
             leaves_open="every high watermark of the term",
             epochs=reign.epochs,
         )
     elif any(row.moment.doubtful for row in course.rows):
         yield Missing(
+            kind="the beginnings of fetch sessions",
             evidence=f"the beginnings of fetch sessions with broker {reign.leader}",
             leaves_open="the offsets of partitions that requests do not name",
             epochs=reign.epochs,
         )
     if not course.isr.statements:
         yield Missing(
+            kind="the ISR at the beginning of every term (metadata log, state-change.log or orders)",
             evidence=f"the ISR at the beginning of epoch {reign.epochs[0]} (metadata log, state-change.log or orders)",
             leaves_open="who had to be counted: the high watermark's upper bound",
             epochs=reign.epochs,

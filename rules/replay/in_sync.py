@@ -46,6 +46,19 @@ class IsrHistory:
         sure, later = self.statements[first : first + 1], self.statements[first + 1 :]
         return (*sure, *(s for s in later if s.earliest is None or s.earliest <= time))
 
+    def likely(self, time: int | None) -> frozenset[int] | None:
+        """The ISR in force by the best estimate of times, which proves nothing."""
+        if time is None:
+            return None
+        begun = [s for s in self.statements if (middle := _middle(s)) is not None and middle <= time]
+        return begun[-1].isr if begun else None
+
+
+def _middle(statement: InForce) -> int | None:
+    if statement.earliest is not None and statement.latest is not None:
+        return (statement.earliest + statement.latest) // 2
+    return _time(statement)
+
 
 def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> IsrHistory:
     """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""

@@ -51,6 +51,8 @@ class LeaderRow:
     remotes: tuple[RemoteEnd, ...]
     isr: tuple[frozenset[int], ...]
     """The ISRs that may be in force."""
+    likely_isr: frozenset[int] | None
+    """The one that is, by the best estimate of clocks."""
 
 
 def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
@@ -77,7 +79,7 @@ class LeaderWalk:
         self.end_time = max((time for time in times if time is not None), default=None)
         runs = follower_runs(reign)
         brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
-        self.tracks = {b: Track(b, runs.get(b, ())) for b in brokers}
+        self.tracks = {b: Track(b, runs.get(b, ()), reign.follower_ends.get(b)) for b in brokers}
         begin = 0 if reign.start_offset is None else reign.start_offset
         self.end_low = at_least(begin, reign.start_because)
         self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")
@@ -116,6 +118,7 @@ class LeaderWalk:
             answer=between(answered_low if asker is not None else self.first_low, answered_high),
             remotes=tuple(remotes.values()),
             isr=tuple(dict.fromkeys(statement.isr for statement in possible)),
+            likely_isr=self.isr.likely(time),
         )
 
     def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
@@ -208,11 +211,25 @@ class LeaderWalk:
                     reached, f"broker {broker} joined the ISR, and so had reached it, with offset {reached}"
                 )
 
+    def finish(self) -> ExpectedHighWatermark:
+        """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
+        remotes = {b: t.now(in_flight_at_end=True, asking=False) for b, t in self.tracks.items()}
+        remaining = self.isr.possible(self.end_time) if self.end_time is not None else self.isr.statements
+        first = self.isr.statements.index(remaining[0]) if remaining else 0
+        for statement in self.isr.statements[first:] or ():
+            self._raise_high(remotes, (statement,))
+        if not self.isr.statements:
+            self._raise_high(remotes, ())
+        return between(self.low, self.high)
 
-def walk(reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> tuple[LeaderRow, ...]:
-    """The leader after each of its answers, in the order of its log."""
+
+def walk(
+    reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
+) -> tuple[tuple[LeaderRow, ...], ExpectedHighWatermark]:
+    """The leader after each of its answers, in the order of its log, and its high watermark at the end."""
     state = LeaderWalk(reign, isr, rank, start)
-    return tuple(state.step(row, last=last) for row, last in in_log_order(reign.rows))
+    rows = tuple(state.step(row, last=last) for row, last in in_log_order(reign.rows))
+    return rows, state.finish()
 
 
 def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,8 @@ class Reign:
     end_offset: int | None
     """Its log end when the reign was over, as it told it itself when it took its next role."""
     end_because: str
+    follower_ends: Mapping[int, int]
+    """Where the logs of others ended when they took their next role after it, if they did not restart before."""
 
     @property
     def clock(self) -> str:
@@ -101,7 +103,22 @@ def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], repl
         rows=rows,
         end_offset=end,
         end_because=end_why,
+        follower_ends=_follower_ends(epochs, moments),
     )
+
+
+def _follower_ends(epochs: tuple[int, ...], moments: Sequence[Moment]) -> dict[int, int]:
+    ends: dict[int, int] = {}
+    disturbed: set[int] = set()
+    for m in moments:
+        if m.broker is None or m.clock != f"broker {m.broker}" or m.term is None or m.term > epochs[-1]:
+            continue
+        if m.kind in ("log-loaded", "log-reset", "truncated") and m.term in epochs:
+            disturbed.add(m.broker)
+        takes_next = m.kind in ROLE_KINDS and m.term in epochs and m.epoch is not None and m.epoch > epochs[-1]
+        if takes_next and m.offset is not None:
+            ends.setdefault(m.broker, m.offset)
+    return {broker: end for broker, end in ends.items() if broker not in disturbed}
 
 
 def _start(opening: Moment | None, epoch: int, replicas: Sequence[Replica]) -> tuple[int | None, str]:

@@ -31,8 +31,10 @@ class RemoteEnd:
 class Track:
     """One follower's fetches, walked along the leader's log; lives only inside the walk over one reign."""
 
-    def __init__(self, broker: int, runs: tuple[Moment, ...]) -> None:
+    def __init__(self, broker: int, runs: tuple[Moment, ...], log_end: int | None = None) -> None:
         self.broker = broker
+        self.log_end = log_end
+        """Its log end when it took its next role: it never asked for more."""
         self.runs = runs
         self.index = -1
         self.done = True
@@ -69,7 +71,7 @@ class Track:
             low = NEVER if following.doubtful else min(low, following.offset)
             high = None if following.doubtful or high is None else max(high, following.offset)
         elif done and in_flight_at_end:
-            high = None
+            high = None if self.log_end is None or high is None else max(high, self.log_end)
         return RemoteEnd(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
 
 

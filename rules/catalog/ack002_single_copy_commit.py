@@ -1,0 +1,90 @@
+"""ACK002: records were committed while one replica alone was in sync."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
+from rules.evidence import Course, LeaderRow, PartitionEvidence, cuts
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="ACK002",
+    severity=Severity.LOW,
+    needs=(MetadataChange, IsrRequest, Produce, BrokerEvent),
+    law="WeakIsr",
+    message="broker {leader} alone was in sync in epoch {epoch} and acknowledged records [{start_offset}, {end_offset}):"
+    " {fate}",
+)
+def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Records were committed on the last replica standing.
+
+    With acks=all and min.insync.replicas of 1 an ISR of one commits whatever its only member holds.
+
+    Proves
+    ------
+    For these records there was one copy when the producer was told that they are safe. Medium when that copy was then
+    cut, or the next epoch opened below them.
+
+    Undecided when
+    --------------
+    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force.
+
+    Upheld
+    ------
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 acks 1 at 0 acks=all
+
+    Violated
+    --------
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1
+    t2 acks 1 at 0 acks=all
+    """
+    if len({m.broker for m in evidence.moments if m.kind == "fetched"} | {r.broker for r in evidence.current}) < 2:
+        return
+    courses = evidence.replayed.courses
+    for place, course in enumerate(courses):
+        rows = [row for row in course.rows if _alone(row, course)]
+        if rows:
+            yield _violation(evidence, course, rows, courses[place + 1 :])
+
+
+def _alone(row: LeaderRow, course: Course) -> bool:
+    answer = row.moment
+    told = answer.kind == "produced" and answer.acks == -1 and answer.error == 0 and (answer.offset or 0) >= 0
+    return told and row.likely_isr == frozenset({course.reign.leader})
+
+
+def _violation(
+    evidence: PartitionEvidence, course: Course, rows: Sequence[LeaderRow], later: Sequence[Course]
+) -> Violation:
+    offsets = [row.moment.offset for row in rows if row.moment.offset is not None]
+    end = max(offsets) + 1
+    opened = [c.reign.start_offset for c in later if c.reign.start_offset is not None]
+    cut = [c for c in cuts(evidence.moments) if c.broker == course.reign.leader and c.offset < end]
+    gone = any(c.former_epoch is None or c.former_epoch >= course.reign.epochs[0] for c in cut)
+    gone = gone or any(start < end for start in opened)
+    return Violation(
+        brokers=(course.reign.leader,),
+        start_offset=min(offsets),
+        end_offset=end,
+        severity=Severity.MEDIUM if gone else Severity.LOW,
+        # Where the ISR's times are of another clock, they are an estimate.
+        confidence="certain" if all(len(row.isr) == 1 for row in rows) else "likely",
+        facts={
+            "leader": course.reign.leader,
+            "epoch": course.reign.epochs[-1],
+            "fate": "that copy was given up afterwards" if gone else "there was no other copy of them at that time",
+            "answers": len(rows),
+        },
+        exhibits=(
+            Exhibit(span=rows[0].moment.span, role="the first acknowledgement"),
+            Exhibit(span=rows[-1].moment.span, role="the last acknowledgement"),
+        ),
+    )

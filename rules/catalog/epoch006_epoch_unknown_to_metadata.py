@@ -1,0 +1,83 @@
+"""EPOCH006: a log holds a leader epoch that the controller never gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, EpochEntry, MetadataChange
+from rules.evidence import Moment, PartitionEvidence, Replica
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="EPOCH006",
+    severity=Severity.HIGH,
+    needs=(MetadataChange, BatchHeader, EpochEntry),
+    law="EpochGap",
+    message="broker {broker} holds leader epoch {epoch} from offset {start_offset}, which the metadata log never gave: it"
+    " knows {known}",
+)
+def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A log names a leader epoch that a complete metadata log does not.
+
+    Proves
+    ------
+    The log, or the metadata log, is of another cluster, of another life of the topic, or was restored from a copy.
+
+    Undecided when
+    --------------
+    The metadata log does not reach back to the partition's creation, or the files were copied while brokers ran.
+
+    Upheld
+    ------
+    broker 1 0011|
+    broker 2 0011|
+    t0 leader 1 epoch 0 isr 1,2
+    t1 leader 2 epoch 1 isr 1,2
+
+    Violated
+    --------
+    broker 1 0022|
+    broker 2 0022|
+    t0 leader 1 epoch 0 isr 1,2
+    t1 leader 2 epoch 1 isr 1,2
+    """
+    given = [m for m in evidence.moments if m.kind == "leadership" and m.witness is None and m.epoch is not None]
+    if not given:
+        return
+    if not any(m.partition_epoch == 0 for m in given) or evidence.copied_live:
+        reason = "the metadata log may not hold every leader epoch"
+        yield Undecided(reason=reason, missing="the metadata log from the creation to the stop", blocking=False)
+        return
+    known = frozenset(m.epoch for m in given if m.epoch is not None)
+    for replica in evidence.current:
+        if _same_topic(replica, given):
+            yield from _unknown(replica, known, given)
+
+
+def _same_topic(replica: Replica, given: list[Moment]) -> bool:
+    ids = {m.topic_id for m in given}
+    return replica.topic_id is None or replica.topic_id in ids or ids == {None}
+
+
+def _unknown(replica: Replica, known: frozenset[int], given: list[Moment]) -> Iterator[Violation]:
+    spans = {run.epoch: run.first for run in replica.log.epochs}
+    spans |= {entry.epoch: entry.span for entry in replica.epoch_file.entries}
+    starts = {entry.epoch: entry.start_offset for entry in (*replica.log_chain, *replica.file_chain)}
+    for epoch in sorted(starts):
+        if epoch not in known:
+            yield Violation(
+                brokers=(replica.broker,),
+                start_offset=starts[epoch],
+                facts={
+                    "broker": replica.broker,
+                    "epoch": epoch,
+                    "known": tuple(sorted(known)),
+                    "subject": str(epoch),
+                },
+                exhibits=(
+                    *((Exhibit(span=spans[epoch], role="the epoch"),) if epoch in spans else ()),
+                    Exhibit(span=given[-1].span, role="the last of the metadata log's statements"),
+                ),
+            )

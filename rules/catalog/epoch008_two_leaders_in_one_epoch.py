@@ -1,0 +1,88 @@
+"""EPOCH008: two brokers led in one epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from parsers.tables import BrokerEvent, Fetch, MetadataChange
+from rules.evidence import Moment, PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="EPOCH008",
+    severity=Severity.CRITICAL,
+    needs=(BrokerEvent, Fetch, MetadataChange),
+    law="NeverTwoLeadersInSameEpoch",
+    message="brokers {leaders} both led in epoch {epoch}",
+)
+def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Two brokers opened, or served, one leader epoch.
+
+    Proves
+    ------
+    Fencing is broken, or the evidence is of two clusters or of two lives of a topic: records of this epoch may differ
+    from broker to broker, and the epoch protocol cannot tell them apart.
+
+    Undecided when
+    --------------
+    Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again.
+
+    Upheld
+    ------
+    broker 1 0011|
+    broker 2 0011|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 leads 2 epoch 1 at 2 hw 2
+
+    Violated
+    --------
+    broker 1 0011|
+    broker 2 0011|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 leads 1 epoch 1 at 2 hw 2
+    t3 leads 2 epoch 1 at 2 hw 2
+    """
+    claims: dict[int, dict[int, Moment]] = {}
+    for moment in evidence.moments:
+        claim = _claim(moment)
+        if claim is not None:
+            claims.setdefault(claim[0], {}).setdefault(claim[1], moment)
+    for epoch in sorted(claims):
+        if len(claims[epoch]) < 2:
+            continue
+        if _begins_anew(evidence):
+            reason = f"two brokers led in epoch {epoch}, and leader epochs begin anew"
+            yield Undecided(reason=reason, missing="topic ids in the logs, which say whether it is one topic")
+            return
+        leaders = tuple(sorted(claims[epoch]))
+        yield Violation(
+            brokers=leaders,
+            facts={"leaders": leaders, "epoch": epoch, "subject": str(epoch)},
+            exhibits=tuple(Exhibit(span=claims[epoch][b].span, role=f"broker {b} leads") for b in leaders),
+        )
+
+
+def _claim(moment: Moment) -> tuple[int, int] | None:
+    """Epoch and leader, where a statement proves both."""
+    if moment.epoch is None or moment.doubtful:
+        return None
+    if moment.kind == "leader-starts" and moment.broker is not None:
+        return moment.epoch, moment.broker
+    if moment.kind == "leadership" and moment.leader is not None and moment.leader >= 0:
+        return moment.epoch, moment.leader
+    if moment.kind == "fetched" and moment.error == 0 and moment.witness is not None and moment.epoch >= 0:
+        return moment.epoch, moment.witness
+    return None
+
+
+def _begins_anew(evidence: PartitionEvidence) -> bool:
+    if any(m.topic_id is not None for m in evidence.moments):
+        return False
+    for clock in {m.clock for m in evidence.moments}:
+        roles = [m.epoch for m in evidence.moments if m.clock == clock and m.kind in ("leader-starts", "leadership")]
+        if any(b is not None and a is not None and b < a for a, b in pairwise(roles)):
+            return True
+    return False

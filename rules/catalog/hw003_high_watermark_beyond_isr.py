@@ -1,0 +1,81 @@
+"""HW003: a leader told a high watermark that some replica in sync had not reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
+from rules.evidence import PartitionEvidence, Told
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="HW003",
+    severity=Severity.CRITICAL,
+    needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
+    law="ValidHighWatermark",
+    message="broker {leader} told high watermark {end_offset} in epoch {epoch}, and it can have been {start_offset} at most:"
+    " {because}",
+)
+def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A high watermark was beyond what a replica in sync had reached.
+
+    The upper bound is recomputed from fetch offsets and from the ISR in force, and from no told high watermark.
+
+    Proves
+    ------
+    The leader counted without a replica that it had to wait for: after a clean election the records can be gone.
+
+    Undecided when
+    --------------
+    The leader's request log (DEBUG), its own log or the ISR of a term is not in the dump, or its fetch sessions began
+    before the log does.
+
+    Upheld
+    ------
+    broker 1 0000|
+    broker 2 0000|
+    broker 3 0000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+    t2 fetch 3@2 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=2
+    t4 fetch 3@4 from 1 hw=4
+    t5 fetch 2@4 from 1 hw=4
+
+    Violated
+    --------
+    broker 1 0000|
+    broker 2 0000|
+    broker 3 0000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+    t2 fetch 3@2 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=4
+    t4 fetch 3@2 from 1 hw=4
+    """
+    reported: set[tuple[int | None, int | None]] = set()
+    for told in evidence.replayed.told:
+        key = (told.moment.witness, told.moment.term)
+        if told.by_leader and told.standing == "above" and key not in reported:
+            reported.add(key)
+            yield _violation(told)
+    if evidence.replayed.told:
+        for missing in dict.fromkeys(missing.kind for missing in evidence.replayed.missing):
+            reason = "the high watermark of some terms cannot be bounded from above"
+            yield Undecided(reason=reason, missing=missing, blocking=False)
+
+
+def _violation(told: Told) -> Violation:
+    bound = told.expected.high
+    return Violation(
+        brokers=() if told.moment.witness is None else (told.moment.witness,),
+        start_offset=None if bound is None else bound.offset,
+        end_offset=told.observed,
+        facts={
+            "leader": told.moment.witness,
+            "epoch": told.moment.term,
+            "because": "" if bound is None else bound.because,
+            "subject": str(told.moment.term),
+        },
+        exhibits=(Exhibit(span=told.moment.span, role="the answer"),),
+    )

@@ -1,0 +1,79 @@
+"""HW004: a follower held a higher high watermark than any leader can have told it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Fetch
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="HW004",
+    severity=Severity.HIGH,
+    needs=(Fetch, BrokerEvent),
+    law="FollowerHWBound",
+    message="broker {broker} held high watermark {end_offset} when it took its role in epoch {epoch}, and it can have been"
+    " {start_offset} at most: {because}",
+    implied_by=("HW003",),
+)
+def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A follower took for committed what its leader cannot have told it.
+
+    Proves
+    ------
+    Consumers that read from this replica, or from it as the next leader, could see records that were not committed.
+
+    Undecided when
+    --------------
+    The release is unknown or below 2.4, where a truncation left the high watermark alone; or no trace bounds what the
+    leader told.
+
+    Upheld
+    ------
+    kafka 2 3.9.1
+    broker 1 0000|
+    broker 2 0000|
+    broker 3 00|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+    t1 follows 2 epoch 0 at 0 hw 0
+    t1 follows 3 epoch 0 at 0 hw 0
+    t2 fetch 3@2 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=2
+    t4 fetch 3@2 from 1 hw=2
+    t5 leads 2 epoch 1 at 4 hw 2
+    t5 follows 3 epoch 1 at 2 hw 2
+
+    Violated
+    --------
+    kafka 2 3.9.1
+    broker 1 0000|
+    broker 2 0000|
+    broker 3 00|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+    t1 follows 2 epoch 0 at 0 hw 0
+    t1 follows 3 epoch 0 at 0 hw 0
+    t2 fetch 3@2 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=2
+    t4 fetch 3@2 from 1 hw=2
+    t5 leads 2 epoch 1 at 4 hw 4
+    t5 follows 3 epoch 1 at 2 hw 2
+    """
+    for told in evidence.replayed.told:
+        bound = told.expected.high
+        if told.by_leader or told.standing != "above" or bound is None or told.moment.broker is None:
+            continue
+        yield Violation(
+            brokers=(told.moment.broker,),
+            start_offset=bound.offset,
+            end_offset=told.observed,
+            facts={
+                "broker": told.moment.broker,
+                "epoch": told.moment.epoch,
+                "because": bound.because,
+                "subject": str(told.moment.epoch),
+            },
+            exhibits=(Exhibit(span=told.moment.span, role="its own word"),),
+        )

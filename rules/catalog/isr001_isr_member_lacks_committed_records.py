@@ -1,0 +1,98 @@
+"""ISR001: a member of the last ISR does not hold what was committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
+from rules.evidence import Committed, Moment, PartitionEvidence, committed, epoch_starts
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="ISR001",
+    severity=Severity.CRITICAL,
+    needs=(BatchHeader, MetadataChange, IsrRequest, Fetch, BrokerEvent),
+    law="LeaderCandidateCompleteness",
+    message="broker {broker} is in the last ISR {isr} and its log ends at {start_offset}, below the {end_offset} that was"
+    " committed: {because}",
+    implied_by=("LEO001", "SEG003", "SEG002"),
+)
+def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A replica may be elected cleanly and lacks committed records.
+
+    Proves
+    ------
+    The next clean election of this replica loses what it lacks, without any alarm.
+
+    Undecided when
+    --------------
+    The files were copied while brokers ran, or no statement tells the last ISR.
+
+    Upheld
+    ------
+    broker 1 0000|
+    broker 2 00|
+    t1 leader 1 epoch 0 isr 1,2
+    t2 leads 1 epoch 0 at 0 hw 0
+    t3 fetch 2@2 from 1 hw=2
+    t4 acks 1 at 1 acks=all
+
+    Violated
+    --------
+    broker 1 0000|
+    broker 2 00|
+    t1 leader 1 epoch 0 isr 1,2
+    t2 leads 1 epoch 0 at 0 hw 0
+    t3 fetch 2@4 from 1 hw=4
+    t4 acks 1 at 3 acks=all
+    """
+    last = _last_state(evidence)
+    if last is None or last.isr is None:
+        return
+    if evidence.copied_live:
+        yield Undecided(
+            reason="files of brokers that ran are moments apart", missing="a copy of stopped brokers", blocking=False
+        )
+        return
+    proof = _standing(evidence)
+    for replica in evidence.current:
+        if proof is not None and replica.broker in last.isr and replica.log_end_offset < proof.end_offset:
+            yield Violation(
+                brokers=(replica.broker,),
+                start_offset=replica.log_end_offset,
+                end_offset=proof.end_offset,
+                facts={"broker": replica.broker, "isr": last.isr, "because": proof.because},
+                exhibits=(
+                    Exhibit(span=last.span, role="the last ISR"),
+                    Exhibit(span=proof.moment.span, role="the proof of what was committed"),
+                ),
+            )
+
+
+def _last_state(evidence: PartitionEvidence) -> Moment | None:
+    """The newest partition state by the logical clock."""
+    states = [
+        m for m in evidence.moments
+        if m.kind == "leadership" and m.epoch is not None and m.partition_epoch is not None and m.isr is not None
+    ]  # fmt: skip
+    newest = max(states, key=lambda m: (m.epoch or 0, m.partition_epoch or 0), default=None)
+    later = [
+        m
+        for m in evidence.moments
+        if m.kind in ("isr", "isr-shrinking") and newest is not None and m.term == newest.epoch
+    ]
+    # Up to 2.6 the leader changes the ISR by itself: what came after the last order is not an order.
+    return None if newest is None or any(m.partition_epoch is None for m in later) else newest
+
+
+def _standing(evidence: PartitionEvidence) -> Committed | None:
+    """The furthest proof that no later epoch has thrown away."""
+    starts = {epoch: m.offset for epoch, m in epoch_starts(evidence.moments).items() if m.offset is not None}
+    proofs = [
+        proof
+        for proof in committed(evidence.moments)
+        if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > proof.term)
+    ]
+    return max(proofs, key=lambda proof: proof.end_offset, default=None)

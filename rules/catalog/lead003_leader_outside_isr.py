@@ -1,0 +1,57 @@
+"""LEAD003: a committed partition state whose leader is not in its ISR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="LEAD003",
+    severity=Severity.HIGH,
+    needs=(MetadataChange, IsrRequest, BrokerEvent),
+    law="LeaderInIsr",
+    message="broker {leader} leads epoch {epoch} with in-sync replicas {isr}, which do not hold it",
+)
+def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """The leader of a partition state is not a member of its ISR.
+
+    Proves
+    ------
+    The controller is wrong, or somebody wrote the state by hand; what follows from the ISR no longer holds.
+
+    Undecided when
+    --------------
+    Neither a metadata log, nor orders, nor the leader's own log tell leader and ISR together.
+
+    Upheld
+    ------
+    broker 1 00|
+    broker 2 00|
+    t1 leader 1 epoch 0 isr 1,2
+    t2 leader -1 epoch 1 isr 2
+
+    Violated
+    --------
+    broker 1 00|
+    broker 2 00|
+    t1 leader 1 epoch 0 isr 1,2
+    t2 leader 1 epoch 1 isr 2
+    """
+    told: set[int | None] = set()
+    for moment in evidence.moments:
+        leader = moment.broker if moment.kind == "leader-starts" else moment.leader
+        if moment.kind not in ("leadership", "leader-starts") or leader is None or leader < 0 or moment.doubtful:
+            continue
+        if moment.isr is None or leader in moment.isr or moment.epoch in told:
+            continue
+        told.add(moment.epoch)
+        yield Violation(
+            brokers=(leader,),
+            facts={"leader": leader, "epoch": moment.epoch, "isr": moment.isr, "subject": str(moment.epoch)},
+            exhibits=(Exhibit(span=moment.span, role="the partition state"),),
+        )
