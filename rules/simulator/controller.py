@@ -93,25 +93,25 @@ def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
     return _hold(cluster, replace(election, isr=election.isr - {broker}), "controlled shutdown")
 
 
-def notice(cluster: Cluster, broker: BrokerId) -> Cluster:
+def notice(cluster: Cluster, broker: BrokerId, told: Told = None) -> Cluster:
     """The controller notices that a broker is gone: out of the ISR with it, and if it led another one is elected."""
     cluster = replace(cluster, fenced=cluster.fenced | {broker})
     state = cluster.in_force
     if state.leader == broker:
-        return elect(cluster, None, unclean=False)
+        return elect(cluster, None, unclean=False, told=told)
     if broker not in state.isr or state.isr == {broker}:
         return say(cluster, f"broker {broker} is gone; the ISR stays as it is")
-    return _without(cluster, broker)
+    return _without(cluster, broker, told)
 
 
-def _without(cluster: Cluster, broker: BrokerId) -> Cluster:
+def _without(cluster: Cluster, broker: BrokerId, told: Told) -> Cluster:
     """The controller's own shrink costs a leader epoch, but not in KRaft since 3.6-IV0."""
     state = cluster.in_force
     generation = cluster.brokers[0].generation
     if not generation.kraft or generation.spoken < ISR_WITHOUT_NEW_EPOCH:
-        return decide(cluster, state.leader, state.isr - {broker})
+        return decide(cluster, state.leader, state.isr - {broker}, told)
     decided = replace(state, version=state.version + 1, isr=state.isr - {broker})
-    return announce(replace(cluster, decided=(*cluster.decided, decided)), decided)
+    return announce(replace(cluster, decided=(*cluster.decided, decided)), decided, told)
 
 
 def _hold(cluster: Cluster, election: Election, trigger: str, told: Told = None) -> Cluster:

@@ -47,6 +47,7 @@ class Reconcile:
     """A follower settles where its log and its leader's part, before it fetches."""
 
     follower: BrokerId
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +89,10 @@ class Tell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fence:
-    """The controller notices that a broker is gone."""
+    """The controller notices that a broker is gone; `told` hear of what it decides then at once."""
 
     broker: BrokerId
+    told: tuple[BrokerId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,7 @@ class CommitIsr:
     """The controller's answer to a proposed change reaches the leader."""
 
     accepted: bool = True
+    leader: BrokerId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

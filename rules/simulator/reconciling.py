@@ -75,7 +75,7 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
     account = reset_out_of_range(replica_of(follower), replica_of(other))
     halts = follower.generation.halts_out_of_range and not may_elect_unclean(cluster, follower)
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
-        stopped = put(cluster, replace(follower, alive=False, in_flight=None, stage="idle"))
+        stopped = put(cluster, replace(follower, alive=False, told=None, in_flight=None, stage="idle"))
         return say(stopped, f"broker {follower.id} stops: {account.because}, and unclean leader election is off")
     return _settle(cluster, follower, leader, account)
 

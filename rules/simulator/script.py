@@ -55,13 +55,13 @@ _SHAPES: Final[Mapping[str, str]] = {
     "fetch": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
     "ask": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
     "answer": rf"(?P<id>{_NUMBER})",
-    "reconcile": rf"(?P<id>{_NUMBER})",
+    "reconcile": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
     "end-of": rf"(?P<id>{_NUMBER}) epoch=(?P<epoch>{_NUMBER})",
     "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{_NUMBER})?)(?: ?(?P<unclean>unclean))?"
     rf"(?: ?told=(?P<told>{_IDS}|none))?",
     "reassign": rf"(?P<ids>{_IDS})",
     "tell": rf"(?P<id>{_NUMBER})(?: epoch=(?P<epoch>{_NUMBER}))?",
-    "fence": rf"(?P<id>{_NUMBER})",
+    "fence": rf"(?P<id>{_NUMBER})(?: told=(?P<told>{_IDS}|none))?",
     "crash": rf"(?P<id>{_NUMBER})",
     "lose": rf"(?P<id>{_NUMBER}) to (?P<offset>{_NUMBER})",
     "restart": rf"(?P<id>{_NUMBER})(?: (?P<untold>untold))?",
@@ -69,8 +69,8 @@ _SHAPES: Final[Mapping[str, str]] = {
     "checkpoint": rf"(?P<id>{_NUMBER})",
     "shrink": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
     "expand": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
-    "commit": "",
-    "reject": "",
+    "commit": rf"(?:by=(?P<by>{_NUMBER}))?",
+    "reject": rf"(?:by=(?P<by>{_NUMBER}))?",
     "check": "",
     "wait": r"(?P<time>\d{1,9})(?P<unit>ms|s)",
 }
@@ -153,10 +153,15 @@ def _produce(words: Words) -> Event:
 def _elect(words: Words) -> Event:
     if words["preferred"]:
         return events.ElectPreferred()
-    told = words["told"]
-    reached = None if told is None else () if told == "none" else _ids(told)
     chosen = _broker(words) if words["id"] else None
-    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, told=reached)
+    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, told=_told(words))
+
+
+def _told(words: Words) -> tuple[BrokerId, ...] | None:
+    told = words["told"]
+    if told is None:
+        return None
+    return () if told == "none" else _ids(told)
 
 
 def _ids(text: str) -> tuple[BrokerId, ...]:
@@ -168,11 +173,14 @@ def _tell(words: Words) -> Event:
     return events.Tell(broker=_broker(words), epoch=None if epoch is None else Epoch(epoch))
 
 
+def _named(words: Words) -> BrokerId | None:
+    by = _optional(words, "by")
+    return None if by is None else BrokerId(by)
+
+
 def _isr_change(kind: type[events.ShrinkIsr | events.ExpandIsr]) -> Callable[[Words], Event]:
     def read(words: Words) -> Event:
-        by = _optional(words, "by")
-        leader = None if by is None else BrokerId(by)
-        return kind(member=_broker(words), only_proposed=words["proposed"] is not None, leader=leader)
+        return kind(member=_broker(words), only_proposed=words["proposed"] is not None, leader=_named(words))
 
     return read
 
@@ -182,12 +190,12 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "fetch": lambda words: events.Fetch(follower=_broker(words), limit=_optional(words, "limit")),
     "ask": lambda words: events.Ask(follower=_broker(words), limit=_optional(words, "limit")),
     "answer": lambda words: events.Answer(follower=_broker(words)),
-    "reconcile": lambda words: events.Reconcile(follower=_broker(words)),
+    "reconcile": lambda words: events.Reconcile(follower=_broker(words), limit=_optional(words, "limit")),
     "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
     "elect": _elect,
     "reassign": lambda words: events.Reassign(target=_ids(words["ids"] or "")),
     "tell": _tell,
-    "fence": lambda words: events.Fence(broker=_broker(words)),
+    "fence": lambda words: events.Fence(broker=_broker(words), told=_told(words)),
     "crash": lambda words: events.Crash(broker=_broker(words)),
     "lose": lambda words: events.LosePages(broker=_broker(words), offset=Offset(int(words["offset"] or 0))),
     "restart": lambda words: events.Restart(broker=_broker(words), told=words["untold"] is None),
@@ -195,8 +203,8 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "checkpoint": lambda words: events.Checkpoint(broker=_broker(words)),
     "shrink": _isr_change(events.ShrinkIsr),
     "expand": _isr_change(events.ExpandIsr),
-    "commit": lambda _: events.CommitIsr(),
-    "reject": lambda _: events.CommitIsr(accepted=False),
+    "commit": lambda words: events.CommitIsr(leader=_named(words)),
+    "reject": lambda words: events.CommitIsr(leader=_named(words), accepted=False),
     "check": lambda _: events.CheckLag(),
     "wait": lambda words: events.Wait(milliseconds=int(words["time"] or 0) * (1000 if words["unit"] == "s" else 1)),
 }

@@ -49,19 +49,15 @@ def step(cluster: Cluster, event: Event) -> Cluster:
 
 
 def _named(event: Event) -> tuple[BrokerId, ...]:
-    match event:
-        case events.Fetch() | events.Ask() | events.Answer() | events.Reconcile():
-            return (event.follower,)
-        case events.Elect():
-            return (*(() if event.chosen is None else (event.chosen,)), *(event.told or ()))
-        case events.Reassign():
-            return event.target
-        case events.ShrinkIsr() | events.ExpandIsr():
-            return (event.member, *(() if event.leader is None else (event.leader,)))
-        case events.ElectPreferred() | events.CommitIsr() | events.CheckLag() | events.Wait():
-            return ()
-        case _:
-            return (event.broker,)
+    """The brokers that an event speaks of."""
+    found: list[BrokerId] = []
+    for name in ("broker", "follower", "chosen", "member", "leader"):
+        value = getattr(event, name, None)
+        found += [] if value is None else [value]
+    for name in ("told", "target"):
+        value = getattr(event, name, None)
+        found += value if isinstance(value, tuple) else ()
+    return tuple(found)
 
 
 def _happen(cluster: Cluster, event: Event) -> Cluster:
@@ -98,7 +94,7 @@ def _follow(cluster: Cluster, event: events.Fetch | events.Ask | events.Answer |
             return following.answer(cluster, follower)
         case events.Reconcile():
             owes = follower.stage == "truncating" or follower.generation.rule != "truncate-on-fetch"
-            return reconciling.reconcile(cluster, follower) if owes else following.fetch(cluster, follower)
+            return reconciling.reconcile(cluster, follower) if owes else following.fetch(cluster, follower, event.limit)
 
 
 def _let_be(cluster: Cluster, event: events.AskEnd | events.Wait) -> Cluster:
@@ -132,7 +128,7 @@ def _live(
 def _change_isr(
     cluster: Cluster, event: events.ShrinkIsr | events.ExpandIsr | events.CommitIsr | events.CheckLag
 ) -> Cluster:
-    named = event.leader if isinstance(event, events.ShrinkIsr | events.ExpandIsr) else None
+    named = None if isinstance(event, events.CheckLag) else event.leader
     leader = cluster.broker(named) if named is not None else _presumed(cluster)
     if leader is None or not leader.leads:
         return say(cluster, "nobody leads who could change the ISR")
@@ -165,7 +161,7 @@ def _control(
         case events.Reassign():
             return controller.reassign(cluster, event.target)
         case events.Fence():
-            return controller.notice(cluster, event.broker)
+            return controller.notice(cluster, event.broker, event.told)
         case events.Tell():
             decided = controller.decision(cluster, event.epoch)
             if decided is None:

@@ -1,0 +1,506 @@
+"""A model of Kafka replication by itself: written after the published TLA+ models, importing nothing of the project.
+
+State and actions bear the models' names: a quorum state, the requests that carry its past values, one replica state
+a broker, one log a broker. Where the models let a leader look into its followers' logs, this one refines them: a
+leader knows what a fetch told it. Batches hold one record, logs begin at 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+Truncation = Literal["high watermark", "kip-101", "kip-279", "on fetch"]
+NEVER: Final = 0
+UNKNOWN: Final = -1
+
+
+class Record(NamedTuple):
+    """What a leader wrote: an id of its own, and the epoch it was written in."""
+
+    id: int
+    epoch: int
+
+
+class LeaderAndIsr(NamedTuple):
+    """One value of the quorum state."""
+
+    leader: int | None
+    leader_epoch: int
+    isr: frozenset[int]
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """What sets one generation apart."""
+
+    name: str
+    truncation: Truncation
+    binary: tuple[int, ...]
+    fenced: bool = True
+    lag: int
+    controller_owns_isr: bool = False
+    kraft: bool = False
+
+    def since(self, *release: int) -> bool:
+        return self.binary >= release
+
+    @property
+    def remembers_epochs(self) -> bool:
+        return self.truncation != "high watermark"
+
+
+HW: Final = "high watermark"
+VERSIONS: Final = (
+    Version(name="0.10.2.2", truncation=HW, binary=(0, 10, 2, 2), fenced=False, lag=10_000),
+    Version(name="1.1.1", truncation="kip-101", binary=(1, 1, 1), fenced=False, lag=10_000),
+    Version(name="2.0.1", truncation="kip-279", binary=(2, 0, 1), fenced=False, lag=10_000),
+    Version(name="2.6.3", truncation="kip-279", binary=(2, 6, 3), lag=30_000),
+    Version(name="2.7.2", truncation="kip-279", binary=(2, 7, 2), lag=30_000, controller_owns_isr=True),
+    Version(name="3.2.0", truncation="on fetch", binary=(3, 2, 0), lag=30_000, controller_owns_isr=True),
+    Version(name="3.9.1", truncation="on fetch", binary=(3, 9, 1), lag=30_000, controller_owns_isr=True, kraft=True),
+)
+
+
+@dataclass
+class Follower:
+    """What a leader remembers of one follower."""
+
+    end: int = UNKNOWN
+    fetched_at: int = NEVER
+    leader_end_then: int = UNKNOWN
+    caught_up_at: int = NEVER
+
+
+@dataclass
+class Answer:
+    """A fetch that a leader took, and what it will be answered."""
+
+    kind: Literal["records", "waiting", "diverging", "out of range"]
+    leader: int
+    epoch: int
+    hw: int
+    records: list[Record] = field(default_factory=list)
+    end: tuple[int, int] = (UNKNOWN, UNKNOWN)
+
+
+@dataclass
+class ReplicaState:
+    """One broker: its log on disk, and what it believes."""
+
+    log: list[Record] = field(default_factory=list)
+    starts: list[tuple[int, int]] = field(default_factory=list)
+    hw: int = 0
+    hw_on_disk: int | None = None
+    alive: bool = True
+    state: LeaderAndIsr | None = None
+    presumes: bool = False
+    isr: frozenset[int] = frozenset()
+    proposed: frozenset[int] | None = None
+    followers: dict[int, Follower] = field(default_factory=dict)
+    epoch_start: int = 0
+    must_truncate: bool = False
+    awaits: Answer | None = None
+    started_in: int = 0
+    """The quorum's epoch when its process began: it is never told anything older."""
+
+    @property
+    def end(self) -> int:
+        return len(self.log)
+
+
+class Model:
+    """The whole of it; every action changes it in place, one that is not enabled does nothing."""
+
+    def __init__(self, version: Version, replicas: int) -> None:
+        self.version = version
+        self.now = 1_000_000_000
+        self.cut_elsewhere = False
+        """Whether a cut ever went elsewhere than to the first offset, from the tail, that does not match."""
+        self.next_id = 0
+        self.gone: set[int] = set()
+        self.replicas = {broker: ReplicaState() for broker in range(1, replicas + 1)}
+        self.requests = [LeaderAndIsr(1, 0, frozenset(self.replicas), 0)]
+        self.send(self.quorum)
+        for replica in self.replicas.values():
+            replica.must_truncate = False
+
+    @property
+    def quorum(self) -> LeaderAndIsr:
+        return self.requests[-1]
+
+    def is_true_leader(self, leader: int) -> bool:
+        told = self.replicas[leader].state
+        return (
+            self.replicas[leader].presumes
+            and told is not None
+            and (self.quorum.leader, self.quorum.leader_epoch) == (leader, told.leader_epoch)
+        )
+
+    # --- the controller
+
+    def controller_elect_leader(self, leader: int) -> None:
+        """A living member of the ISR leads a new epoch; the dead leave the ISR. Nobody has heard of it yet."""
+        alive = frozenset(broker for broker, replica in self.replicas.items() if replica.alive)
+        if leader in self.quorum.isr & alive:
+            self._controller_update(leader, self.quorum.isr & alive)
+
+    def controller_shrink_isr(self, broker: int) -> None:
+        """The controller learns that a broker is gone."""
+        self.gone.add(broker)
+        quorum = self.quorum
+        if quorum.leader == broker:
+            alive = [other for other, replica in self.replicas.items() if replica.alive and other in quorum.isr]
+            self._controller_update(alive[0] if alive else None, quorum.isr & set(alive) if alive else quorum.isr)
+        elif broker in quorum.isr and quorum.isr != {broker}:
+            if self.version.kraft:
+                self.requests.append(quorum._replace(isr=quorum.isr - {broker}, version=quorum.version + 1))
+            else:
+                self._controller_update(quorum.leader, quorum.isr - {broker})
+
+    def _controller_update(self, leader: int | None, isr: frozenset[int]) -> None:
+        self.requests.append(LeaderAndIsr(leader, self.quorum.leader_epoch + 1, isr, self.quorum.version + 1))
+
+    def send(self, request: LeaderAndIsr) -> None:
+        """Everyone alive hears of a request, its leader first."""
+        for broker in sorted(self.replicas, key=lambda broker: (broker != request.leader, broker)):
+            if self.replicas[broker].alive:
+                self.observe(broker, request)
+
+    def observe(self, broker: int, request: LeaderAndIsr) -> None:
+        """BecomeLeader or BecomeFollower, by what a request says; old news is ignored."""
+        replica = self.replicas[broker]
+        known = replica.state
+        if not replica.alive or (known is not None and request.leader_epoch < known.leader_epoch):
+            return
+        if known is not None and request.leader_epoch == known.leader_epoch:
+            if request.version > known.version:
+                replica.state = request
+                if replica.presumes:
+                    replica.isr, replica.proposed = request.isr, None
+                    self.leader_inc_high_watermark(broker)
+        elif request.leader == broker:
+            self._become_leader(broker, request)
+        else:
+            self._become_follower(broker, request)
+
+    def _become_leader(self, broker: int, request: LeaderAndIsr) -> None:
+        replica = self.replicas[broker]
+        for other in self.replicas:
+            if other == broker:
+                continue
+            caught_up = self.now if other in request.isr else NEVER
+            if replica.presumes:
+                before = replica.followers[other]
+                replica.followers[other] = Follower(before.end, caught_up, replica.end, caught_up)
+            else:
+                replica.followers[other] = Follower(caught_up_at=caught_up)
+        replica.state, replica.presumes = request, True
+        replica.isr, replica.proposed = request.isr, None
+        replica.epoch_start, replica.awaits, replica.must_truncate = replica.end, None, False
+        if self.version.remembers_epochs and self.version.since(2, 0, 1):
+            self._note_epoch(replica, request.leader_epoch, replica.end)
+        if replica.hw > replica.end:
+            replica.hw = 0
+        self.leader_inc_high_watermark(broker)
+
+    def _become_follower(self, broker: int, request: LeaderAndIsr) -> None:
+        replica = self.replicas[broker]
+        before, led = replica.state, replica.presumes
+        replica.state, replica.presumes, replica.followers = request, False, {}
+        if request.leader is None:
+            replica.awaits, replica.must_truncate = None, False
+            return
+        epochs_passed = request.leader_epoch - (before.leader_epoch if before else 0)
+        other_leader = before is None or led or before.leader != request.leader
+        if self.version.since(2, 1) or other_leader or (self.version.since(2, 0, 1) and epochs_passed > 1):
+            replica.awaits = None
+            if self.version.truncation == "high watermark":
+                self.truncate_to(replica, replica.hw)
+            else:
+                replica.must_truncate = self.version.truncation != "on fetch" or not replica.starts
+
+    # --- the leader
+
+    def leader_write(self, leader: int) -> None:
+        replica = self.replicas[leader]
+        if replica.alive and replica.presumes and replica.state is not None:
+            self._append(replica, Record(self.next_id, replica.state.leader_epoch))
+            self.next_id += 1
+            self.leader_inc_high_watermark(leader)
+
+    def _append(self, replica: ReplicaState, record: Record) -> None:
+        if self.version.remembers_epochs:
+            self._note_epoch(replica, record.epoch, replica.end)
+        replica.log.append(record)
+
+    def _note_epoch(self, replica: ReplicaState, epoch: int, offset: int) -> None:
+        last_epoch, last_start = replica.starts[-1] if replica.starts else (UNKNOWN, UNKNOWN)
+        if not self.version.since(2, 0, 1):
+            if epoch > last_epoch and offset >= last_start:
+                replica.starts.append((epoch, offset))
+        elif not (epoch == last_epoch and offset >= last_start):
+            replica.starts = [entry for entry in replica.starts if entry[0] < epoch and entry[1] < offset]
+            replica.starts.append((epoch, offset))
+
+    def leader_inc_high_watermark(self, leader: int) -> None:
+        """The smallest log end of those that count, where that is more than before."""
+        replica = self.replicas[leader]
+        ends = [replica.end, *(replica.followers[other].end for other in self.counted(leader))]
+        replica.hw = max(replica.hw, min(ends))
+
+    def counted(self, leader: int) -> set[int]:
+        """Whom a leader waits for: its ISR, proposals, and who was caught up lately."""
+        replica, version = self.replicas[leader], self.version
+        members = replica.isr if replica.proposed is None else replica.isr | replica.proposed
+        counted = set(members) - {leader}
+        for other, known in replica.followers.items():
+            recent = self.now - known.caught_up_at <= version.lag
+            level = version.since(3, 3) and known.end == replica.end
+            if (recent or level) and (not version.since(3, 6) or self.may_join(other)):
+                counted.add(other)
+        return counted
+
+    def may_join(self, broker: int) -> bool:
+        """Whether a broker is one that the controller takes for living."""
+        guarded = self.version.since(3, 3) if self.version.kraft else self.version.since(3, 4)
+        return not guarded or broker not in self.gone
+
+    def leader_shrink_isr(self, leader: int, member: int, *, answered: bool = True) -> None:
+        replica = self.replicas[leader]
+        if replica.alive and replica.presumes and member in replica.isr - {leader}:
+            self._quorum_update(leader, replica.isr - {member}, answered=answered)
+
+    def leader_expand_isr(self, leader: int, member: int, *, answered: bool = True) -> None:
+        """A follower enters that has reached the high watermark, and since 2.0.1 the start of the leader's epoch."""
+        replica = self.replicas[leader]
+        known = replica.followers.get(member)
+        if not replica.alive or not replica.presumes or known is None or member in replica.isr:
+            return
+        least = max(replica.hw, replica.epoch_start if self.version.since(2, 0, 1) else 0)
+        busy = self.version.since(2, 7) and replica.proposed is not None
+        if known.end >= least and not busy and (not self.version.since(3, 3) or self.may_join(member)):
+            self._quorum_update(leader, replica.isr | {member}, answered=answered)
+
+    def _quorum_update(self, leader: int, isr: frozenset[int], *, answered: bool) -> None:
+        replica = self.replicas[leader]
+        if replica.proposed is not None:
+            return
+        if not self.version.controller_owns_isr:
+            self._commit(leader, isr)
+            return
+        replica.proposed = isr
+        self.leader_inc_high_watermark(leader)
+        if answered:
+            self.controller_answers(leader)
+
+    def controller_answers(self, leader: int) -> None:
+        """A proposal is committed if it comes from the true leader, and falls if not."""
+        replica = self.replicas[leader]
+        if not replica.alive or not replica.presumes or replica.proposed is None:
+            return
+        proposed, replica.proposed = replica.proposed, None
+        self._commit(leader, proposed)
+
+    def _commit(self, leader: int, isr: frozenset[int]) -> None:
+        replica = self.replicas[leader]
+        if replica.state is None or not self.is_true_leader(leader):
+            return
+        self.requests.append(self.quorum._replace(isr=isr, version=self.quorum.version + 1))
+        replica.state, replica.isr = self.quorum, isr
+        if not self.version.controller_owns_isr or self.version.since(3, 1):
+            self.leader_inc_high_watermark(leader)
+
+    # --- the follower
+
+    def _leader_of(self, follower: int) -> int | None:
+        """The broker that takes a follower's request, if any does."""
+        replica = self.replicas[follower]
+        if not replica.alive or replica.presumes or replica.state is None or replica.state.leader is None:
+            return None
+        leader = self.replicas[replica.state.leader]
+        if not leader.alive or not leader.presumes or leader.state is None:
+            return None
+        if self.version.fenced and leader.state.leader_epoch != replica.state.leader_epoch:
+            return None
+        return replica.state.leader
+
+    def follower_replicate(self, follower: int) -> None:
+        """A fetch and its answer in one: at most one record."""
+        replica = self.replicas[follower]
+        if replica.must_truncate:
+            self.become_follower_truncate(follower)
+        if not replica.must_truncate:
+            self.fetch_arrives(follower)
+            if replica.awaits is not None:
+                self.answer_arrives(follower)
+
+    def fetch_arrives(self, follower: int) -> None:
+        replica = self.replicas[follower]
+        if replica.must_truncate:
+            self.become_follower_truncate(follower)
+            return
+        leader_id = self._leader_of(follower)
+        if leader_id is None:
+            return
+        leader = self.replicas[leader_id]
+        epoch = leader.state.leader_epoch if leader.state else UNKNOWN
+        answer = Answer("records", leader_id, epoch, leader.hw)
+        if self.version.truncation == "on fetch" and replica.starts:
+            asked = replica.starts[-1][0]
+            end = self.end_offset_for(leader, asked)
+            if end is None:
+                answer.kind = "out of range"
+            elif end[0] < asked or end[1] < replica.end:
+                answer.kind, answer.end = "diverging", end
+        if answer.kind == "records" and replica.end > leader.end:
+            answer.kind = "out of range"
+        if answer.kind == "records":
+            answer.records = leader.log[replica.end : replica.end + 1]
+            answer.kind = "records" if answer.records else "waiting"
+            self._acknowledge(leader_id, follower)
+        replica.awaits = answer
+
+    def _acknowledge(self, leader_id: int, follower: int) -> None:
+        leader, offset = self.replicas[leader_id], self.replicas[follower].end
+        known = leader.followers[follower]
+        if offset >= leader.end:
+            known.caught_up_at = max(known.caught_up_at, self.now)
+        elif offset >= known.leader_end_then:
+            known.caught_up_at = max(known.caught_up_at, known.fetched_at)
+        moved = known.end != offset
+        known.end, known.fetched_at = offset, self.now
+        known.leader_end_then = max(known.leader_end_then, leader.end)
+        if moved or not self.version.since(2, 5):
+            self.leader_inc_high_watermark(leader_id)
+
+    def answer_arrives(self, follower: int) -> None:
+        replica = self.replicas[follower]
+        answer, replica.awaits = replica.awaits, None
+        if answer is None or not replica.alive:
+            return
+        leader = self.replicas[answer.leader]
+        if answer.kind == "diverging":
+            if not self.version.since(3, 4, 1):
+                replica.hw = min(answer.hw, replica.end)
+            offset, _done = self.truncation_point(replica, answer.end)
+            self.truncate_to(replica, offset)
+        elif answer.kind == "out of range":
+            if leader.alive and leader.presumes and leader.end < replica.end:
+                if self.version.since(2, 1):
+                    self.truncate_to(replica, leader.end)
+                else:  # with unclean leader election off a broker would rather stop
+                    self.crash(follower)
+        elif answer.kind == "waiting":
+            if leader.alive and leader.presumes and leader.state and leader.state.leader_epoch == answer.epoch:
+                self._take(replica, leader.log[replica.end : replica.end + 1], leader.hw)
+        else:
+            self._take(replica, answer.records, answer.hw)
+
+    def _take(self, replica: ReplicaState, records: list[Record], hw: int) -> None:
+        for record in records:
+            self._append(replica, record)
+        replica.hw = min(hw, replica.end)
+
+    # --- truncation
+
+    def follower_reconcile(self, follower: int) -> None:
+        """The step before a fetch by itself; where fetches reconcile, a fetch."""
+        if self.version.truncation == "on fetch" and not self.replicas[follower].must_truncate:
+            self.follower_replicate(follower)
+        else:
+            self.become_follower_truncate(follower)
+
+    def become_follower_truncate(self, follower: int) -> None:
+        """What a follower does before it fetches: by its version, KIP-101 or KIP-279, asking its leader."""
+        replica = self.replicas[follower]
+        if not replica.must_truncate:
+            return
+        if self.version.truncation == "on fetch":
+            self.truncate_to(replica, replica.hw)
+            replica.must_truncate = False
+            return
+        leader_id = self._leader_of(follower)
+        if leader_id is None:
+            return
+        leader = self.replicas[leader_id]
+        if self.version.truncation == "kip-101":
+            self.truncate_to(replica, self.lookup_offset_for_epoch(leader, replica))
+        else:
+            wanted = self.first_non_matching_offset_from_tail(leader_id, follower)
+            self._truncate_kip_279(leader, replica)
+            self.cut_elsewhere = self.cut_elsewhere or replica.end != wanted
+        replica.must_truncate = False
+
+    def lookup_offset_for_epoch(self, leader: ReplicaState, follower: ReplicaState) -> int:
+        """KIP-101: where the leader says that the follower's last epoch ended; its high watermark for want of that."""
+        end = self.end_offset_for(leader, follower.starts[-1][0]) if follower.starts else None
+        return follower.hw if end is None else end[1]
+
+    def _truncate_kip_279(self, leader: ReplicaState, follower: ReplicaState) -> None:
+        first_hw, done = follower.hw, False
+        while not done:
+            end = self.end_offset_for(leader, follower.starts[-1][0]) if follower.starts else None
+            if end is None:
+                self.truncate_to(follower, first_hw)
+                return
+            before = (follower.end, len(follower.starts))
+            offset, done = self.truncation_point(follower, end)
+            self.truncate_to(follower, offset)
+            done = done or (follower.end, len(follower.starts)) == before
+
+    def truncation_point(self, follower: ReplicaState, end: tuple[int, int]) -> tuple[int, bool]:
+        """What a follower makes of (epoch, end): the lesser end if it knows the epoch, else its own last one below."""
+        own = self.end_offset_for(follower, end[0])
+        if own is None:
+            return min(end[1], follower.end), True
+        if own[0] != end[0]:
+            return min(own[1], follower.end), False
+        return min(own[1], end[1], follower.end), True
+
+    def end_offset_for(self, replica: ReplicaState, epoch: int) -> tuple[int, int] | None:
+        """Where an epoch ends by a replica's own memory: (largest epoch up to it, first offset of a later one)."""
+        if replica.starts and replica.starts[-1][0] == epoch:
+            return epoch, replica.end
+        later = [start for known, start in replica.starts if known > epoch]
+        upto = [known for known, _ in replica.starts if known <= epoch]
+        if not later or (not upto and not self.version.since(2, 0, 1)):
+            return None
+        return (upto[-1] if upto else epoch), later[0]
+
+    def truncate_to(self, replica: ReplicaState, offset: int) -> None:
+        offset = min(offset, replica.end)
+        del replica.log[offset:]
+        replica.starts = [entry for entry in replica.starts if entry[1] < offset]
+        if self.version.since(2, 4):
+            replica.hw = min(replica.hw, offset)
+
+    def first_non_matching_offset_from_tail(self, leader: int, follower: int) -> int:
+        """The models' truncation offset: one more than the last offset at which both hold the same record."""
+        pairs = list(zip(self.replicas[leader].log, self.replicas[follower].log, strict=False))
+        return max((offset + 1 for offset, (one, other) in enumerate(pairs) if one == other), default=0)
+
+    # --- processes, which the models leave out
+
+    def crash(self, broker: int) -> None:
+        replica = self.replicas[broker]
+        replica.alive, replica.presumes, replica.must_truncate = False, False, False
+        replica.state, replica.awaits, replica.followers = None, None, {}
+        replica.proposed = None
+
+    def restart(self, broker: int) -> None:
+        replica = self.replicas[broker]
+        if replica.alive:
+            return
+        replica.alive, replica.started_in = True, self.quorum.leader_epoch
+        self.gone.discard(broker)
+        replica.starts = [entry for entry in replica.starts if entry[1] < replica.end]
+        replica.hw = min(replica.hw_on_disk or 0, replica.end)
+        if self.quorum.leader == broker:
+            self._controller_update(broker, self.quorum.isr)
+            self.send(self.quorum)
+
+    def checkpoint(self, broker: int) -> None:
+        if self.replicas[broker].alive:
+            self.replicas[broker].hw_on_disk = self.replicas[broker].hw

@@ -1,0 +1,270 @@
+"""One action on the model and on the simulator at once; random walks over actions, and what they find, made short."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.simulator.generation import generation
+from rules.simulator.script import read_event
+from rules.simulator.state import Cluster, Settings
+from rules.simulator.step import create, step
+from tests.models.invariants import INVARIANTS, History, violated
+from tests.models.oracle import Model, Version
+
+SPOKEN: Final = {
+    version: version.rpartition(".")[0]
+    for version in ("0.10.2.2", "1.1.1", "2.0.1", "2.6.3", "2.7.2", "3.2.0", "3.9.1")
+}
+ALWAYS_HOLD: Final = frozenset({"LeaderInIsr", "MonotonicHighWatermark"})
+"""What no generation breaks: these concern one decision and one term."""
+_EPOCH: Final = re.compile(r"epoch=(\d+)")
+
+
+class Disagreement(AssertionError):
+    """The simulator and the model do not hold the same state."""
+
+
+@dataclass
+class Pair:
+    """The model, the simulator, and the script that brought them here."""
+
+    model: Model
+    cluster: Cluster
+    history: History
+    lines: list[str]
+
+    @classmethod
+    def created(cls, version: Version, replicas: int) -> Pair:
+        """Both at their beginning."""
+        found = generation(version.name, SPOKEN[version.name])
+        ids = tuple(range(1, replicas + 1))
+        cluster = create(ids, [found] * replicas, Settings(unclean_leader_election=False))  # type: ignore[arg-type]
+        return cls(Model(version, replicas), cluster, History(), [])
+
+    def act(self, line: str) -> set[str]:
+        """The same action on both; the invariants that are broken then."""
+        act_on_model(self.model, line)
+        self.cluster = step(self.cluster, read_event(named(line, len(self.lines))))
+        self.lines.append(line)
+        wrong = difference(self.model, self.cluster)
+        if wrong:
+            raise Disagreement(f"{wrong} after {self.lines}")
+        return violated(self.model, self.history)
+
+
+def named(line: str, number: int) -> str:
+    """The script's line for an action: a record needs a name of its own, the model's fetches bring one at most."""
+    if line.startswith("produce"):
+        return f"{line} r{number} acks=1"
+    return f"{line} batches=1" if line.startswith(("fetch", "ask", "reconcile")) else line
+
+
+def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one branch an action
+    """The model's action for a line of a script."""
+    words = line.split()
+    broker = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    match words[0]:
+        case "produce":
+            model.leader_write(broker)
+        case "fetch":
+            model.follower_replicate(broker)
+        case "ask":
+            model.fetch_arrives(broker)
+        case "answer":
+            model.answer_arrives(broker)
+        case "reconcile":
+            model.follower_reconcile(broker)
+        case "elect":
+            model.controller_elect_leader(broker)
+        case "fence":
+            model.controller_shrink_isr(broker)
+        case "tell":
+            epoch = int(words[2].removeprefix("epoch="))
+            request = [found for found in model.requests if found.leader_epoch == epoch][-1]
+            model.observe(broker, request)
+        case "shrink" | "expand":
+            change = model.leader_shrink_isr if words[0] == "shrink" else model.leader_expand_isr
+            change(int(words[-1].removeprefix("by=")), broker, answered="proposed" not in words)
+        case "commit":
+            model.controller_answers(int(words[-1].removeprefix("by=")))
+        case "crash":
+            model.crash(broker)
+        case "restart":
+            model.restart(broker)
+        case "checkpoint":
+            model.checkpoint(broker)
+        case "wait":
+            model.now += int(words[1].removesuffix("s")) * 1000
+        case _:
+            raise ValueError(line)
+
+
+def difference(model: Model, cluster: Cluster) -> str:
+    """Where the two differ: logs, ends, high watermarks, epoch caches, roles, ISRs."""
+    quorum, held = model.quorum, cluster.in_force
+    if (quorum.leader, quorum.leader_epoch, quorum.isr) != (held.leader, held.epoch, held.isr):
+        return f"quorum {quorum} and {held}"
+    for broker in cluster.brokers:
+        replica = model.replicas[broker.id]
+        ours = (
+            [batch.epoch for batch in broker.log.batches],
+            broker.log.end_offset,
+            broker.high_watermark,
+            [(entry.epoch, entry.start_offset) for entry in broker.epochs],
+            broker.leads,
+            broker.leading.committed_isr if broker.leading else None,
+        )
+        theirs = (
+            [record.epoch for record in replica.log],
+            replica.end,
+            replica.hw,
+            replica.starts,
+            replica.alive and replica.presumes,
+            replica.isr if replica.alive and replica.presumes else None,
+        )
+        if ours != theirs:
+            return f"broker {broker.id}: simulator {ours}, model {theirs}"
+    return same_records(model, cluster)
+
+
+def same_records(model: Model, cluster: Cluster) -> str:
+    """Records that are one in the model are one in the simulator, and the other way round."""
+    names: dict[int, str] = {}
+    ids: dict[str, int] = {}
+    for broker in cluster.brokers:
+        for record, batch in zip(model.replicas[broker.id].log, broker.log.batches, strict=True):
+            if (
+                names.setdefault(record.id, batch.name) != batch.name
+                or ids.setdefault(batch.name, record.id) != record.id
+            ):
+                return f"broker {broker.id}: {batch.name} is record {record.id}"
+    return ""
+
+
+Chooser = Callable[[Model, random.Random, int], str]
+
+
+def of_data(_model: Model, rng: random.Random, broker: int) -> str:
+    """Something that moves records."""
+    return f"{rng.choice(('fetch', 'fetch', 'fetch', 'ask', 'answer', 'reconcile'))} {broker}"
+
+
+def of_producers(_model: Model, _rng: random.Random, broker: int) -> str:
+    """A write, to whoever it may reach."""
+    return f"produce {broker}"
+
+
+def of_news(model: Model, rng: random.Random, broker: int) -> str:
+    """A broker hears of a decision that it did not know, the latest or an older one."""
+    replica = model.replicas[broker]
+    known = replica.state.leader_epoch if replica.state else replica.started_in - 1
+    news = [request.leader_epoch for request in model.requests if request.leader_epoch > known]
+    return f"tell {broker} epoch={rng.choice(news)}" if news else f"fetch {broker}"
+
+
+def of_elections(model: Model, rng: random.Random, broker: int) -> str:
+    """A clean election of anyone who may be elected."""
+    able = [other for other in sorted(model.quorum.isr) if model.replicas[other].alive]
+    return f"elect {rng.choice(able)} told=none" if able else f"fetch {broker}"
+
+
+def of_isr(model: Model, rng: random.Random, broker: int) -> str:
+    """A change of the ISR by anyone who believes to lead."""
+    leaders = [other for other, replica in model.replicas.items() if replica.alive and replica.presumes]
+    if not leaders:
+        return f"fetch {broker}"
+    leader = rng.choice(leaders)
+    if rng.random() < 0.2:
+        return f"commit by={leader}"
+    proposed = " proposed" if model.version.controller_owns_isr and rng.random() < 0.3 else ""
+    return f"{rng.choice(('shrink', 'expand'))} {broker}{proposed} by={leader}"
+
+
+def of_time(_model: Model, rng: random.Random, _broker: int) -> str:
+    """Time passes: less than any limit of lag, or more."""
+    return f"wait {rng.choice((5, 12, 40))}s"
+
+
+def of_processes(model: Model, rng: random.Random, broker: int) -> str:
+    """A process dies or comes back, or its high watermark goes to disk."""
+    dead = [other for other, replica in model.replicas.items() if not replica.alive]
+    if dead:
+        chosen = rng.choice(dead)
+        return f"restart {chosen} untold" if rng.random() < 0.6 else f"fence {chosen} told=none"
+    return f"{rng.choice(('crash', 'checkpoint', 'checkpoint'))} {broker}"
+
+
+CHOOSERS: Final[tuple[Chooser, ...]] = (
+    of_data, of_producers, of_news, of_elections, of_isr, of_time, of_processes,
+)  # fmt: skip
+WEIGHTS: Final = (30, 14, 24, 10, 12, 3, 7)
+
+
+def choice(model: Model, rng: random.Random, *, processes: bool) -> str:
+    """An action that may do something now."""
+    weights = WEIGHTS if processes else (*WEIGHTS[:-1], 0)
+    chooser = rng.choices(CHOOSERS, weights)[0]
+    return chooser(model, rng, rng.choice(list(model.replicas)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """What a search came to: steps made, and the first script for each invariant that broke."""
+
+    steps: int
+    found: dict[str, list[str]]
+
+
+def walk(version: Version, *, seed: int, steps: int, replicas: int, length: int = 60, processes: bool = True) -> Walk:
+    """Random walks of a length, from the beginning each time, until the steps are made."""
+    rng = random.Random(seed)  # noqa: S311 - the same walks every time
+    found: dict[str, list[str]] = {}
+    made = 0
+    while made < steps:
+        pair = Pair.created(version, replicas)
+        for _ in range(min(length, steps - made)):
+            made += 1
+            broken = pair.act(choice(pair.model, rng, processes=processes))
+            for name in broken:
+                if name not in found or len(pair.lines) < len(found[name]):
+                    found[name] = list(pair.lines)
+            if broken >= set(INVARIANTS) - ALWAYS_HOLD:
+                break
+    return Walk(steps=made, found=found)
+
+
+def breaks(version: Version, replicas: int, lines: Sequence[str], name: str) -> bool:
+    """Whether a script still breaks an invariant."""
+    pair = Pair.created(version, replicas)
+    try:
+        return any(name in pair.act(line) for line in lines)
+    except IndexError:  # it tells of an epoch that is not decided any more
+        return False
+
+
+def shrunk(version: Version, replicas: int, lines: Sequence[str], name: str) -> list[str]:
+    """The script with every line left out that is not needed, until none can be."""
+    kept, smaller = list(lines), True
+    while smaller:
+        smaller = False
+        for size in (4, 2, 1):
+            place = 0
+            while place + size <= len(kept):
+                shorter = next((s for s in without(kept, place, size) if breaks(version, replicas, s, name)), None)
+                if shorter is None:
+                    place += 1
+                else:
+                    kept, smaller = shorter, True
+    return kept
+
+
+def without(lines: list[str], place: int, size: int) -> tuple[list[str], list[str]]:
+    """A script without some lines, and the same with its later epochs moved down by the elections among them."""
+    gone, rest = lines[place : place + size], lines[place + size :]
+    fewer = sum(line.startswith(("elect", "fence")) for line in gone)
+    moved = [_EPOCH.sub(lambda found: f"epoch={max(0, int(found[1]) - fewer)}", line) for line in rest]
+    return lines[:place] + rest, lines[:place] + moved
