@@ -42,8 +42,15 @@ from auditor.cli_options import (
     Verbose,
 )
 from auditor.cli_settings import settings_of
-from auditor.cli_simulate import Compare, SimulatedFormat, SimulatedProtocol, SimulatedScript, SimulatedVersion
 from auditor.cli_timeline import timeline
+from auditor.cli_simulate import (
+    Compare,
+    SimulatedDump,
+    SimulatedFormat,
+    SimulatedProtocol,
+    SimulatedScript,
+    SimulatedVersion,
+)
 from auditor.exit_codes import ExitCode
 from auditor.version import tool_version
 
@@ -151,6 +158,7 @@ def simulate(
     inter_broker_protocol: SimulatedProtocol = None,
     compare: Compare = False,
     format: SimulatedFormat = "terminal",  # noqa: A002 - the option's name
+    dump: SimulatedDump = None,
 ) -> None:
     """Run a script of the replication protocol and print what every replica held after each event."""
     with _one_sentence():
@@ -163,6 +171,7 @@ def simulate(
                 inter_broker_protocol=inter_broker_protocol,
                 side_by_side=compare,
                 format=format,
+                dump=dump,
             )
         )
 
