@@ -24,3 +24,7 @@ Compare = Annotated[
     bool, typer.Option("--compare", help="Run every generation of the protocol and print what each made of it.")
 ]
 SimulatedFormat = Annotated[str, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
+SimulatedDump = Annotated[
+    Path | None,
+    typer.Option("--dump", metavar="DIR", help="Write the brokers' log dirs as they are at the end, for `audit`."),
+]

@@ -10,6 +10,7 @@ from typing import Final
 import yaml
 
 from auditor.config import ConfigError
+from auditor.simulation_dump import write_dump
 from auditor.simulation_json import comparison_document, run_document
 from auditor.simulation_text import comparison_text, run_text
 from rules.protocol.offsets import BrokerId, Epoch
@@ -35,10 +36,13 @@ def simulate(
     inter_broker_protocol: str | None = None,
     side_by_side: bool = False,
     format: str = "terminal",  # noqa: A002 - the option's name
+    dump: Path | None = None,
 ) -> str:
     """What `tidemark simulate` prints."""
     if format not in FORMATS:
         raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
+    if side_by_side and dump is not None:
+        raise ConfigError("dump: expected one version to write the log dirs of, not --compare")
     as_json = format == "json"
     script = read_script(path)
     try:
@@ -46,6 +50,8 @@ def simulate(
             columns = compare(script, _lineup(version, inter_broker_protocol))
             return _json(comparison_document(columns)) if as_json else comparison_text(columns)
         finished = outcome(run(script, version, inter_broker_protocol))
+        if dump is not None:
+            write_dump(finished.run.end, dump)
     except UnknownGeneration as error:
         raise ConfigError(f"{path}: {error}") from error
     return _json(run_document(finished)) if as_json else run_text(finished)
