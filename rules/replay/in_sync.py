@@ -46,6 +46,11 @@ class IsrHistory:
         sure, later = self.statements[first : first + 1], self.statements[first + 1 :]
         return (*sure, *(s for s in later if s.earliest is None or s.earliest <= time))
 
+    def absent_before(self, statement: InForce) -> frozenset[int]:
+        """The members of a statement that were left out by one before it: they have joined by reaching its leader."""
+        earlier = self.statements[: self.statements.index(statement)]
+        return frozenset(b for b in statement.isr if any(b not in s.isr for s in earlier))
+
     def likely(self, time: int | None) -> frozenset[int] | None:
         """The ISR in force by the best estimate of times, which proves nothing."""
         if time is None:

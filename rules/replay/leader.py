@@ -204,7 +204,8 @@ class LeaderWalk:
         lowest = min((*bounds, *((end,) if end else ())), key=_offset, default=None)
         if self.high is not None and (lowest is None or lowest.offset > self.high.offset):
             self.high = lowest
-        for broker in sorted((surely & self.tracks.keys()) - self._first_isr()):
+        joined = frozenset() if not possible else self.isr.absent_before(possible[0])
+        for broker in sorted(surely & self.tracks.keys() & joined):
             reached = self.reached[broker]
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(
