@@ -107,7 +107,7 @@ def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], 
     def units_of(pack: bytes) -> Iterator[ReadUnit]:
         yield from from_arrow(pa.ipc.open_stream(pack).read_all(), ReadUnit)
 
-    units = [unit for _ in range(60) for unit in prepare(gather(sample("clean_2_8")), AuditConfig()).units]
+    units = [unit for _ in range(20) for unit in prepare(gather(sample("clean_2_8")), AuditConfig()).units]
     for cores in (1, 4):
         packs = _packs(units, cores)
         same = [unit for pack in packs for unit in units_of(pack.units)] == units

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 import pyarrow as pa
@@ -207,19 +208,31 @@ class _Job:
         """Run the job to its end in a thread of its own, so that an interrupt is heard at once."""
         group = f"tidemark-{uuid.uuid4()}"
         failures: list[Exception] = []
+        finished = Event()
         thread = InheritableThread(target=self._guarded, args=(work, group, failures), session=self.session)
+        # An interrupt in the midst of a word to the JVM breaks the connection: this thread never asks, it only waits.
+        done = [0]
+        watcher = InheritableThread(target=self._watch, args=(group, finished, done), session=self.session)
         thread.start()
+        watcher.start()
         told = 0
         try:
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
-                told = self._tell(told, self._tasks_done(group))
+                told = self._tell(told, done[0])
         except BaseException:
             self.session.sparkContext.cancelJobGroup(group)
             raise
+        finally:
+            finished.set()
+            watcher.join()
         if failures:
             raise _explained(failures[0], self.dump) from failures[0]
         self._tell(told, len(self.sizes))
+
+    def _watch(self, group: str, finished: Event, done: list[int]) -> None:
+        while not finished.wait(POLL_SECONDS):
+            done[0] = self._tasks_done(group)
 
     def _guarded(self, work: Callable[[], object], group: str, failures: list[Exception]) -> None:
         try:
