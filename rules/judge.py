@@ -9,6 +9,7 @@ from typing import Final
 from rules.advice import advise
 from rules.compare import shared_range
 from rules.counterfactual import counterfactuals
+from rules.cut_tables import cut_tables
 from rules.differences import with_differences
 from rules.evidence import PartitionEvidence, Replica
 from rules.expected import expected_high_watermark
@@ -35,7 +36,7 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         partition=evidence.partition,
         findings=ordered,
         replicas=tuple(_replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
-        counterfactuals=counterfactuals(evidence),
+        counterfactuals=(*counterfactuals(evidence), *cut_tables(evidence)),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         undecided=tuple(undecided),
         losses=billed,

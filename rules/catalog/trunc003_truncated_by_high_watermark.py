@@ -80,7 +80,12 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
 def _decision(evidence: PartitionEvidence, cut: Cut) -> Moment | None:
     """The last line before the cut that says what decided it."""
     own = [m for m in evidence.moments if m.clock == cut.moment.clock]
-    return next((m for m in reversed(own[: own.index(cut.moment)]) if m.kind in DECISIONS), None)
+    for moment in reversed(own[: own.index(cut.moment)]):
+        if moment.kind in DECISIONS:
+            return moment
+        if moment.kind in ("leader-starts", "follower-starts", "log-loaded", "truncated"):
+            return None
+    return None
 
 
 def _due(follower: Replica, leader: Replica, cut: Cut, end: int) -> Truncation | None:

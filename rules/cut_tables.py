@@ -1,0 +1,116 @@
+"""What every generation of the protocol would have made of a reconciliation that a broker's log tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rules.counterfactual import Counterfactual, as_run, outcome, rule_run_by
+from rules.evidence import BrokerVersion, Cut, Moment, PartitionEvidence, Replica, cuts
+from rules.history import ROLE_KINDS
+from rules.protocol import replica as protocol
+from rules.protocol.epochs import assign
+from rules.protocol.offsets import Epoch, Offset
+from rules.protocol.truncation import RULES
+from rules.replay.reigns import leaders_by_epoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciliation:
+    """A follower that compared its log with its leader's: it cut to an offset, or found nothing to cut."""
+
+    cut: Cut
+    leader: int | None
+    epoch: int | None
+    """The leader epoch in which it was done."""
+    log_end_offset: int
+
+
+def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
+    """Every one that removed something, or could have, in the order of each broker's log."""
+    told = [_as_cut(moment) for moment in evidence.moments]
+    leaders = leaders_by_epoch(evidence.moments)
+    for cut in cuts(told):
+        if cut.log_end_offset:
+            decision = _decision(told, cut)
+            named = cut.leader if cut.leader is not None else (decision.leader if decision else None)
+            leader = leaders.get(-1 if cut.moment.term is None else cut.moment.term) if named is None else named
+            known = replace(cut, high_watermark=_watermark(cut, decision))
+            yield Reconciliation(cut=known, leader=leader, epoch=cut.moment.term, log_end_offset=cut.log_end_offset)
+
+
+def _as_cut(moment: Moment) -> Moment:
+    """A cut that cut nothing, told as a cut to the log end."""
+    return replace(moment, kind="truncated", offset=moment.end_offset) if moment.kind == "truncation-kept" else moment
+
+
+DECISIONS: Final = ("cut-by-high-watermark", "epoch-answer-unknown", "cut-by-epoch-answer", "epoch-answer-kept")
+
+
+def _decision(told: list[Moment], cut: Cut) -> Moment | None:
+    own = [m for m in told if m.clock == cut.moment.clock]
+    for moment in reversed(own[: own.index(cut.moment)]):
+        if moment.kind in DECISIONS:
+            return moment
+        if moment.kind in (*ROLE_KINDS, "log-loaded", "truncated"):
+            return None
+    return None
+
+
+def _watermark(cut: Cut, decision: Moment | None) -> int | None:
+    """The high watermark that the follower went by: a decision for it names it."""
+    by_it = decision is not None and decision.kind in ("cut-by-high-watermark", "epoch-answer-unknown")
+    return decision.offset if by_it and decision is not None and decision.offset is not None else cut.high_watermark
+
+
+def cut_tables(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
+    """The table of every reconciliation that removed records."""
+    found = (table_of(evidence, r) for r in reconciliations(evidence) if r.cut.offset < r.log_end_offset)
+    return tuple(table for table in found if table is not None)
+
+
+def table_of(evidence: PartitionEvidence, done: Reconciliation) -> Counterfactual | None:
+    """The table of one reconciliation; None where one of the two logs is not in the dump, or not as far back."""
+    held = {replica.broker: replica for replica in evidence.current}
+    follower, leader = held.get(done.cut.broker), held.get(-1 if done.leader is None else done.leader)
+    # What a leader has deleted since would change its answers.
+    if follower is None or leader is None or leader.log_start_offset > done.cut.offset:
+        return None
+    versions = {version.broker: version for version in evidence.versions}
+    asking = _before(follower, versions.get(follower.broker), done)
+    answering = _as_it_stood(leader, versions.get(leader.broker), done)
+    run = rule_run_by(versions.get(follower.broker))
+    outcomes = (outcome(rule(asking, answering), asking, in_force=name == run) for name, rule in RULES.items())
+    return Counterfactual(
+        follower=follower.broker,
+        leader=leader.broker,
+        start_offset=done.cut.offset,
+        end_offset=done.log_end_offset,
+        outcomes=tuple(outcomes),
+        because=f"broker {follower.broker} went from log end {done.log_end_offset} to {done.cut.offset} in epoch"
+        f" {done.epoch}, as its log tells",
+    )
+
+
+def _before(follower: Replica, version: BrokerVersion | None, done: Reconciliation) -> protocol.Replica:
+    """The follower before it cut: what is left, and the records that went, of the epoch of its former role."""
+    kept = as_run(follower, version, done.cut.offset)
+    former, chain = done.cut.former_epoch, kept.epochs
+    gone = done.cut.offset < done.log_end_offset
+    if gone and former is not None and former >= 0 and (not chain or former > chain[-1].epoch):
+        chain = assign(chain, Epoch(former), Offset(done.cut.offset))
+    watermark = done.cut.high_watermark if done.cut.high_watermark is not None else kept.high_watermark
+    return replace(
+        kept,
+        epochs=chain,
+        log_end_offset=Offset(done.log_end_offset),
+        high_watermark=Offset(min(watermark, done.log_end_offset)),
+    )
+
+
+def _as_it_stood(leader: Replica, version: BrokerVersion | None, done: Reconciliation) -> protocol.Replica:
+    """The leader without what came after the epoch in which it was asked."""
+    state = as_run(leader, version, leader.log_end_offset)
+    later = [entry for entry in state.epochs if done.epoch is not None and entry.epoch > done.epoch]
+    return as_run(leader, version, later[0].start_offset) if later else state
