@@ -10,7 +10,7 @@ from auditor.simulate import read_script
 from tests.models.invariants import INVARIANTS, History, violated
 from tests.models.kept import BROKEN, FOUND, path_of, version_named
 from tests.models.oracle import VERSIONS, Model, Record, Version
-from tests.models.search import ALWAYS_HOLD, Disagreement, Pair, Walk, walk
+from tests.models.search import ALWAYS_HOLD, Disagreement, Pair, Walk, breaks, walk
 
 STEPS = 16_000
 """Of every version: 112 000 together."""
@@ -65,6 +65,13 @@ def test_a_kept_script_breaks_its_invariant_with_its_last_event(name: str, repli
     lines = lines_of(path_of(name, invariant))
     broken = [invariant in pair.act(line) for line in lines]
     assert broken == [False] * (len(lines) - 1) + [True]
+
+
+@pytest.mark.parametrize(("name", "replicas", "invariant"), KEPT)
+def test_a_kept_script_needs_each_of_its_events(name: str, replicas: int, invariant: str) -> None:
+    lines = lines_of(path_of(name, invariant))
+    for place in range(len(lines)):
+        assert not breaks(version_named(name), replicas, lines[:place] + lines[place + 1 :], invariant), lines[place]
 
 
 @pytest.mark.parametrize("version", FENCED, ids=by_name)
