@@ -1,0 +1,105 @@
+"""The quality command: read the dump's tables, hold them against their plans, write pages and a summary."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from auditor.config import AuditConfig, ConfigError, merge
+from auditor.dumps import gather
+from auditor.quality.checkpoint import Quality
+from auditor.quality.data_docs import build_site
+from auditor.quality.frames import measured
+from auditor.quality.outcome import QualityReport
+from auditor.quality.plan import QUALITY_TABLES, plan_quality
+from auditor.quality.summary import as_json, markdown, terminal
+from parsers.inventory import take_inventory
+from parsers.spark import open_dump
+from spark_jobs.session import build_session
+
+DATA_DOCS: Final = "data-docs"
+SUMMARY: Final = "tidemark-quality"
+"""Name of the summaries; by it a later run knows the folder as one of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the user asked for."""
+
+    dump: Path
+    output: Path
+    topic: Sequence[str] = ()
+    log_dir: Sequence[str] = ()
+
+
+def run_quality(asked: Asked) -> int:
+    """Check, write and tell; the exit code."""
+    config = merge(AuditConfig(), {"topic": list(asked.topic), "log_dir": list(asked.log_dir)})
+    _require_input(asked, config)
+    _require_output(asked)
+    dump = open_dump(_session(), asked.dump, topics=config.topic, log_dirs=config.log_dir_overrides)
+    quality = Quality()
+    tables = {name: dump.table(name) for name in QUALITY_TABLES}
+    report = assess(quality, tables, dump=asked.dump.resolve().name, topics=config.topic)
+    _write(report, quality, asked.output)
+    sys.stdout.write(f"{terminal(report)}\npages: {asked.output / DATA_DOCS / 'index.html'}\n")
+    return int(report.exit_code)
+
+
+def assess(
+    quality: Quality, tables: Mapping[str, DataFrame], *, dump: str, topics: Sequence[str] = ()
+) -> QualityReport:
+    """Every table held against its plan, one after the other."""
+    frames = measured(tables)
+    outcomes = tuple(quality.validate(plan, frames[plan.table]) for plan in plan_quality())
+    return QualityReport(dump=dump, topics=tuple(topics), tables=outcomes)
+
+
+def _require_input(asked: Asked, config: AuditConfig) -> None:
+    """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
+    root = gather(asked.dump).root
+    for broker, path in config.log_dir_overrides:
+        if not (root / path).is_dir():
+            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
+    inventory = take_inventory(root, log_dirs=config.log_dir_overrides)
+    if not inventory.log_dirs:
+        raise ConfigError(f"{root}: found no log dir; name one with --log-dir BROKER=PATH")
+    unmatched = config.selection.unmatched(inventory)
+    if unmatched:
+        raise ConfigError(f"{', '.join(unmatched)}: matches nothing in {root}")
+
+
+def _require_output(asked: Asked) -> None:
+    """Refuse to write into the dump, and over anything that an earlier run of this command has not written."""
+    output = asked.output
+    if gather(asked.dump).holds(output):
+        raise ConfigError(f"--output: {output} lies inside the dump, which is never written into")
+    if output.exists() and not output.is_dir():
+        raise ConfigError(f"--output: {output} is a file; name a folder")
+    if output.is_dir() and any(output.iterdir()) and not (output / f"{SUMMARY}.json").is_file():
+        raise ConfigError(f"--output: {output} holds other things; name an empty folder or one of an earlier run")
+
+
+def _session() -> SparkSession:
+    try:
+        return build_session("tidemark quality")
+    except RuntimeError as error:  # no fitting Java, no fitting Spark, a JVM that did not start
+        raise ConfigError(str(error)) from error
+
+
+def _write(report: QualityReport, quality: Quality, output: Path) -> None:
+    try:
+        shutil.rmtree(output / DATA_DOCS, ignore_errors=True)
+        output.mkdir(parents=True, exist_ok=True)
+        # First the mark by which a later run knows the folder as its own.
+        (output / f"{SUMMARY}.json").write_text(as_json(report), encoding="utf-8")
+        (output / f"{SUMMARY}.md").write_text(markdown(report), encoding="utf-8")
+        build_site(quality.context, output / DATA_DOCS, report)
+    except OSError as error:
+        raise ConfigError(f"--output: cannot write {output}: {error.strerror}") from error
