@@ -41,6 +41,7 @@ from auditor.cli_options import (
     Topics,
     Verbose,
 )
+from auditor.cli_quality import quality
 from auditor.cli_settings import settings_of
 from auditor.cli_timeline import timeline
 from auditor.cli_simulate import (
@@ -210,6 +211,7 @@ def _one_sentence() -> Iterator[None]:
         _fail(error)
 
 
+app.command(short_help="Check the tables of a dump before anyone relies on them.")(_one_sentence()(quality))
 app.command(short_help="Draw one partition's history, expected beside told.")(_one_sentence()(timeline))
 app.command(short_help="Write the incident report: what it cost, and who must act.")(_one_sentence()(postmortem))
 app.command(short_help="Say whom to elect, what to copy, and what not to restart.")(_one_sentence()(advise))
