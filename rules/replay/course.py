@@ -217,7 +217,9 @@ def _missing(course: Course) -> Iterator[Missing]:
             leaves_open="where the epoch opened and what its leader's log end was",
             epochs=reign.epochs,
         )
-    if not any(row.moment.kind == "fetched" for row in course.rows):
+    # A leader whose ISR is nobody else may well have served no follower.
+    alone = bool(course.isr.statements) and all(s.isr == {reign.leader} for s in course.isr.statements)
+    if not alone and not any(row.moment.kind == "fetched" for row in course.rows):
         yield Missing(
             kind="the leaders' request logs at DEBUG",
             evidence=f"broker {reign.leader}'s request log at DEBUG in epochs {', '.join(map(str, reign.epochs))}",
