@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
 from rules.evidence import PartitionEvidence, Told
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -21,7 +21,8 @@ from rules.rule import rule
 def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark was beyond what a replica in sync had reached.
 
-    The upper bound is recomputed from fetch offsets and from the ISR in force, and from no told high watermark.
+    The upper bound is recomputed from fetch offsets and from the ISR in force, and from no told high watermark. It is
+    only likely where another witness's clock, whose offset is an estimate, places a change of the ISR.
 
     Proves
     ------
@@ -53,24 +54,27 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     t3 fetch 2@4 from 1 hw=4
     t4 fetch 3@2 from 1 hw=4
     """
+    courses = [course for course in evidence.replayed.courses if course.isr.estimated]
+    estimated = {(course.reign.leader, epoch) for course in courses for epoch in course.reign.epochs}
     reported: set[tuple[int | None, int | None]] = set()
     for told in evidence.replayed.told:
         key = (told.moment.witness, told.moment.term)
         if told.by_leader and told.standing == "above" and key not in reported:
             reported.add(key)
-            yield _violation(told)
+            yield _violation(told, "likely" if key in estimated else "certain")
     if evidence.replayed.told:
         for missing in dict.fromkeys(missing.kind for missing in evidence.replayed.missing):
             reason = "the high watermark of some terms cannot be bounded from above"
             yield Undecided(reason=reason, missing=missing, blocking=False)
 
 
-def _violation(told: Told) -> Violation:
+def _violation(told: Told, confidence: Confidence) -> Violation:
     bound = told.expected.high
     return Violation(
         brokers=() if told.moment.witness is None else (told.moment.witness,),
         start_offset=None if bound is None else bound.offset,
         end_offset=told.observed,
+        confidence=confidence,
         facts={
             "leader": told.moment.witness,
             "epoch": told.moment.term,

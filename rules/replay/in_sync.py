@@ -34,6 +34,8 @@ class IsrHistory:
     """A reign's ISRs in their order; without any, everything is possible and nobody is surely a member."""
 
     statements: tuple[InForce, ...]
+    estimated: bool = False
+    """Whether a change of the ISR is placed by another clock, within the slack of an estimate."""
 
     def possible(self, time: int | None) -> tuple[InForce, ...]:
         """Every ISR that may have been in force at a time of the leader's clock."""
@@ -78,7 +80,8 @@ def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, C
     merged = _confirmed(merged)
     if merged and _opens(merged[0], reign):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
-        return IsrHistory(statements=tuple(merged))
+        estimated = len(merged) > 1 and any(s.moment.clock != reign.clock for s in told)
+        return IsrHistory(statements=tuple(merged), estimated=estimated)
     return IsrHistory(statements=())
 
 
