@@ -43,7 +43,6 @@ from auditor.cli_options import (
 )
 from auditor.cli_quality import quality
 from auditor.cli_settings import settings_of
-from auditor.cli_timeline import timeline
 from auditor.cli_simulate import (
     Compare,
     SimulatedDump,
@@ -52,7 +51,9 @@ from auditor.cli_simulate import (
     SimulatedScript,
     SimulatedVersion,
 )
+from auditor.cli_timeline import timeline
 from auditor.exit_codes import ExitCode
+from auditor.start_up import own_process
 from auditor.version import tool_version
 
 app = typer.Typer(
@@ -193,6 +194,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # whoever replaced the stream has chosen its ways
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    own_process()
     app(prog_name="tidemark")
     raise SystemExit(ExitCode.CLEAN)
 

@@ -140,6 +140,21 @@ class Replica:
         """Batches that fail their checksum: nothing of what it covers can be believed, the last offset included."""
         return frozenset(fault.span for fault in self.log.checksum_faults)
 
+    @cached_property
+    def end_known(self) -> bool:
+        """Whether all segments could be opened: else the log may go on where the disk seems to end it."""
+        shut = [u.span.source for u in self.log.unread if u.kind == "unreadable"]
+        shut += [refusal.span.source for refusal in self.refusals if refusal.kind in ("unreadable", "escapes_dump")]
+        return not any(source.endswith(".log") for source in shut)
+
+    @cached_property
+    def may_be_live(self) -> bool:
+        """Whether the log may merely have been copied before its checkpoints, from a broker that went on writing.
+
+        A running broker leaves no marker of an orderly stop; zeros below a recovery point no copy explains.
+        """
+        return self.clean_shutdown is None and not any(u.kind == "zero_tail" for u in self.log.unread)
+
     def believes(self, step: OffsetStep) -> bool:
         """Whether the offsets around a step come from batches that can be believed."""
         return step.before not in self.distrusted and step.after not in self.distrusted

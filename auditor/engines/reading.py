@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.logs import read_logs
-from auditor.engines.texts import read_texts
 from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
+from auditor.engines.texts import read_texts
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
     read_leader_epoch_checkpoint,
@@ -92,7 +92,7 @@ def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Re
     rows = 0
     for file, piece in enumerate(unit.pieces):
         for chunk in _scan(unit, piece, level):
-            index = pa.array([file], pa.int32()).take(pa.array([0] * chunk.headers.num_rows, pa.int32()))
+            index = pa.repeat(pa.scalar(file, pa.int32()), chunk.headers.num_rows)
             batches.append(chunk.headers.append_column("file", index))
             refusals.extend(chunk.refusals)
             rows += chunk.headers.num_rows

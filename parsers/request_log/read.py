@@ -33,6 +33,8 @@ RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | Re
 Event: TypeAlias = FetchCall | RequestRow | Refusal
 
 FETCH: Final = "FETCH"
+REFUSALS_KEPT: Final = 100
+"""Refusals of one range that are told line by line; a file of another format is all refusals."""
 READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
     "PRODUCE": positions.produces,
     "OFFSET_FOR_LEADER_EPOCH": positions.epoch_requests,
@@ -142,8 +144,16 @@ def collect(
     kinds: dict[type, list[Event]] = {
         kind: [] for kind in (FetchCall, Produce, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
     }
+    passed_over: list[Refusal] = []
     for event in request_events(_lines(pieces, scanner, line_limit), origin, layout, counts):
+        if isinstance(event, Refusal) and len(kinds[Refusal]) >= REFUSALS_KEPT:
+            passed_over[1:] = [event]
+            continue
         kinds[type(event)].append(event)
+    if passed_over:
+        found = f"more than {REFUSALS_KEPT} lines that are none"
+        first, last = passed_over[0].span_start, passed_over[-1].span_end
+        kinds[Refusal].append(refuse(origin, "malformed", first, last, expected="requests", found=found))
     return RequestLog(
         fetch_calls=tuple(kinds[FetchCall]),  # type: ignore[arg-type]
         produces=tuple(kinds[Produce]),  # type: ignore[arg-type]

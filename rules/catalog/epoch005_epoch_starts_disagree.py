@@ -17,7 +17,7 @@ from rules.rule import rule
     law="EpochStartUnique",
     message="leader epoch {epoch} begins at offset {left_start} on broker {left},"
     " and at offset {right_start} on broker {right}",
-    implied_by=("EPOCH001", "EPOCH002", "EPOCH004", "SEG006"),
+    implied_by=("EPOCH001", "EPOCH002", "EPOCH004", "SEG005", "SEG006"),
 )
 def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas let one leader epoch begin at different offsets.
@@ -70,7 +70,11 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
 def _starts(replica: Replica) -> dict[int, int]:
     """Where each epoch begins, the clipped first one left out; of entries that contradict the log EPOCH002 speaks."""
     clipped = {chain[0].epoch for chain in (replica.file_chain, replica.log_chain) if chain}
-    starts = {entry.epoch: entry.start_offset for entry in (*replica.file_chain, *replica.log_chain)}
+    # Behind a hole the first batch of an epoch is only an upper bound of where it began.
+    behind_holes = {step.after for step in replica.log.gaps}
+    bounded = {run.epoch for run in replica.log.epochs if run.first in behind_holes}
+    told = (*replica.file_chain, *(entry for entry in replica.log_chain if entry.epoch not in bounded))
+    starts = {entry.epoch: entry.start_offset for entry in told}
     return {epoch: start for epoch, start in starts.items() if epoch not in clipped}
 
 

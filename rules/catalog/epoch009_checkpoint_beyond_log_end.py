@@ -45,7 +45,7 @@ def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation
     """
     for replica in evidence.current:
         for entry in replica.epoch_file.entries:
-            if _beyond(replica, entry):
+            if replica.end_known and _beyond(replica, entry):
                 orderly = replica.clean_shutdown is not None
                 yield Violation(
                     brokers=(replica.broker,),

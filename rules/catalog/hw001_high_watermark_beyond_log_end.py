@@ -48,7 +48,7 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     """
     for replica in evidence.current:
         claim = replica.high_watermark
-        if claim is None or claim.offset <= replica.log_end_offset:
+        if claim is None or claim.offset <= replica.log_end_offset or not replica.end_known:
             continue
         holders = _holders(evidence, replica, claim.offset)
         severity, meaning = _weigh(evidence, replica, holders)
@@ -74,7 +74,7 @@ def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ..
         return Severity.HIGH, "its tail was lost since it stopped in order"
     if evidence.copied_live:
         return Severity.LOW, "its tail was lost in a crash, or the files were copied while it ran"
-    if flushed:
+    if flushed and not replica.may_be_live:
         return Severity.HIGH, "its tail was lost although it had been flushed"
     if holders or len(evidence.followers_of(replica)) == 0:
         return Severity.LOW, "its unflushed tail was lost in a crash, or the files were copied while it ran"

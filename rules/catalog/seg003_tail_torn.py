@@ -57,7 +57,7 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 brokers=(replica.broker,),
                 start_offset=replica.log_end_offset,
                 end_offset=replica.recovery_point.offset if flushed and replica.recovery_point else None,
-                severity=Severity.HIGH if flushed and not evidence.copied_live else Severity.INFO,
+                severity=Severity.HIGH if flushed and not _doubtful(evidence, replica) else Severity.INFO,
                 confidence="certain" if flushed else "likely",
                 facts={
                     "broker": replica.broker,
@@ -67,6 +67,10 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
             )
+
+
+def _doubtful(evidence: PartitionEvidence, replica: Replica) -> bool:
+    return evidence.copied_live or replica.may_be_live
 
 
 def _unreadable(replica: Replica, unread: UnreadBytes) -> Undecided:

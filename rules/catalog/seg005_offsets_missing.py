@@ -89,9 +89,12 @@ def _violation(evidence: PartitionEvidence, replica: Replica, step: OffsetStep) 
 
 def _has_hole(peer: Replica, step: OffsetStep) -> bool:
     """Whether a peer has this hole too; of more holes than are kept, those beyond count as had."""
-    told = peer.log.gaps[-1].found if peer.log.gap_count > len(peer.log.gaps) else peer.log_end_offset
-    kept = any(gap.expected <= step.expected and step.found <= gap.found for gap in peer.log.gaps)
-    return kept or step.found > told or step.found <= peer.log_start_offset
+    # What lies beyond a peer's own log end it cannot testify to: only the part of the hole before that counts.
+    end = min(step.found, peer.log_end_offset)
+    if end <= max(step.expected, peer.log_start_offset):
+        return True
+    beyond_kept = peer.log.gap_count > len(peer.log.gaps) and end > peer.log.gaps[-1].found
+    return beyond_kept or any(gap.expected <= step.expected and end <= gap.found for gap in peer.log.gaps)
 
 
 def _between_last_segments(replica: Replica, step: OffsetStep) -> bool:

@@ -45,15 +45,16 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     """
     for replica in evidence.current:
         point = replica.recovery_point
-        if point is None or point.offset <= replica.log_end_offset:
+        if point is None or point.offset <= replica.log_end_offset or not replica.end_known:
             continue
+        doubtful = evidence.copied_live or replica.may_be_live
         peers = (r for r in evidence.current if r is not replica and same_topic(r, replica))
         yield Violation(
             brokers=(replica.broker,),
             start_offset=replica.log_end_offset,
             end_offset=point.offset,
-            severity=Severity.LOW if evidence.copied_live else Severity.HIGH,
-            confidence="possible" if evidence.copied_live else "certain",
+            severity=Severity.LOW if doubtful else Severity.HIGH,
+            confidence="possible" if doubtful else "certain",
             facts={
                 "broker": replica.broker,
                 "longer": tuple(r.broker for r in peers if r.log_end_offset > replica.log_end_offset),
