@@ -40,7 +40,8 @@ def build_session(app_name: str, master: str | None = None) -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is None:
         running = _start_session(app_name, master)
-    if not _is_local(running.sparkContext.master or ""):
+    # Workers of a local master under spark-submit look in their own environment only, which may lack our code.
+    if _launched_by_submit() or not _is_local(running.sparkContext.master or ""):
         running.sparkContext.addPyFile(str(packages_archive()))
     return running
 
