@@ -96,6 +96,12 @@ class Difference:
         return all(batch.crc_valid for batch in (*self.left_batches, *self.right_batches))
 
     @property
+    def first_batches(self) -> tuple[tuple[int, Span], ...]:
+        """Of each side that was read again: its broker, and where the first batch lies that differs."""
+        sides = ((self.left, self.left_batches), (self.right, self.right_batches))
+        return tuple((replica.broker, batches[0].span) for replica, batches in sides if batches)
+
+    @property
     def high_watermarks(self) -> tuple[int, ...]:
         """The high watermarks that the two replicas claim, clipped to their log ends."""
         replicas = (self.left, self.right)

@@ -99,7 +99,11 @@ def _violation(evidence: PartitionEvidence, start: int, end: int, found: list[Di
             "high_watermarks": tuple(sorted({mark for d in found for mark in d.high_watermarks})),
             "exact": all(d.exact for d in found),
         },
-        exhibits=tuple(exhibit for d in found for exhibit in first_batches(d)),
+        exhibits=tuple(
+            Exhibit(span=span, role=f"broker {broker}'s first differing batch")
+            for difference in found
+            for broker, span in difference.first_batches
+        ),
     )
 
 
@@ -144,10 +148,3 @@ def _agreeing(evidence: PartitionEvidence, replica: Replica, start: int, end: in
 
 def _epoch_at(replica: Replica, offset: int) -> int:
     return next((run.epoch for run in replica.log.epochs if run.start_offset <= offset < run.end_offset), -1)
-
-
-def first_batches(difference: Difference) -> Iterator[Exhibit]:
-    """The first batch of each side that differs."""
-    for replica, batches in ((difference.left, difference.left_batches), (difference.right, difference.right_batches)):
-        for batch in batches[:1]:
-            yield Exhibit(span=batch.span, role=f"broker {replica.broker}'s first differing batch")

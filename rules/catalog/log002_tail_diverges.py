@@ -50,11 +50,7 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
             end_offset=difference.end_offset,
             facts={"left": difference.left.broker, "right": difference.right.broker},
             exhibits=tuple(
-                Exhibit(span=batches[0].span, role=f"broker {replica.broker}'s first differing batch")
-                for replica, batches in (
-                    (difference.left, difference.left_batches),
-                    (difference.right, difference.right_batches),
-                )
-                if batches
+                Exhibit(span=span, role=f"broker {broker}'s first differing batch")
+                for broker, span in difference.first_batches
             ),
         )

@@ -58,11 +58,7 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
                     "exact": difference.exact,
                 },
                 exhibits=tuple(
-                    Exhibit(span=batches[0].span, role=f"broker {replica.broker}'s first differing batch")
-                    for replica, batches in (
-                        (difference.left, difference.left_batches),
-                        (difference.right, difference.right_batches),
-                    )
-                    if batches
+                    Exhibit(span=span, role=f"broker {broker}'s first differing batch")
+                    for broker, span in difference.first_batches
                 ),
             )
