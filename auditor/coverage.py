@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from auditor.engines.plan import ReadUnit
 from auditor.engines.selection import Selection
 from auditor.report.model import Coverage, RefusalLine, UndecidedLine
 from parsers.inventory import Inventory
 from rules.finding import Finding
-from rules.verdict import PartitionVerdict, ReplicaVerdict
+from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
 
 
 def coverage_of(
@@ -86,15 +87,27 @@ def _times(replicas: Sequence[ReplicaVerdict]) -> Iterator[int]:
 
 
 def _undecided(verdicts: Sequence[PartitionVerdict]) -> Iterator[UndecidedLine]:
-    counted: Counter[tuple[str, str, str, bool]] = Counter()
+    counted: Counter[UndecidedLine] = Counter()
     for verdict in verdicts:
         for point in verdict.undecided:
-            counted[point.rule, point.reason, point.missing, False] += point.partitions
+            counted[_point(point)] += point.partitions
         counted.update({_open_point(finding) for finding in verdict.findings if finding.blocking})
-    for (rule, reason, missing, blocking), partitions in sorted(counted.items()):
-        yield UndecidedLine(rule=rule, reason=reason, missing=missing, partitions=partitions, blocking=blocking)
+    for line in sorted(counted, key=lambda line: (line.rule, line.reason, line.missing, line.blocking)):
+        yield replace(line, partitions=counted[line])
 
 
-def _open_point(finding: Finding) -> tuple[str, str, str, bool]:
+def _point(said: RuleCoverage) -> UndecidedLine:
+    return UndecidedLine(
+        rule=said.rule,
+        reason=said.reason,
+        missing=said.missing,
+        partitions=0,
+        blocking=False,
+        asked_at_level=said.asked_at_level,
+    )
+
+
+def _open_point(finding: Finding) -> UndecidedLine:
     said = finding.values()
-    return finding.rule, str(said.get("reason", finding.message)), str(said.get("missing", "")), True
+    reason, missing = str(said.get("reason", finding.message)), str(said.get("missing", ""))
+    return UndecidedLine(rule=finding.rule, reason=reason, missing=missing, partitions=0, blocking=True)

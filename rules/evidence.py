@@ -199,9 +199,23 @@ class PartitionEvidence:
             if not any(_rank(other) > _rank(replica) for other in self.current if same_topic(other, replica))
         )
 
+    @cached_property
+    def leader_at_the_end(self) -> Replica | None:
+        """Who led last, by word of brokers and controller; else, or when the disks know a newer epoch, who would."""
+        told = [m for m in self.moments if m.kind in ("leader-starts", "leadership") and (_leads(m) or -1) >= 0]
+        last = max(told, key=lambda m: -1 if m.epoch is None else m.epoch, default=None)
+        newest = max((replica.last_known_epoch for replica in self.current), default=-1)
+        if last is not None and last.epoch is not None and last.epoch >= newest:
+            return next((replica for replica in self.current if replica.broker == _leads(last)), None)
+        return next(iter(self.presumed_leaders), None)
+
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of the leader's incarnation of the topic."""
         return tuple(r for r in self.current if r is not leader and same_topic(r, leader))
+
+
+def _leads(moment: Moment) -> int | None:
+    return moment.broker if moment.kind == "leader-starts" else moment.leader
 
 
 def _rank(replica: Replica) -> tuple[int, int]:

@@ -64,6 +64,8 @@ class Undecided:
     end_offset: int | None = None
     blocking: bool = True
     """Whether the whole verdict becomes unknown: the rule might well be violated, rather than merely not apply."""
+    asked_at_level: str | None = None
+    """The audit level that asks the question, where this one does not."""
     exhibits: tuple[Exhibit, ...] = ()
 
 

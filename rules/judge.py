@@ -66,8 +66,12 @@ def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Findi
             elif said.blocking:
                 findings.append(_undecided(rule, said, evidence))
             else:
-                undecided.append(RuleCoverage(rule=rule.id, reason=said.reason, missing=said.missing))
+                undecided.append(_not_decided(rule, said))
     return findings, undecided
+
+
+def _not_decided(rule: Rule, said: Undecided) -> RuleCoverage:
+    return RuleCoverage(rule=rule.id, reason=said.reason, missing=said.missing, asked_at_level=said.asked_at_level)
 
 
 def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -147,8 +151,17 @@ def _causes_first(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[F
     depth = _depths(causes)
     linked = [_linked(finding, causes[finding.rule]) for finding in findings]
     return tuple(
-        sorted(linked, key=lambda f: (depth[f.rule], -f.severity, f.rule, f.start_offset or 0, f.brokers, f.message))
+        sorted(
+            linked,
+            key=lambda f: (depth[f.rule], -f.severity, f.rule, _epoch(f), f.start_offset or 0, f.brokers, f.message),
+        )
     )
+
+
+def _epoch(finding: Finding) -> int:
+    """Of two elections the earlier one comes first."""
+    epoch = finding.values().get("epoch")
+    return epoch if isinstance(epoch, int) else -1
 
 
 def _linked(finding: Finding, causes: tuple[str, ...]) -> Finding:

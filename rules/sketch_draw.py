@@ -30,9 +30,7 @@ def draw(evidence: PartitionEvidence, brokers: Sequence[int], start: int | None,
     columns = _columns(replicas, letters, low, high)
     rows = [_row(replica, columns, own) for replica, own in zip(replicas, letters, strict=True)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
-    lines = [
-        _line(evidence, replica, row, widths, columns[-1][1]) for replica, row in zip(replicas, rows, strict=True)
-    ]
+    lines = [_line(evidence, replica, row, widths, columns[-1][1]) for replica, row in zip(replicas, rows, strict=True)]
     return "\n".join([*_head(evidence), *lines])
 
 
@@ -72,11 +70,9 @@ def _row(replica: Replica, columns: Sequence[tuple[int, int]], letters: Letters)
     return drawn
 
 
-def _line(
-    evidence: PartitionEvidence, replica: Replica, row: Sequence[str], widths: Sequence[int], high: int
-) -> str:
+def _line(evidence: PartitionEvidence, replica: Replica, row: Sequence[str], widths: Sequence[int], high: int) -> str:
     body = " ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-    leads = "*" if any(replica is leader for leader in evidence.presumed_leaders[:1]) else " "
+    leads = "*" if replica is evidence.leader_at_the_end else " "
     return f"broker {replica.broker}{leads} {body} ; {', '.join(_notes(evidence, replica, row, high))}".rstrip(" ;")
 
 

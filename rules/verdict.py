@@ -56,6 +56,8 @@ class RuleCoverage:
     reason: str
     missing: str
     partitions: int = 1
+    asked_at_level: str | None = None
+    """The audit level that asks the question, where this one does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,9 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Page, *, verbose: b
         f" {pair.leader} over [{pair.start_offset}, {pair.end_offset})"
     )
     yield from page.wrapped(title, 2, "strong", 2)
+    if not any(outcome.cuts for outcome in pair.outcomes):
+        yield from page.wrapped("none of the four would have cut anything: the two stay as they are", 4)
+        return
     rows = [row for outcome in pair.outcomes for row in _rows(outcome)]
     yield from table(HEADS, rows, indent=4)
     if verbose:
@@ -30,6 +33,7 @@ def _rows(outcome: ProtocolOutcome) -> Iterator[tuple[str, str, str, str]]:
     name = outcome.rule + (" (ran)" if outcome.in_force else "")
     lost = f"[{outcome.lost_start}, {outcome.lost_end})" if outcome.lost_end > outcome.lost_start else "nothing"
     cut = str(outcome.cut_to) if outcome.cuts else "no cut"
-    asked = [f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges] or ["nobody"]
+    told = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
+    asked = list(dict.fromkeys(told)) or ["nobody"]
     yield name, asked[0], cut, lost
     yield from (("", exchange, "", "") for exchange in asked[1:])

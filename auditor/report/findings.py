@@ -10,6 +10,7 @@ from auditor.report.counterfactuals import counterfactual_table
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport, Incident, PlacedCounterfactual
 from auditor.report.plain import plain
+from auditor.report.windows import windows_of
 from rules.finding import Finding, Severity
 
 FINDINGS_SHOWN: Final = 50
@@ -25,6 +26,13 @@ class _Chapter:
 
     incident: Incident | None
     findings: tuple[Finding, ...]
+
+    @property
+    def title(self) -> str:
+        """What an incident is called above its findings."""
+        if self.incident is None or self.incident.scope != "partition":
+            return self.incident.title if self.incident else ""
+        return f"incident on {self.findings[0].topic}-{self.findings[0].partition}"
 
 
 def told(report: AuditReport, page: Page, *, verbose: bool, quiet: bool) -> Iterator[str]:
@@ -63,23 +71,19 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
     many = chapter.incident is not None and len(chapter.findings) > 1
     if chapter.incident is not None and many:
         yield ""
-        yield from _incident(chapter.incident, page)
+        head = f"{chapter.incident.id}  {chapter.title}: {counted(len(chapter.findings), 'finding')}, the cause first"
+        yield from page.wrapped(head, 0, "strong", 2)
+    windows = windows_of(chapter.findings[:limit])
     for finding in chapter.findings[:limit]:
         yield ""
-        yield from _finding(finding, page, 2 if many else 0, verbose=verbose)
+        yield from _finding(finding, page, 2 if many else 0, windows.get(finding.id, ""), verbose=verbose)
     if len(chapter.findings) > limit:
         yield ""
         what = "of this incident" if chapter.incident is not None else "of this partition"
         yield f"  … and {len(chapter.findings) - limit} more {what}: see -v or --format json"
 
 
-def _incident(incident: Incident, page: Page) -> Iterator[str]:
-    title = f"incident on {', '.join(incident.topics)}" if incident.scope == "partition" else incident.title
-    head = f"{incident.id}  {title}: {counted(len(incident.findings), 'finding')}, the cause first"
-    yield from page.wrapped(head, 0, "strong", 2)
-
-
-def _finding(finding: Finding, page: Page, indent: int, *, verbose: bool) -> Iterator[str]:
+def _finding(finding: Finding, page: Page, indent: int, window: str, *, verbose: bool) -> Iterator[str]:
     label = Severity(finding.severity).label if finding.verdict == "violated" else "undecided"
     place = f"{finding.topic}-{finding.partition}" if finding.topic is not None else "whole dump"
     span = "" if finding.start_offset is None else f"  [{finding.start_offset}, {finding.end_offset})"
@@ -90,7 +94,7 @@ def _finding(finding: Finding, page: Page, indent: int, *, verbose: bool) -> Ite
     yield from page.wrapped(finding.message, indent + 2)
     if finding.implied_by:
         yield from page.wrapped(f"follows from {', '.join(finding.implied_by)}", indent + 2, "faint")
-    for line in finding.sketch.splitlines():
+    for line in window.splitlines():
         yield f"{margin}    {plain(line)}"
     shown = finding.exhibits if verbose else finding.exhibits[:EXHIBITS_SHOWN]
     for exhibit in shown:

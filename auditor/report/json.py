@@ -249,6 +249,7 @@ def _coverage(report: AuditReport) -> Json:
                 "missing": point.missing,
                 "partitions": point.partitions,
                 "blocking": point.blocking,
+                "askedAtLevel": point.asked_at_level,
             }
             for point in coverage.undecided
         ],

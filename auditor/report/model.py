@@ -46,6 +46,8 @@ class UndecidedLine:
     partitions: int
     blocking: bool
     """Whether the rule might well be violated, so that the verdict stays open."""
+    asked_at_level: str | None = None
+    """The audit level that asks the question, where this one does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

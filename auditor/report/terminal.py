@@ -33,8 +33,7 @@ def render(
 def _headline(report: AuditReport, page: Page) -> Iterator[str]:
     coverage = report.coverage
     read = f"{int(coverage.ratio * 1000) / 10}% of {size(coverage.bytes_seen)} read"
-    seen = f"{counted(coverage.replicas_seen, 'replica')} of {counted(coverage.partitions, 'partition')}; {read}"
-    text = f"{report.verdict.upper()}  {_counts(report)} in {seen}"
+    text = f"{report.verdict.upper()}  {_counts(report)} in {_extent(report)}; {read}"
     first, *rest = page.wrapped(text, hanging=2)
     yield page.paint(report.verdict.upper(), report.verdict) + first.removeprefix(report.verdict.upper())
     yield from rest
@@ -42,6 +41,23 @@ def _headline(report: AuditReport, page: Page) -> Iterator[str]:
         yield from page.wrapped("Interrupted: this is what was known by then.", 2, "unknown")
     if report.verdict == "unknown":
         yield from page.wrapped(f"No verdict, because {'; '.join(_doubts(report))}.", 2, "unknown", 2)
+
+
+def _extent(report: AuditReport) -> str:
+    """Of all that was seen, how much the findings are about; all of it where there are none."""
+    told = [finding for finding in report.violations if finding.severity > Severity.INFO]
+    held = {
+        (placed.cluster_id, placed.topic, placed.partition, placed.replica.broker)
+        for placed in report.replicas
+        if placed.replica.state == "current"
+    }
+    places = {(finding.cluster_id, finding.topic, finding.partition) for finding in told}
+    named = {(f.cluster_id, f.topic, f.partition, broker) for f in told for broker in f.brokers} & held
+    replicas = counted(report.coverage.replicas_seen, "replica")
+    partitions = counted(report.coverage.partitions, "partition")
+    if not places:
+        return f"{replicas} of {partitions}"
+    return ", ".join([*([f"{len(named)} of {replicas}"] if named else []), f"{len(places)} of {partitions}"])
 
 
 def _counts(report: AuditReport) -> str:
@@ -84,7 +100,22 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
     unread = ", ".join(words for count, words in gaps if count)
     if unread:
         yield from page.wrapped(f"not read: {unread}", 2, "unknown", 2)
-    for point in () if quiet else coverage.undecided:
+    if not quiet:
+        yield from _undecided(coverage, page)
+
+
+def _undecided(coverage: Coverage, page: Page) -> Iterator[str]:
+    """What is open, and in one line what nobody asked at this level."""
+    unasked: dict[str, list[str]] = {}
+    for point in coverage.undecided:
+        if point.asked_at_level is not None:
+            unasked.setdefault(point.asked_at_level, []).append(point.rule)
+    asked = (f"{', '.join(sorted(set(rules)))} at --level {level}" for level, rules in sorted(unasked.items()))
+    if unasked:
+        yield from page.wrapped(f"asked only by a deeper audit: {'; '.join(asked)}", 2, "faint", 2)
+    for point in coverage.undecided:
+        if point.asked_at_level is not None:
+            continue
         where = f"not decided: {point.rule} in {counted(point.partitions, 'partition')}"
         yield from page.wrapped(f"{where}: {point.reason} (needs {point.missing})", 2, "faint", 2)
 

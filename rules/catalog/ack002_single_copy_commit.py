@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
-from rules.evidence import Course, LeaderRow, PartitionEvidence, cuts
+from rules.evidence import Course, LeaderRow, PartitionEvidence, Span, cuts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -83,8 +83,13 @@ def _violation(
             "fate": "that copy was given up afterwards" if gone else "there was no other copy of them at that time",
             "answers": len(rows),
         },
-        exhibits=(
-            Exhibit(span=rows[0].moment.span, role="the first acknowledgement"),
-            Exhibit(span=rows[-1].moment.span, role="the last acknowledgement"),
-        ),
+        exhibits=tuple(_exhibits(rows[0].moment.span, rows[-1].moment.span)),
     )
+
+
+def _exhibits(first: Span, last: Span) -> Iterator[Exhibit]:
+    if first == last:
+        yield Exhibit(span=first, role="the only acknowledgement")
+    else:
+        yield Exhibit(span=first, role="the first acknowledgement")
+        yield Exhibit(span=last, role="the last acknowledgement")

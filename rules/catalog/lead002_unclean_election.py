@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
-    message="broker {leader} was elected for epoch {epoch} although only brokers {previous_isr} were in sync",
+    message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr})",
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A broker was elected that was neither in sync nor eligible.

@@ -51,5 +51,8 @@ def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Und
             )
     if evidence.level != "deep":
         yield Undecided(
-            reason="records are decoded only where contents differ", missing="an audit at level deep", blocking=False
+            reason="records are decoded only where contents differ",
+            missing="an audit at level deep",
+            blocking=False,
+            asked_at_level="deep",
         )

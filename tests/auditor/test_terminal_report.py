@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dumps_at_hand import SAMPLES
+from dumps_at_hand import ROOT, SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,14 +49,52 @@ def test_findings_come_under_their_incident_with_the_cause_first() -> None:
         assert sum(finding.id in line.split() for line in lines) == (1 if finding.severity > Severity.INFO else 0)
 
 
-def test_a_finding_shows_its_picture_aligned_and_its_addresses() -> None:
+def test_a_window_is_drawn_once_under_the_first_finding_that_it_shows() -> None:
     report = report_on(SPLIT)
     finding = next(finding for finding in report.findings if finding.rule == "LOG001")
-    text = "\n".join(lines_of(report))
-    drawn = [f"    {line}" for line in finding.sketch.splitlines()]
-    assert "\n  ".join(["", *drawn]) in text
+    lines = lines_of(report)
+    drawn = [f"      {line}" for line in finding.sketch.splitlines()]
+    place = lines.index(drawn[0])
+    assert lines[place : place + 2] == drawn
+    assert all(lines.count(line) == 1 for line in drawn), "five findings lie in this window"
+    assert lines[place - 2].split()[2:] == ["ff-0", report.incidents[0].cause]
     for exhibit in finding.exhibits:
-        assert f"{exhibit.span.source} [{exhibit.span.start}, {exhibit.span.end})" in text
+        address = f"{exhibit.span.source} [{exhibit.span.start}, {exhibit.span.end})"
+        assert any(address in line for line in lines)
+
+
+def test_windows_apart_are_drawn_apart() -> None:
+    report = report_on(SAMPLES / "epoch_checkpoint_deleted")
+    text = render(report)
+    assert all(f"    {f.sketch.splitlines()[0]}" in text for f in report.violations if f.rule == "EPOCH003")
+
+
+def test_the_readme_shows_what_is_printed() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```\n(FINDINGS.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    text = render(report_on(SPLIT))
+    for part in shown.split("…\n"):
+        place = text.find(part.strip("\n"))
+        assert place >= 0, part
+        text = text[place:]
+
+
+def test_the_head_counts_what_the_findings_are_about() -> None:
+    assert "3 critical, 1 high, 1 medium, 1 low in 2 of 7 replicas, 1 of 2 partitions;" in " ".join(
+        line.strip() for line in lines_of(report_on(SAMPLES / "unclean_4x"))[:2]
+    )
+    assert "no problem found in 7 replicas of 2 partitions;" in lines_of(report_on(SAMPLES / "compaction_race"))[0]
+
+
+def test_whoever_led_last_by_the_logs_is_starred() -> None:
+    report = report_on(SAMPLES / "unclean_4x")
+    drawn = [line for finding in report.violations for line in finding.sketch.splitlines()]
+    assert {line.split()[1] for line in drawn if "* " in line} == {"3*"}, "all three logs are alike; epoch 2 is 3's"
+
+
+def test_what_this_level_does_not_ask_is_one_line() -> None:
+    lines = lines_of(report_on(SAMPLES / "clean_4x"))
+    assert [line for line in lines if "SEG007" in line] == ["  asked only by a deeper audit: SEG007 at --level deep"]
 
 
 def test_the_counterfactual_table_names_every_protocol_and_fits_80_columns() -> None:
