@@ -11,6 +11,7 @@ from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.engines import local
+from auditor.engines.groups import plan_groups
 from auditor.engines.plan import ReadUnit, plan
 from auditor.engines.plan_texts import TextPlan, plan_texts
 from auditor.engines.progress import Progress, Silent
@@ -70,7 +71,7 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection)
     own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
-    units = (*own, *texts.units)
+    units = (*own, *texts.units, *plan_groups(str(dump.root), inventory))
     inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals))
     return Prepared(inventory=inventory, units=units, surroundings=_surroundings(dump.root, inventory, units, config))
 

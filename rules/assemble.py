@@ -20,6 +20,7 @@ from rules.evidence import (
     SegmentFile,
 )
 from rules.facts import LogFacts
+from rules.groups import GroupCommit, in_order
 from rules.history import Moment, in_terms
 from rules.join import join_all
 from rules.zoom import UnreadFile
@@ -68,6 +69,7 @@ class Fact:
     root: RootClaims | None = None
     clean_shutdown: Span | None = None
     moments: tuple[Moment, ...] = ()
+    group_commits: tuple[GroupCommit, ...] = ()
     bytes_seen: int = 0
     bytes_read: int = 0
 
@@ -104,6 +106,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
         moments=in_terms(_of_incarnation([m for fact in ordered for m in fact.moments], replicas)),
+        group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
 
 
@@ -115,6 +118,10 @@ def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> l
         return list(moments)
     newest = max(sorted(set(held)), key=held.count)
     return [moment for moment in moments if moment.topic_id == newest]
+
+
+def _held_ids(replicas: Sequence[Replica]) -> frozenset[str]:
+    return frozenset(r.topic_id for r in replicas if r.state == "current" and r.topic_id is not None)
 
 
 def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
+from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
 from rules.replay import Course, LeaderRow, Replay, Told, replay
 from rules.replica import (
@@ -34,6 +35,7 @@ __all__ = [
     "Difference",
     "EpochClaim",
     "EpochFile",
+    "GroupCommit",
     "IndexFault",
     "LeaderChange",
     "LeaderRow",
@@ -148,6 +150,8 @@ class PartitionEvidence:
     """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
     moments: tuple[Moment, ...] = ()
     """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
+    group_offsets: tuple[GroupCommit, ...] = ()
+    """What consumer groups committed of it, as `__consumer_offsets` and the outputs of tools tell."""
     differences: tuple[Difference, ...] = ()
     """Where replicas hold different records at one offset, as `rules.differences` found."""
     uncompared: tuple[Uncompared, ...] = ()

@@ -47,7 +47,7 @@ class Law:
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files")
 EVIDENCE: Final = (
-    "rules.evidence.**", "rules.facts.**", "rules.history.**", "rules.replay.**", "rules.replica.**",
+    "rules.evidence.**", "rules.facts.**", "rules.groups.**", "rules.history.**", "rules.replay.**", "rules.replica.**",
     "rules.turns.**", "rules.zoom.**",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""

@@ -36,7 +36,7 @@ class Piece:
     end: int
 
 
-UnitKind = Literal["log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata"]
+UnitKind = Literal["log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata", "group-offsets"]
 LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata")
 """Units that speak of many partitions over time."""
 OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")

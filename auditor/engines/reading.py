@@ -11,6 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from auditor.engines.files import file_of, unread_file
+from auditor.engines.groups import read_groups
 from auditor.engines.logs import read_logs
 from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
 from auditor.engines.texts import read_texts
@@ -43,6 +44,9 @@ def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
         return (_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
     if unit.kind in LOG_KINDS:
         return tuple(read_logs(unit))
+    if unit.kind == "group-offsets":
+        # Headers alone tell no commit, and level quick reads nothing else.
+        return () if level == "quick" else tuple(read_groups(unit))
     if unit.kind == "directory":
         return (_fact(unit, directory=_read_directory(unit)),)
     if unit.kind == "dump-text":

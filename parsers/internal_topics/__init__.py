@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from parsers.internal_topics.groups import GroupHistory, group_history
+from parsers.internal_topics.latest import LatestCommits, latest_commits
 from parsers.internal_topics.record import InternalRecord, group_partition, internal_record
 from parsers.internal_topics.transactions import TransactionHistory, transaction_history
 
 __all__ = [
-    "GroupHistory", "InternalRecord", "TransactionHistory", "group_history", "group_partition", "internal_record",
-    "transaction_history",
+    "GroupHistory", "InternalRecord", "LatestCommits", "TransactionHistory", "group_history", "group_partition",
+    "internal_record", "latest_commits", "transaction_history",
 ]  # fmt: skip
