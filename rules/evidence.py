@@ -9,7 +9,7 @@ from typing import Final, Literal
 from parsers.provenance import Span
 from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
-from rules.replay import Course, LeaderRow, Replay, Told, replay
+from rules.replay import Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -21,7 +21,7 @@ from rules.replica import (
     SegmentFile,
     same_topic,
 )
-from rules.turns import Cut, LeaderChange, cuts, leader_changes
+from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
 from rules.zoom import BatchMark
 
 __all__ = [
@@ -53,9 +53,13 @@ __all__ = [
     "committed",
     "cuts",
     "epoch_starts",
+    "epochs_begin_anew",
     "leader_changes",
+    "leaders_by_epoch",
     "openings_below_committed",
+    "partition_states",
     "same_topic",
+    "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]

@@ -5,7 +5,8 @@
     t2 follows 2 epoch 0 at 0 hw 0        broker 2 follows in epoch 0, with log end 0 and high watermark 0
     t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4
     t4 acks 1 at 3 acks=all               broker 1 answers a producer: base offset 3, acks=all (or acks=1)
-    t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync
+    t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync;
+                                          with `of 1,2,3` behind it the line names the assignment too
     t6 truncates 1 to 2                   broker 1 cuts its log to offset 2
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch
@@ -36,7 +37,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "follows": _ROLE + r"(?: from (?P<leader>\d+))?",
     "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
     "acks": r"(?P<leader>\d+) at (?P<at>\d+) acks=(?P<acks>all|1)",
-    "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr (?P<isr>[\d,]*)",
+    "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr (?P<isr>[\d,]*)(?: of (?P<replicas>[\d,]+))?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)",
@@ -128,8 +129,8 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
     return read
 
 
-def _ids(words: Words) -> tuple[int, ...] | None:
-    told = words.get("isr")
+def _ids(words: Words, name: str = "isr") -> tuple[int, ...] | None:
+    told = words.get(name)
     return None if told is None else tuple(int(broker) for broker in told.split(",") if broker)
 
 
@@ -142,6 +143,7 @@ def _leadership(words: Words, time: int, span: Span) -> Moment:
         epoch=_number(words, "epoch"),
         partition_epoch=time,
         isr=_ids(words),
+        replicas=_ids(words, "replicas"),
         span=span,
     )
 

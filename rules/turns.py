@@ -28,7 +28,7 @@ def leader_changes(moments: Sequence[Moment]) -> Iterator[LeaderChange]:
         elects = moment.leader is not None and moment.leader >= 0
         if elects and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
             _tell(told, moment, moment.previous_isr or (), None, unclean=True)
-    for before, after in pairwise(_states(moments)):
+    for before, after in pairwise(partition_states(moments)):
         elects = after.leader is not None and after.leader >= 0 and after.epoch != before.epoch
         # With a state missing between the two, the ISR may have grown unseen.
         next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
@@ -57,13 +57,26 @@ def _tell(
         told.setdefault(moment.epoch, change)
 
 
-def _states(moments: Iterable[Moment]) -> list[Moment]:
+def partition_states(moments: Iterable[Moment]) -> list[Moment]:
     """Partition states in the order of the logical clock, each once: leader epoch, then partition epoch."""
     known: dict[tuple[int, int], Moment] = {}
     for moment in moments:
         if moment.kind in ("leadership", "isr") and moment.epoch is not None and moment.partition_epoch is not None:
             known.setdefault((moment.epoch, moment.partition_epoch), moment)
     return [known[key] for key in sorted(known)]
+
+
+def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
+    """Whether leader epochs fall on some clock and no topic id tells why: the topic may have been created again."""
+    if any(m.topic_id is not None for m in moments):
+        return False
+    newest: dict[str, int] = {}
+    for m in moments:
+        if m.kind in ("leader-starts", "leadership") and m.epoch is not None:
+            if m.epoch < newest.get(m.clock, m.epoch):
+                return True
+            newest[m.clock] = m.epoch
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

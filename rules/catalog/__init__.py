@@ -25,6 +25,8 @@ from rules.catalog.isr001_isr_member_lacks_committed_records import isr_member_l
 from rules.catalog.lead001_leader_started_below_committed import leader_started_below_committed
 from rules.catalog.lead002_unclean_election import unclean_election
 from rules.catalog.lead003_leader_outside_isr import leader_outside_isr
+from rules.catalog.lead004_deposed_leader_kept_writing import deposed_leader_kept_writing
+from rules.catalog.lead005_elected_not_expected import elected_not_expected
 from rules.catalog.leo001_log_end_behind_acknowledged_fetch import log_end_behind_acknowledged_fetch
 from rules.catalog.leo002_replica_stopped_fetching import replica_stopped_fetching
 from rules.catalog.log001_committed_records_diverge import committed_records_diverge
@@ -43,6 +45,7 @@ from rules.catalog.trunc001_committed_records_truncated import committed_records
 from rules.catalog.trunc002_truncated_to_wrong_offset import truncated_to_wrong_offset
 from rules.catalog.trunc003_truncated_by_high_watermark import truncated_by_high_watermark
 from rules.catalog.trunc004_truncation_owed import truncation_owed
+from rules.catalog.trunc005_hole_after_mid_batch_cut import hole_after_mid_batch_cut
 from rules.catalog.trunc006_log_reset_entirely import log_reset_entirely
 from rules.rule import Rule
 
@@ -68,6 +71,8 @@ RULES: Final[tuple[Rule, ...]] = (
     leader_started_below_committed,
     unclean_election,
     leader_outside_isr,
+    deposed_leader_kept_writing,
+    elected_not_expected,
     log_end_behind_acknowledged_fetch,
     replica_stopped_fetching,
     committed_records_diverge,
@@ -86,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
     truncated_to_wrong_offset,
     truncated_by_high_watermark,
     truncation_owed,
+    hole_after_mid_batch_cut,
     log_reset_entirely,
 )
 

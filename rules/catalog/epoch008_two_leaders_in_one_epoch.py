@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from parsers.tables import BrokerEvent, Fetch, MetadataChange
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import Moment, PartitionEvidence, epochs_begin_anew
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -53,7 +52,7 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
     for epoch in sorted(claims):
         if len(claims[epoch]) < 2:
             continue
-        if _begins_anew(evidence):
+        if epochs_begin_anew(evidence.moments):
             reason = f"two brokers led in epoch {epoch}, and leader epochs begin anew"
             yield Undecided(reason=reason, missing="topic ids in the logs, which say whether it is one topic")
             return
@@ -76,13 +75,3 @@ def _claim(moment: Moment) -> tuple[int, int] | None:
     if moment.kind == "fetched" and moment.error == 0 and moment.witness is not None and moment.epoch >= 0:
         return moment.epoch, moment.witness
     return None
-
-
-def _begins_anew(evidence: PartitionEvidence) -> bool:
-    if any(m.topic_id is not None for m in evidence.moments):
-        return False
-    for clock in {m.clock for m in evidence.moments}:
-        roles = [m.epoch for m in evidence.moments if m.clock == clock and m.kind in ("leader-starts", "leadership")]
-        if any(b is not None and a is not None and b < a for a, b in pairwise(roles)):
-            return True
-    return False

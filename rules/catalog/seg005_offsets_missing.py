@@ -18,7 +18,7 @@ from rules.rule import rule
     law="TypeOk",
     message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), in the middle of its log;"
     " brokers that do: {holders}",
-    implied_by=("SEG002", "SEG006"),
+    implied_by=("SEG002", "SEG006", "TRUNC005"),
 )
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Offsets are missing inside a log that was never compacted.

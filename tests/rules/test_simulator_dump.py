@@ -23,7 +23,7 @@ DAMAGE: dict[tuple[str, str], Bad] = {
     ("loss-return-written", "HW truncation"): [("LOG001", 1, 2)],
     ("loss-return", "HW truncation"): [("HW001", 1, 2)],
     ("kip279-20", "KIP-101"): [("LOG001", 11, 21)],
-    ("kip279-25", "KIP-101"): [("SEG005", 11, 21)],
+    ("kip279-25", "KIP-101"): [("TRUNC005", 11, 21), ("SEG005", 11, 21)],
 }
 """What an audit of the end state finds above info, by script and generation; of all others nothing."""
 CASES = [(script.stem, column.name) for script in scripts() for column in LINEUP]

@@ -1,0 +1,181 @@
+"""LEAD004: a broker went on writing as leader after another had taken its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parsers.tables import BatchHeader, BrokerEvent, Produce
+from rules.evidence import Moment, PartitionEvidence, epoch_starts, epochs_begin_anew, leaders_by_epoch, translated
+from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+RESTING = ("log-loaded", "truncated", "log-reset")
+"""What may change a log between two roles of its broker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Deposed:
+    """A broker that took a follower's role straight after it had led."""
+
+    broker: int
+    led: int
+    role: Moment
+    until: Moment | None
+    """Its next role, loading or cut."""
+
+
+@rule(
+    id="LEAD004",
+    severity=Severity.CRITICAL,
+    needs=(BrokerEvent, Produce, BatchHeader),
+    law="NeverTwoLeadersInSameEpoch",
+    message="broker {broker} wrote [{start_offset}, {end_offset}) as leader of epoch {led} although epoch {epoch} had begun"
+    " without it: {because}",
+)
+def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A deposed leader appended, or committed, after it was deposed.
+
+    A leader that has not heard of its successor lawfully takes records with acks=1 for a moment, and cuts them later.
+    It can commit nothing, since its followers have gone; and once it follows it refuses producers.
+
+    Proves
+    ------
+    Fencing failed: two brokers wrote the same offsets. Whatever the deposed one acknowledged is lost with its next cut.
+
+    Undecided when
+    --------------
+    Leader epochs begin anew and no topic id tells one life of the topic from the next; nothing tells who led some newer
+    epoch; or no clock relates the two leaders. What rests on an estimate of the clocks is only likely.
+
+    Upheld
+    ------
+    broker 1 0011|
+    broker 2 0011|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 acks 1 at 1 acks=1
+    t3 follows 1 epoch 1 at 2 hw 2 from 2
+    t3 leads 2 epoch 1 at 2 hw 2
+    t4 acks 2 at 3 acks=all
+
+    Violated
+    --------
+    broker 1 0000|
+    broker 2 0011|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 follows 1 epoch 1 at 2 hw 2 from 2
+    t3 leads 2 epoch 1 at 2 hw 2
+    t4 acks 1 at 2 acks=1
+    """
+    if epochs_begin_anew(evidence.moments):
+        reason = "leader epochs begin anew, so whoever led before may have led another life of the topic"
+        yield Undecided(reason=reason, missing="topic ids in the logs", blocking=False)
+        return
+    told: set[int] = set()
+    for deposed in _deposed(evidence.moments):
+        found = _written_as_follower(evidence, deposed) or _stands_in_a_log(evidence, deposed)
+        if found is not None and deposed.broker not in told:
+            told.add(deposed.broker)
+            yield found
+    for found in _acknowledged_late(evidence):
+        if found.brokers[0] not in told:
+            told.add(found.brokers[0])
+            yield found
+
+
+def _deposed(moments: tuple[Moment, ...]) -> Iterator[_Deposed]:
+    for clock in sorted({m.clock for m in moments}):
+        own = [m for m in moments if m.clock == clock and m.kind in ("leader-starts", "follower-starts", *RESTING)]
+        for index in range(1, len(own)):
+            before, role = own[index - 1], own[index]
+            if before.kind != "leader-starts" or role.kind != "follower-starts" or role.doubtful or before.doubtful:
+                continue
+            if role.offset is None or role.broker is None or before.epoch is None or role.epoch is None:
+                continue
+            if role.epoch > before.epoch:
+                until = own[index + 1] if index + 1 < len(own) else None
+                yield _Deposed(broker=role.broker, led=before.epoch, role=role, until=until)
+
+
+def _written_as_follower(evidence: PartitionEvidence, deposed: _Deposed) -> Violation | None:
+    """Records that it appended, by its own answers, beyond its log end when it became a follower."""
+    role, until = deposed.role, deposed.until
+    if role.time is None or _may_lead_again(evidence, deposed.broker, role.epoch or 0):
+        return None
+    end = None if until is None else until.time
+    answers = [
+        m
+        for m in evidence.moments
+        if m.kind == "produced" and m.clock == role.clock and m.error == 0 and m.offset is not None
+        and m.offset >= (role.offset or 0) and m.time is not None and m.time >= role.time and (end is None or m.time < end)
+    ]  # fmt: skip
+    if not answers:
+        return None
+    why = f"it answered producers after it had become a follower at log end {role.offset}"
+    offsets = [m.offset for m in answers if m.offset is not None]
+    return _violation(deposed, min(offsets), max(offsets) + 1, why, "certain", Exhibit(span=answers[0].span, role="its answer"))
+
+
+def _may_lead_again(evidence: PartitionEvidence, broker: int, epoch: int) -> bool:
+    """Whether it may have led in a newer epoch of whose beginning its log does not tell: its answers may be of that."""
+    led = leaders_by_epoch(evidence.moments)
+    vacant = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.leader == -1}
+    held = {run.epoch for replica in evidence.current for run in replica.log.epochs}
+    opened = {m.epoch for m in evidence.moments if m.kind == "leader-starts" and m.broker == broker}
+    for newer in range(epoch + 1, max(led.keys() | held | {epoch}) + 1):
+        if newer not in vacant and newer not in opened and led.get(newer, broker) == broker:
+            return True
+    return False
+
+
+def _stands_in_a_log(evidence: PartitionEvidence, deposed: _Deposed) -> Violation | None:
+    """Batches of the epoch that it led, beyond its log end when it became a follower."""
+    end = deposed.role.offset or 0
+    for replica in evidence.current:
+        for run in replica.log.epochs:
+            if run.epoch == deposed.led and run.end_offset > end:
+                why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
+                shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
+                return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)
+    return None
+
+
+def _acknowledged_late(evidence: PartitionEvidence) -> Iterator[Violation]:
+    """Records acknowledged for all replicas when, by the clocks, another broker had opened a newer epoch below them."""
+    offsets = {clock.clock: clock for clock in evidence.replayed.clocks}
+    openings = epoch_starts(evidence.moments)
+    for m in evidence.moments:
+        if m.kind != "produced" or m.acks != -1 or m.error != 0 or m.term is None or m.offset is None or m.time is None:
+            continue
+        for epoch, opening in openings.items():
+            below = opening.offset is not None and opening.offset <= m.offset
+            if epoch <= m.term or opening.broker == m.witness or not below or m.witness is None:
+                continue
+            window = translated(opening.time, opening.clock, m.clock, offsets)
+            if window is not None and m.time > window[1] and not _may_lead_again(evidence, m.witness, m.term):
+                role = _Deposed(broker=m.witness, led=m.term, role=opening, until=None)
+                why = f"by the estimated clocks broker {opening.broker} had opened it at {opening.offset} when it acknowledged them"
+                yield _violation(role, m.offset, m.offset + 1, why, "likely", Exhibit(span=m.span, role="its acknowledgement"))
+                break
+
+
+def _violation(
+    deposed: _Deposed, start: int, end: int, because: str, confidence: Confidence, shown: Exhibit
+) -> Violation:
+    return Violation(
+        brokers=(deposed.broker,),
+        start_offset=start,
+        end_offset=end,
+        confidence=confidence,
+        facts={
+            "broker": deposed.broker,
+            "led": deposed.led,
+            "epoch": deposed.role.epoch,
+            "because": because,
+            "subject": str(deposed.led),
+        },
+        exhibits=(
+            Exhibit(span=deposed.role.span, role="the role that ended its leadership"),
+            shown,
+        ),
+    )

@@ -1,0 +1,92 @@
+"""Rules over time at exact offsets, beside the lawful histories that look alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.catalog import BY_ID
+from rules.evidence import PartitionEvidence
+from rules.finding import Violation
+from rules.sketch import read_sketch
+
+Said = tuple[tuple[int, ...], int | None, int | None, str]
+
+
+def evidence(drawing: str) -> PartitionEvidence:
+    return read_sketch(drawing).evidence
+
+
+def violations(rule: str, drawing: str) -> list[Said]:
+    said = tuple(BY_ID[rule].check(evidence(drawing)))
+    return [(v.brokers, v.start_offset, v.end_offset, v.confidence) for v in said if isinstance(v, Violation)]
+
+
+HOLE = "broker 1 1x21 3x10|\nbroker 2 1x11 .x10 3x10| ; "
+
+
+@pytest.mark.parametrize(
+    ("drawing", "said"),
+    [
+        (HOLE + "epochs 1@0 2@11 3@21", [((2,), 11, 21, "certain")]),
+        (HOLE + "epochs 1@0 3@21\nt1 follows 2 epoch 3 at 26 hw 11\nt2 truncates 2 to 21", [((2,), 11, 21, "certain")]),
+        # The peer knew the epoch that vanished, so it gave another answer than the one that makes such a hole.
+        ("broker 1 1x11 2x10 3x10|\nbroker 2 1x11 .x10 3x10| ; epochs 1@0 2@11 3@21", [((2,), 11, 21, "likely")]),
+        (HOLE + "epochs 1@0 3@21", []),
+        (HOLE + "epochs 1@0 2@11 3@21, cleaner 31", []),
+    ],
+)
+def test_a_hole_is_a_cut_only_where_something_tells_of_the_cut(drawing: str, said: list[Said]) -> None:
+    assert violations("TRUNC005", drawing) == said
+
+
+TWO_LEADERS = """
+broker 1 0000|
+broker 2 0011|
+t1 leads 1 epoch 0 at 0 hw 0
+t5 leads 2 epoch 1 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        # Appended while a follower, by its own answers and by its log.
+        ("t4 follows 1 epoch 1 at 2 hw 2 from 2\nt6 acks 1 at 2 acks=1", [((1,), 2, 3, "certain")]),
+        ("t4 follows 1 epoch 1 at 3 hw 2 from 2", [((1,), 3, 4, "certain")]),
+        # The broker leads again before it answers.
+        ("t4 follows 1 epoch 1 at 4 hw 2 from 2\nt6 leads 1 epoch 2 at 4 hw 4\nt7 acks 1 at 4 acks=all", []),
+        # Who led epoch 2 is not told: the answer may be of it.
+        ("t4 follows 1 epoch 1 at 4 hw 2 from 2\nt7 acks 1 at 4 acks=all\nt8 leads 3 epoch 3 at 4 hw 4", []),
+        # An answer of the former term that was sent late.
+        ("t4 follows 1 epoch 1 at 4 hw 2 from 2\nt6 acks 1 at 3 acks=all", []),
+        # It restarted in between: what it holds it copied.
+        ("t3 loads 1 at 2\nt4 follows 1 epoch 1 at 2 hw 2 from 2", []),
+    ],
+)  # fmt: skip
+def test_a_deposed_leader_writes_only_what_it_wrote_as_a_follower(history: str, said: list[Said]) -> None:
+    assert violations("LEAD004", TWO_LEADERS + history) == said
+
+
+@pytest.mark.parametrize(("time", "said"), [(4000, [((1,), 3, 4, "likely")]), (500, [])])
+def test_clocks_tell_that_an_acknowledgement_came_after_the_next_epoch(time: int, said: list[Said]) -> None:
+    shared = "t1 follows 2 epoch 0 at 0 hw 0 from 1\n"
+    assert violations("LEAD004", TWO_LEADERS + shared + f"t{time} acks 1 at 3 acks=all") == said
+
+
+ASSIGNED = "broker 1 00|\nbroker 2 00|\nbroker 3 00|\nt0 leader 1 epoch 0 isr 1,2,3 of 1,2,3\n"
+
+
+@pytest.mark.parametrize(
+    ("election", "leaders"),
+    [
+        ("t1 leader 3 epoch 1 isr 2,3 of 1,2,3", [(3,)]),
+        ("t1 leader 2 epoch 1 isr 2,3 of 1,2,3", []),
+        ("t1 leader 3 epoch 1 isr 3,2 of 3,2,1", []),  # a reassignment
+        ("t1 leader 1 epoch 1 isr 1,2,3 of 1,2,3", []),  # the incumbent, with a new epoch
+        ("t2 leader 3 epoch 1 isr 2,3 of 1,2,3", []),  # a state in between is missing
+        ("t1 leader -1 epoch 1 isr 1 of 1,2,3\nt2 leader 1 epoch 2 isr 1 of 1,2,3", []),
+        ("t1 leader 3 epoch 1 isr 2,3", []),  # the assignment is not told
+    ],
+)
+def test_an_election_is_unexpected_only_against_the_assignment(election: str, leaders: list[tuple[int, ...]]) -> None:
+    assert [said[0] for said in violations("LEAD005", ASSIGNED + election)] == leaders
