@@ -79,7 +79,14 @@ class Moment:
     trust: str = "high"
     span: Span
 
+    @property
+    def is_metadata(self) -> bool:
+        """Whether it is the controllers' record of a state, not an order to a broker nor the log of one controller."""
+        return self.kind == "leadership" and self.witness is None and not self.clock.startswith(ONE_CONTROLLER)
 
+
+ONE_CONTROLLER: Final = "controller "
+"""Clocks of ZooKeeper's controllers begin with this: what one of them logged, without its predecessors' words."""
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")
 
 

@@ -11,7 +11,7 @@ from parsers.provenance import Span
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import MetadataChange, replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
-from rules.history import Moment, MomentKind
+from rules.history import ONE_CONTROLLER, Moment, MomentKind
 
 PartitionName = tuple[str, int]
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
@@ -26,6 +26,8 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "isr-expanding": "isr",
     "isr-shrinking": "isr-shrinking",
     "unclean-election": "unclean-election",
+    "controller-changed-partition": "leadership",
+    "controller-shrunk-isr": "leadership",
     "truncating": "truncated",
     "truncation-no-effect": "truncation-kept",
     "truncating-to-high-watermark": "cut-by-high-watermark",
@@ -55,12 +57,14 @@ def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
 
 def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
     doubtful = set((event.doubtful or "").split(","))
+    # What a controller decides is no statement of the broker that it runs on: that one learns it by an order, later.
+    decided = kind == "leadership"
     return Moment(
         kind=kind,
-        clock=f"broker {event.broker}",
+        clock=f"{ONE_CONTROLLER if decided else 'broker '}{event.broker}",
         time=wall_clock(event.time_text) if event.time_text else None,
-        witness=event.broker,
-        broker=event.broker,
+        witness=None if decided else event.broker,
+        broker=None if decided else event.broker,
         leader=event.leader,
         epoch=event.epoch,
         partition_epoch=event.partition_epoch,

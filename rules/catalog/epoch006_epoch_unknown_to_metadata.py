@@ -43,7 +43,8 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
     t0 leader 1 epoch 0 isr 1,2
     t1 leader 2 epoch 1 isr 1,2
     """
-    given = [m for m in evidence.moments if m.kind == "leadership" and m.witness is None and m.epoch is not None]
+    # A ZooKeeper controller's log is no history: it is rotated, and its predecessors wrote their own.
+    given = [m for m in evidence.moments if m.is_metadata and m.epoch is not None]
     if not given:
         return
     if not any(m.partition_epoch == 0 for m in given) or evidence.copied_live:

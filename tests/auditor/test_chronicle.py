@@ -1,0 +1,51 @@
+"""What the lines of a ZooKeeper controller say of a partition, with no request log and no metadata beside them."""
+
+from __future__ import annotations
+
+from auditor.engines.chronicle import of_events
+from parsers.broker_log import Reading, parse_events
+from parsers.provenance import Origin
+from rules.history import Moment, ordered
+from rules.turns import leader_changes
+
+CREATED = (
+    "Changed partition pay-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=1, "
+    "leaderEpoch=0, isr=List(1, 2), zkVersion=0)"
+)
+LEADERLESS = (
+    "Partition pay-0 state changed to (Leader:-1,ISR:{isr},LeaderEpoch:1,ZkVersion:1,ControllerEpoch:2) "
+    "after removing replica 1 from the ISR as part of transition to OfflineReplica"
+)
+ELECTED = (
+    "Changed partition pay-0 from OfflinePartition to OnlinePartition with state LeaderAndIsr(leader=2, "
+    "leaderEpoch=2, isr=List(2), zkVersion=2)"
+)
+
+
+def moments(*words: str) -> tuple[Moment, ...]:
+    lines = [
+        f"[2026-11-21 21:11:{25 + second},019] INFO [Controller id=2 epoch=2] {line} (state.change.logger)\n"
+        for second, line in enumerate(words)
+    ]
+    rows = parse_events("".join(lines).encode(), Reading(origin=Origin(source="broker-2/state-change.log", broker=2)))
+    return ordered(moment for _, _, moment in of_events(rows.rows))
+
+
+def test_an_election_from_outside_the_isr_is_told_by_the_controllers_log_alone() -> None:
+    found = list(leader_changes(moments(CREATED, LEADERLESS.format(isr="1"), ELECTED)))
+    assert [(c.leader, c.epoch, c.previous_isr, c.unclean) for c in found] == [(2, 2, (1,), True)]
+
+
+def test_an_election_from_the_isr_is_clean() -> None:
+    found = list(leader_changes(moments(CREATED, LEADERLESS.format(isr="2"), ELECTED)))
+    assert [(c.leader, c.epoch, c.previous_isr, c.unclean) for c in found] == [(2, 2, (2,), False)]
+
+
+def test_with_a_state_missing_between_nothing_is_told() -> None:
+    assert list(leader_changes(moments(CREATED, ELECTED))) == []
+
+
+def test_the_controllers_log_is_neither_the_brokers_word_nor_the_metadata() -> None:
+    for moment in moments(CREATED, ELECTED):
+        assert (moment.kind, moment.clock, moment.broker) == ("leadership", "controller 2", None)
+        assert not moment.is_metadata
