@@ -10,7 +10,6 @@ from typing import Final
 import pyarrow.compute as pc
 
 from auditor.config import ConfigError
-from auditor.engines.files import file_of
 from auditor.engines.plan import plan
 from auditor.engines.reading import read_unit
 from auditor.engines.selection import Selection
@@ -19,7 +18,7 @@ from auditor.memory import Remembered
 from parsers.files import disk_name
 from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
-from parsers.segment import scan
+from parsers.segment import scan_source
 from rules.assemble import Surroundings, assemble
 from rules.evidence import PartitionEvidence
 from rules.survivors import Survivor, survivors
@@ -167,7 +166,7 @@ def places(chosen: Sequence[Survivor], dump: Path) -> list[Place]:
 def _batches(copy: Survivor, dump: Path) -> Iterator[Place]:
     for span in copy.spans:
         origin = Origin(source=span.source)
-        for chunk in scan(file_of(str(dump), span.source), origin, start=span.start, end=span.end):
+        for chunk in scan_source(dump, origin, start=span.start, end=span.end):
             headers = chunk.headers
             base = pc.coalesce(headers["base_offset"], headers["last_offset"])
             after = pc.greater_equal(headers["last_offset"], copy.start_offset)

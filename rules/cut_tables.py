@@ -71,11 +71,13 @@ def cut_tables(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
 
 
 def table_of(evidence: PartitionEvidence, done: Reconciliation) -> Counterfactual | None:
-    """The table of one reconciliation; None where one of the two logs is not in the dump, or not as far back."""
+    """The table of one reconciliation; None where one of the two logs is not in the dump whole, or not as far back."""
     held = {replica.broker: replica for replica in evidence.current}
     follower, leader = held.get(done.cut.broker), held.get(-1 if done.leader is None else done.leader)
     # What a leader has deleted since would change its answers.
     if follower is None or leader is None or leader.log_start_offset > done.cut.offset:
+        return None
+    if not (follower.end_kept and leader.end_kept):
         return None
     versions = {version.broker: version for version in evidence.versions}
     asking = _before(follower, versions.get(follower.broker), done)

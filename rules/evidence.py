@@ -199,7 +199,8 @@ class PartitionEvidence:
     def presumed_leaders(self) -> tuple[Replica, ...]:
         """The replicas that the epoch protocol would let the others of their incarnation follow.
 
-        Those of the newest epoch, then of the longest log: several where the disks alone cannot tell them apart.
+        Those of the newest epoch, then of the longest log: several where the disks alone cannot tell them apart. A log
+        whose end could not be read is passed over where another could lead.
         """
         return tuple(
             replica
@@ -226,5 +227,5 @@ def _leads(moment: Moment) -> int | None:
     return moment.broker if moment.kind == "leader-starts" else moment.leader
 
 
-def _rank(replica: Replica) -> tuple[int, int]:
-    return replica.last_known_epoch, replica.log_end_offset
+def _rank(replica: Replica) -> tuple[bool, int, int]:
+    return replica.end_known, replica.last_known_epoch, replica.log_end_offset

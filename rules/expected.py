@@ -32,7 +32,8 @@ def bounds(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
     else:
         yield from _of_checkpoint(replica, evidence)
     yield Bound(side="low", offset=start, because=f"no high watermark is below the log start offset {start}")
-    yield Bound(side="high", offset=end, because=f"no high watermark is beyond the log end offset {end}")
+    if replica.end_known:
+        yield Bound(side="high", offset=end, because=f"no high watermark is beyond the log end offset {end}")
 
 
 def _of_checkpoint(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
@@ -40,7 +41,8 @@ def _of_checkpoint(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bo
         return
     start, end = Offset(replica.log_start_offset), Offset(max(replica.log_end_offset, replica.log_start_offset))
     stated = Offset(replica.high_watermark.offset)
-    claimed = high_watermark_at_start(stated, start, end)
+    # Where the log ends is not known, the claim stands as it was written.
+    claimed = high_watermark_at_start(stated, start, end if replica.end_known else max(end, stated))
     if replica.clean_shutdown is not None:
         because = f"broker {replica.broker} wrote high watermark {stated} in an orderly stop"
         yield Bound(side="low", offset=claimed, because=because)
@@ -80,11 +82,11 @@ def _never_lowered(replica: Replica, evidence: PartitionEvidence, stated: Offset
 def _of_quorum(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
     """Bounds from the voters that quorum-state names; the metadata log has no high watermark on disk."""
     voters = _voters(evidence)
-    ends = {r.broker: Offset(r.log_end_offset) for r in evidence.current if r.broker in voters}
-    if voters == {replica.broker}:
+    ends = {r.broker: Offset(r.log_end_offset) for r in evidence.current if r.broker in voters and r.end_known}
+    if voters == {replica.broker} == ends.keys():
         because = f"broker {replica.broker} is the only voter, so its log end {ends[replica.broker]} is committed"
         yield Bound(side="low", offset=ends[replica.broker], because=because)
-    elif len(voters) == 1 and ends and replica.clean_shutdown is not None:
+    elif len(voters) == 1 and ends and replica.clean_shutdown is not None and replica.end_known:
         low = Offset(min(replica.log_end_offset, *ends.values()))
         because = f"the only voter serves only what is committed, and broker {replica.broker} stopped in order"
         yield Bound(side="low", offset=low, because=because)

@@ -15,6 +15,10 @@ BUCKET_OFFSETS: Final = 8192
 """Offsets of one bucket of digests: the least that is read again where two replicas differ."""
 
 
+UNOPENED: Final[frozenset[RefusalKind]] = frozenset({"unreadable", "escapes_dump"})
+"""Refusals of a whole file whose bytes could not be had: it may hold anything, or nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochRun:
     """Consecutive batches of one leader epoch, in physical order."""

@@ -192,7 +192,7 @@ def _replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Se
         log_end_offset=replica.log_end_offset,
         high_watermark_on_disk=replica.high_watermark.offset if replica.high_watermark else None,
         expected_low=int(expected.interval.low or 0),
-        expected_high=int(expected.interval.high or 0),
+        expected_high=None if expected.interval.high is None else int(expected.interval.high),
         expected_because=expected.because,
         epochs=tuple(EpochLine(epoch=e.epoch, start_offset=e.start_offset) for e in chain),
         verdict=_standing(replica, findings),

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
-from rules.facts import NO_LOG, EpochRun, LogFacts, OffsetStep
+from rules.facts import NO_LOG, UNOPENED, EpochRun, LogFacts, OffsetStep
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
@@ -31,7 +31,7 @@ class EpochClaim:
     span: Span
 
 
-EpochFileState = Literal["missing", "empty", "entries", "malformed"]
+EpochFileState = Literal["missing", "empty", "entries", "malformed", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +143,16 @@ class Replica:
     @cached_property
     def end_known(self) -> bool:
         """Whether all segments could be opened: else the log may go on where the disk seems to end it."""
-        shut = [u.span.source for u in self.log.unread if u.kind == "unreadable"]
-        shut += [refusal.span.source for refusal in self.refusals if refusal.kind in ("unreadable", "escapes_dump")]
-        return not any(source.endswith(".log") for source in shut)
+        return not any(unread.kind in UNOPENED for unread in self.log.unread)
+
+    @cached_property
+    def end_kept(self) -> bool:
+        """Whether nothing on the disk says that the log once went on beyond its end, or ends in what is no batch."""
+        torn = any(unread.next_offset is None and unread.kind != "zero_tail" for unread in self.log.unread)
+        failed = any(fault.end_offset == self.log.end_offset for fault in self.log.checksum_faults)
+        claims = (self.high_watermark, self.recovery_point)
+        beyond = any(claim is not None and claim.offset > self.log_end_offset for claim in claims)
+        return self.end_known and not (torn or failed or beyond)
 
     @cached_property
     def may_be_live(self) -> bool:

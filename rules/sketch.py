@@ -17,10 +17,10 @@ One line a replica, one column an offset. The marks:
     *          after the broker: it leads
 
 Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recovery 5` (or none), `cleaner 4`, `unclean`,
-`epochs 0@0 1@4` (or missing, empty, malformed), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`, `voters 7 8`,
-`snapshots 3 5`, `index-fault offset`, and `leo 90` where the log goes on to offset 90 behind what is drawn. Unless said
-otherwise the epoch file agrees with the batches, the broker stopped in order, and the recovery point is the log end
-offset. Lines before the first broker: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`.
+`epochs 0@0 1@4` (or missing, empty, malformed, unreadable), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`,
+`voters 7 8`, `snapshots 3 5`, `index-fault offset`, and `leo 90` where the log goes on to offset 90 behind what is
+drawn. Unless said otherwise the epoch file agrees with the batches, the broker stopped in order, and the recovery point
+is the log end offset. Lines before the first broker: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _epoch_file(note: str | None, replica: Replica, rebuilt: tuple[EpochStart, .
     span = _span(f"{replica.path}/leader-epoch-checkpoint")
     if note == "missing":
         return EpochFile()
-    if note in ("empty", "malformed"):
+    if note in ("empty", "malformed", "unreadable"):
         return EpochFile(state=note, span=span)  # type: ignore[arg-type]
     pairs = (
         [(entry.epoch, entry.start_offset) for entry in rebuilt]

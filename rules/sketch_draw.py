@@ -108,7 +108,7 @@ def _recovery(replica: Replica) -> Iterator[str]:
 def _epochs(replica: Replica, row: Sequence[str], high: int) -> Iterator[str]:
     """The leader-epoch-checkpoint, where it says other than the drawn batches."""
     file = replica.epoch_file
-    if file.state in ("missing", "malformed") or (file.state == "empty" and replica.log.epochs):
+    if file.state in ("missing", "malformed", "unreadable") or (file.state == "empty" and replica.log.epochs):
         yield f"epochs {file.state}"
         return
     jump = next((text for text in row if "@" in text), "")

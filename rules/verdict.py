@@ -33,7 +33,8 @@ class ReplicaVerdict:
     log_end_offset: int
     high_watermark_on_disk: int | None
     expected_low: int
-    expected_high: int
+    expected_high: int | None
+    """Null where a segment could not be read, so that nothing bounds it."""
     expected_because: tuple[str, ...]
     epochs: tuple[EpochLine, ...]
     verdict: str

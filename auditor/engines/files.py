@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+
+import pyarrow as pa
 
 from parsers.files import locate
 from parsers.provenance import Span
@@ -20,3 +24,15 @@ def unread_file(refusal: Refusal) -> UnreadFile:
     """A refusal in the form in which evidence carries it."""
     span = Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end)
     return UnreadFile(kind=refusal.kind, expected=refusal.expected, found=refusal.found, span=span)
+
+
+def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, bytes, int | None, int]]:
+    """The bytes of every batch whose checksum holds, with its position and offsets."""
+    sound = headers.filter(headers["crc_valid"]) if headers.num_rows else headers
+    if sound.num_rows == 0:
+        # What has no batch may be no file: to open a FIFO would wait for ever.
+        return
+    columns = (sound[name].to_pylist() for name in ("span_start", "span_end", "base_offset", "last_offset"))
+    with path.open("rb", buffering=0) as file:
+        for start, end, base, last in zip(*columns, strict=True):
+            yield start, os.pread(file.fileno(), end - start, start), base, last

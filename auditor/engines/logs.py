@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from auditor.engines.chronicle import Named, of_events, of_fetches, of_metadata, of_requests
-from auditor.engines.files import file_of, unread_file
+from auditor.engines.files import entries, file_of, unread_file
 from auditor.engines.plan import ReadUnit
 from parsers.broker_log import GzipText, Reading, read_log
 from parsers.metadata_log import metadata_history, metadata_input
 from parsers.provenance import Origin
 from parsers.records import decode_entry
 from parsers.request_log import read_request_log
-from parsers.segment import scan
+from parsers.segment import scan_source
 from parsers.tables import BrokerEvent, RecordRow, Refusal, from_arrow
 from parsers.tables.requests import Fetch
 from rules.assemble import Fact, RootClaims
@@ -100,15 +99,9 @@ def _metadata(unit: ReadUnit, refusals: list[Refusal]) -> Iterator[Named]:
 
 def _records(unit: ReadUnit, source: str, refusals: list[Refusal]) -> Iterator[RecordRow]:
     path, origin = file_of(unit.dump, source), unit.origin(source)
-    with path.open("rb", buffering=0) as file:
-        for chunk in scan(path, origin):
-            refusals.extend(refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail"))
-            for start, end in _spans(chunk.headers.filter(chunk.headers["crc_valid"])):
-                parsed = decode_entry(os.pread(file.fileno(), end - start, start), origin, start, payloads=True)
-                refusals.extend(parsed.refusals)
-                yield from parsed.rows
-
-
-def _spans(headers: object) -> Iterable[tuple[int, int]]:
-    starts, ends = (headers[name].to_pylist() for name in ("span_start", "span_end"))  # type: ignore[index]
-    return zip(starts, ends, strict=True)
+    for chunk in scan_source(Path(unit.dump), origin):
+        refusals.extend(refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail"))
+        for start, entry, _, _ in entries(path, chunk.headers):
+            parsed = decode_entry(entry, origin, start, payloads=True)
+            refusals.extend(parsed.refusals)
+            yield from parsed.rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from auditor.engines.files import file_of, unread_file
+from auditor.engines.files import entries, file_of, unread_file
 from auditor.engines.groups import read_groups
 from auditor.engines.logs import read_logs
 from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
@@ -24,11 +23,11 @@ from parsers.checkpoints import (
 from parsers.files import read_source
 from parsers.provenance import Span
 from parsers.records import decode_entry
-from parsers.segment import SegmentChunk, scan
+from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, Refusal
 from rules.assemble import DirectoryFacts, Fact, RootClaims
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, SegmentFile
-from rules.facts import LogFacts, UnreadBytes
+from rules.facts import UNOPENED, LogFacts, UnreadBytes
 from rules.join import KEEP, join_all
 from rules.narrow import fold
 
@@ -108,8 +107,8 @@ def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Re
 
 
 def _scan(unit: ReadUnit, piece: Piece, level: Level) -> Iterator[SegmentChunk]:
-    path = file_of(unit.dump, piece.source)
-    return scan(path, unit.origin(piece.source), start=piece.start, end=piece.end, verify=level != "quick")
+    origin = unit.origin(piece.source)
+    return scan_source(Path(unit.dump), origin, start=piece.start, end=piece.end, verify=level != "quick")
 
 
 def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
@@ -124,15 +123,6 @@ def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
     return replace(
         facts, decoded_batches=decoded, undecodable=tuple(broken[:KEEP]), undecodable_count=len(broken)
     )
-
-
-def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, bytes, int | None, int]]:
-    """The bytes of every batch whose checksum holds, with its position and offsets."""
-    sound = headers.filter(headers["crc_valid"]) if headers.num_rows else headers
-    columns = (sound[name].to_pylist() for name in ("span_start", "span_end", "base_offset", "last_offset"))
-    with path.open("rb", buffering=0) as file:
-        for start, end, base, last in zip(*columns, strict=True):
-            yield start, os.pread(file.fileno(), end - start, start), base, last
 
 
 def _undecodable(refusal: Refusal, base: int | None, last: int) -> UnreadBytes:
@@ -191,7 +181,7 @@ def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]
     content = read_source(Path(unit.dump), origin)
     span = Span(source=piece.source, start=0, end=piece.size)
     if isinstance(content, Refusal):
-        return EpochFile(state="malformed", span=span), [content]
+        return EpochFile(state="unreadable" if content.kind in UNOPENED else "malformed", span=span), [content]
     checkpoint = read_leader_epoch_checkpoint(content, origin)
     claims = tuple(
         EpochClaim(epoch=row.epoch, start_offset=row.start_offset, span=_row_span(row)) for row in checkpoint.entries

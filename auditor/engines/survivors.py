@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import file_of
 from parsers.provenance import Origin
-from parsers.segment import scan
+from parsers.segment import scan_source
 from rules.evidence import Leftover, Level, PartitionEvidence, Replica
 from rules.join import join_all
 from rules.loss import losses
@@ -48,8 +48,7 @@ def _told(leftover: Leftover, level: Level, dump: str) -> Leftover:
     """The leftover with the epochs of those batches whose checksums hold."""
     folded = []
     sound = True
-    path, origin = file_of(dump, leftover.source), Origin(source=leftover.source)
-    for chunk in scan(path, origin, verify=level != "quick"):
+    for chunk in scan_source(Path(dump), Origin(source=leftover.source), verify=level != "quick"):
         believed = chunk.headers.filter(pc.fill_null(chunk.headers["crc_valid"], fill_value=True))
         sound = sound and not chunk.refusals and believed.num_rows == chunk.headers.num_rows
         first = pa.array([0] * believed.num_rows, pa.int32())

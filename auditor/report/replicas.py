@@ -62,7 +62,7 @@ def _row(item: PlacedReplica, *, clusters: bool) -> tuple[str, ...]:
         str(replica.log_start_offset),
         str(replica.log_end_offset),
         "none" if replica.high_watermark_on_disk is None else str(replica.high_watermark_on_disk),
-        str(low) if low == high else f"{low}..{high}",
+        str(low) if low == high else f"{low}..{'?' if high is None else high}",
         str(replica.epochs[-1].epoch) if replica.epochs else "none",
         replica.verdict,
     )

@@ -59,6 +59,14 @@ LOG_DIR_MARKS: Final[frozenset[FileKind]] = frozenset({
 })  # fmt: skip
 """Files that stand only in the root of a log dir."""
 
+IN_REPLICAS: Final[frozenset[FileKind]] = frozenset({
+    "segment", "offset-index", "time-index", "transaction-index", "producer-snapshot", "leader-epoch-checkpoint",
+    "partition-metadata", "quorum-state", "kraft-snapshot",
+})  # fmt: skip
+"""Files that stand only in a replica's directory, the KRaft bootstrap snapshot apart."""
+WRITTEN_BY_KAFKA: Final = LOG_DIR_MARKS | IN_REPLICAS
+"""Files of a log dir and of its replicas, none of which is ever a folder."""
+
 _WORDED_BROKER: Final = re.compile(
     r"(?:.*[-_.])?(?:broker|kafka|node|server|controller)[-_.]?(\d{1,10})", re.IGNORECASE
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from parsers.files import FileFault, locate, printable, read_head
+from parsers.inventory.impostors import split_impostors
 from parsers.inventory.log_dirs import (
     INDEX_CACHE,
     adopt_cluster,
@@ -50,12 +51,12 @@ def take_inventory(
     marked_dirs, copies = mark_same_log_dirs(named, replicas)
     marked_replicas, doubles = mark_same_replicas(replicas, marked_dirs)
     refusals += [*refused, *copies, *doubles, *refuse_unknown_brokers(named)]
-    files, homeless = _sources(root, folders, marked_dirs, marked_replicas, root_name)
+    files, refused = _sources(root, folders, marked_dirs, marked_replicas, root_name)
     return Inventory(
         log_dirs=tuple(marked_dirs),
         replicas=tuple(sorted(marked_replicas, key=lambda replica: replica.path)),
         files=tuple(sorted(files, key=lambda file: file.origin.source)),
-        refusals=tuple(sorted(refusals + homeless, key=lambda refusal: (refusal.source, refusal.span_start))),
+        refusals=tuple(sorted(refusals + refused, key=lambda refusal: (refusal.source, refusal.span_start))),
     )
 
 
@@ -66,24 +67,27 @@ def _sources(
     replicas: Sequence[ReplicaDir],
     root_name: str,
 ) -> tuple[list[Source], list[Refusal]]:
-    """A source for every file; segments that lie in no replica's directory are refused, once a folder."""
+    """A source for every file; refused is what stands in a file's place, and segments outside a replica's directory."""
     owners = {log_dir.path: log_dir.origin for log_dir in log_dirs}
     owners |= {replica.path: replica.origin for replica in replicas}
     of_replicas = {replica.path for replica in replicas}
     neighbours = Neighbours(log_dirs, root_name)
     sources: list[Source] = []
-    homeless: list[Refusal] = []
+    refused: list[Refusal] = []
     for path, folder in folders.items():
         owner = owners.get(path) or _surrounding(path, owners, of_replicas, neighbours)
         cached = INDEX_CACHE in path.split("/")
+        in_replica = path in of_replicas
+        missed, impostors = split_impostors(folder, owner, in_replica=in_replica, in_log_dir=path in owners)
         listed = [
-            _source(root, replace(owner, source=folder.child(entry.name)), entry, path in of_replicas, cached)
-            for entry in folder.files
+            _source(root, replace(owner, source=folder.child(entry.name)), entry, in_replica, cached)
+            for entry in (*folder.files, *missed)
         ]
         sources += listed
-        if path not in of_replicas and any(file.kind == "segment" for file in listed):
-            homeless.append(_refuse_homeless(path, owner, root_name))
-    return sources, homeless
+        refused += impostors
+        if not in_replica and any(file.kind == "segment" for file in listed):
+            refused.append(_refuse_homeless(path, owner, root_name))
+    return sources, refused
 
 
 def _surrounding(path: str, owners: Mapping[str, Origin], of_replicas: set[str], neighbours: Neighbours) -> Origin:

@@ -7,12 +7,15 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from parsers.files import disk_name, file_type, is_inside, printable
-from parsers.inventory.names import FileName, parse_file_name
+from parsers.inventory.names import WRITTEN_BY_KAFKA, FileName, parse_file_name
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
+
+_NO_FILE: Final[tuple[RefusalKind, str]] = ("unreadable", "a regular file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,25 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Impostor:
+    """A folder, a FIFO, a socket, a link that leads nowhere: in the place where a file should stand."""
+
+    entry: Entry
+    is_folder: bool
+    kind: RefusalKind
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
 class Folder:
     """A folder of the tree, its files and the names of its subfolders."""
 
     path: str
     files: tuple[Entry, ...]
     subfolders: tuple[str, ...]
+    impostors: tuple[Impostor, ...] = ()
+    """What bears the name of a file that Kafka writes, and is none that could be read."""
 
     def child(self, name: str) -> str:
         """The path of an entry of this folder."""
@@ -44,7 +60,18 @@ class _Listing:
         """Nothing is listed yet."""
         self.files: list[Entry] = []
         self.subfolders: list[tuple[str, str]] = []
+        self.impostors: list[Impostor] = []
         self.refusals: list[Refusal] = []
+
+    def refuse(
+        self, path: str, parsed: FileName, kind: RefusalKind, expected: str, found: str, *, is_folder: bool = False
+    ) -> None:
+        """Note what cannot be read; whose it is, if its name is one that Kafka gives, the inventory will tell."""
+        if parsed.kind in WRITTEN_BY_KAFKA:
+            entry = Entry(path.rpartition("/")[2], 0, parsed)
+            self.impostors.append(Impostor(entry, is_folder, kind, expected, found))
+        elif not is_folder:
+            self.refusals.append(_refusal(path, kind, expected, found))
 
 
 def walk(root: Path, parts: Sequence[str] = ()) -> tuple[dict[str, Folder], list[Refusal]]:
@@ -65,7 +92,8 @@ def walk(root: Path, parts: Sequence[str] = ()) -> tuple[dict[str, Folder], list
         stack += listing.subfolders
         files = tuple(sorted(listing.files, key=lambda entry: entry.name))
         names = tuple(sorted(shown.rpartition("/")[2] for _, shown in listing.subfolders))
-        folders[path] = Folder(path, files, names)
+        impostors = tuple(sorted(listing.impostors, key=lambda impostor: impostor.entry.name))
+        folders[path] = Folder(path, files, names, impostors)
     return folders, refusals
 
 
@@ -100,34 +128,40 @@ def _list_folder(place: str, path: str, bases: tuple[str, ...]) -> _Listing:
 
 
 def _add(listing: _Listing, entry: os.DirEntry[str], path: str, bases: tuple[str, ...]) -> None:
+    parsed = parse_file_name(entry.name)
     try:
         if entry.is_symlink():
-            _add_link(listing, entry, path, bases)
+            _add_link(listing, entry, path, parsed, bases)
         elif entry.is_dir(follow_symlinks=False):
             listing.subfolders.append((entry.path, path))
+            listing.refuse(path, parsed, *_NO_FILE, file_type(stat.S_IFDIR), is_folder=True)
         else:
-            _add_file(listing, entry.name, path, entry.stat(follow_symlinks=False))
+            _add_file(listing, path, parsed, entry.stat(follow_symlinks=False))
     except (OSError, ValueError) as error:
-        listing.refusals.append(_refusal(path, "unreadable", "a readable file", _reason(error)))
+        listing.refuse(path, parsed, "unreadable", "a readable file", _reason(error))
 
 
-def _add_link(listing: _Listing, entry: os.DirEntry[str], path: str, bases: tuple[str, ...]) -> None:
+def _add_link(
+    listing: _Listing, entry: os.DirEntry[str], path: str, parsed: FileName, bases: tuple[str, ...]
+) -> None:
     target = os.path.realpath(entry.path)
     if not any(is_inside(target, base) for base in bases):
         found = f"a link to {printable(os.readlink(entry.path))}"
-        listing.refusals.append(_refusal(path, "escapes_dump", "a path inside the dump", found))
+        listing.refuse(path, parsed, "escapes_dump", "a path inside the dump", found)
         return
     status = os.stat(target)
     # A folder inside the dump is walked under its own path: once, however many links lead to it.
-    if not stat.S_ISDIR(status.st_mode):
-        _add_file(listing, entry.name, path, status)
-
-
-def _add_file(listing: _Listing, name: str, path: str, status: os.stat_result) -> None:
-    if stat.S_ISREG(status.st_mode):
-        listing.files.append(Entry(path.rpartition("/")[2], status.st_size, parse_file_name(name)))
+    if stat.S_ISDIR(status.st_mode):
+        listing.refuse(path, parsed, *_NO_FILE, "a link to a folder", is_folder=True)
     else:
-        listing.refusals.append(_refusal(path, "unreadable", "a regular file", file_type(status.st_mode)))
+        _add_file(listing, path, parsed, status)
+
+
+def _add_file(listing: _Listing, path: str, parsed: FileName, status: os.stat_result) -> None:
+    if stat.S_ISREG(status.st_mode):
+        listing.files.append(Entry(path.rpartition("/")[2], status.st_size, parsed))
+    else:
+        listing.refuse(path, parsed, *_NO_FILE, file_type(status.st_mode))
 
 
 def _refusal(path: str, kind: RefusalKind, expected: str, found: str) -> Refusal:

@@ -19,7 +19,7 @@ from typing import Final, Protocol
 import numpy as np
 import pyarrow as pa
 
-from parsers.files import file_type
+from parsers.files import file_type, locate
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.breaks import Hole, gap, refusal_of, swallowed
@@ -86,6 +86,17 @@ def scan(
         stop = segment.size if end is None else min(end, segment.size)
         chosen = kernel or choose_kernel(segment.size)
         yield from _Walk(segment, origin, chosen, verify=verify).chunks(max(start, 0), stop, max(chunk_rows, 1))
+
+
+def scan_source(
+    root: Path, origin: Origin, *, start: int = 0, end: int | None = None, verify: bool = True
+) -> Iterator[SegmentChunk]:
+    """`scan` of a dump's segment, found by its origin; one that lies outside the dump is refused like any other."""
+    place = locate(root, origin.source)
+    if isinstance(place, Path):
+        yield from scan(place, origin, start=start, end=end, verify=verify)
+    elif start <= 0:
+        yield SegmentChunk(headers=to_headers(empty_columns(0), 0, verified=verify), refusals=(place.refusal(origin),))
 
 
 def choose_kernel(size: int) -> Kernel:

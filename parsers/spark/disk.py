@@ -28,7 +28,7 @@ from parsers.indexes import INDEX_KINDS, read_index
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
 from parsers.refusal import Parsed
-from parsers.segment import SegmentChunk, scan, with_place
+from parsers.segment import SegmentChunk, scan_source, with_place
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of
 from parsers.spark.slices import Part
@@ -44,7 +44,7 @@ def place_of(request: TableRequest, part: Part) -> Path:
 
 
 def _chunks(request: TableRequest, part: Part, *, verify: bool) -> Iterator[SegmentChunk]:
-    return scan(place_of(request, part), part.origin, start=part.start, end=part.end, verify=verify)
+    return scan_source(Path(request.path), part.origin, start=part.start, end=part.end, verify=verify)
 
 
 def batch_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:

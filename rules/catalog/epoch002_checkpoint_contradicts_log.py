@@ -17,14 +17,15 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="broker {broker}'s leader-epoch-checkpoint lets epoch {claimed_epoch} begin at offset {claimed_start},"
-    " but its log goes on in epoch {epoch} up to offset {end_offset}",
+    " but its log {contradiction}",
     implied_by=("EPOCH001", "SEG006"),
 )
 def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """An epoch began, says the checkpoint, before batches of an older one.
+    """The checkpoint gives an offset to another epoch than its batch carries.
 
-    An entry without any batch is lawful: a leader that wrote nothing. Batches wholly below the log start offset need no
-    entry. What is missing from the file is told by EPOCH003.
+    It lets an epoch begin before batches of an older one, or later than the epoch's own first record, so that an older
+    epoch gets what is not its own. An entry without any batch is lawful: a leader that wrote nothing. Batches wholly
+    below the log start offset need no entry. Epochs of which the file says nothing are told by EPOCH003.
 
     Proves
     ------
@@ -49,32 +50,52 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
         if replica.epoch_file.state != "entries":
             continue
         for run in replica.log.epochs:
-            claim = _contradiction(replica, run)
-            if claim is not None:
-                start = max(run.start_offset, claim.start_offset, replica.log_start_offset)
-                newer = replica.clean_shutdown is None and claim.epoch > replica.last_epoch
-                yield Violation(
-                    brokers=(replica.broker,),
-                    start_offset=start,
-                    end_offset=run.end_offset,
-                    severity=Severity.LOW if newer else Severity.HIGH,
-                    confidence="possible" if newer else "certain",
-                    facts={
-                        "broker": replica.broker,
-                        "epoch": run.epoch,
-                        "claimed_epoch": claim.epoch,
-                        "claimed_start": claim.start_offset,
-                    },
-                    exhibits=(
-                        Exhibit(span=claim.span, role="the entry"),
-                        Exhibit(span=run.first, role="the first batch of the epoch that the log shows"),
-                    ),
-                )
+            early, late = _early(replica, run), _late(replica, run)
+            first = max(run.start_offset, replica.log_start_offset)
+            if early is not None:
+                said = f"goes on in epoch {run.epoch} up to offset {run.end_offset}"
+                yield _violation(replica, run, early, max(first, early.start_offset), run.end_offset, said)
+            if late is not None:
+                said = f"has records of that epoch from offset {first} on: the entry starts later than its first record"
+                yield _violation(replica, run, late, first, min(late.start_offset, run.end_offset), said)
 
 
-def _contradiction(replica: Replica, run: EpochRun) -> EpochClaim | None:
+def _violation(replica: Replica, run: EpochRun, claim: EpochClaim, start: int, end: int, said: str) -> Violation:
+    newer = replica.clean_shutdown is None and claim.epoch > replica.last_epoch
+    return Violation(
+        brokers=(replica.broker,),
+        start_offset=start,
+        end_offset=end,
+        severity=Severity.LOW if newer else Severity.HIGH,
+        confidence="possible" if newer else "certain",
+        facts={
+            "broker": replica.broker,
+            "epoch": run.epoch,
+            "claimed_epoch": claim.epoch,
+            "claimed_start": claim.start_offset,
+            "contradiction": said,
+        },
+        exhibits=(
+            Exhibit(span=claim.span, role="the entry"),
+            Exhibit(span=run.first, role="the first batch of the epoch that the log shows"),
+        ),
+    )
+
+
+def _early(replica: Replica, run: EpochRun) -> EpochClaim | None:
     """The first entry of a newer epoch that begins before the end of this run."""
     if run.epoch < 0 or run.end_offset <= replica.log_start_offset:
         return None
     newer = (entry for entry in replica.epoch_file.entries if entry.epoch > run.epoch)
     return next((entry for entry in newer if max(entry.start_offset, replica.log_start_offset) < run.end_offset), None)
+
+
+def _late(replica: Replica, run: EpochRun) -> EpochClaim | None:
+    """The entry of this run's epoch, where it leaves the run's first served offset to an older epoch's entry."""
+    if run.epoch < 0 or run.end_offset <= replica.log_start_offset:
+        return None
+    first = max(run.start_offset, replica.log_start_offset)
+    covering = [entry.epoch for entry in replica.epoch_file.entries if entry.start_offset <= first]
+    if not covering or max(covering) >= run.epoch:
+        return None
+    return next((entry for entry in replica.epoch_file.entries if entry.epoch == run.epoch), None)

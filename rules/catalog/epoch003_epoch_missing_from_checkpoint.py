@@ -34,7 +34,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
 
     Undecided when
     --------------
-    The directory is an incomplete copy that brought no small files at all, or the file is malformed (EPOCH004). Without
+    The directory is an incomplete copy that brought no small files at all, or the file is malformed or could
+    not be read (EPOCH004). Without
     an orderly stop, a file that lacks only the newest epochs may be of an earlier moment than the log, and one that
     begins late may be newer than the log start offset on disk: both are reported with low severity.
 
@@ -50,7 +51,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     """
     for replica in evidence.current:
         missing = [run for run in replica.log.epochs if _lacks(replica, run)]
-        if not missing or replica.epoch_file.state == "malformed":
+        if not missing or replica.epoch_file.state in ("malformed", "unreadable"):
             continue
         if replica.epoch_file.state == "missing" and replica.bare:
             yield Undecided(
@@ -64,12 +65,12 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
 
 
 def _lacks(replica: Replica, run: EpochRun) -> bool:
-    """Whether the run's first served offset is given to no entry, or to one of an older epoch."""
+    """Whether the run's first served offset is given to no entry, or its epoch has none (EPOCH002 speaks of late ones)."""
     if run.epoch < 0 or run.end_offset <= replica.log_start_offset:
         return False
     first = max(run.start_offset, replica.log_start_offset)
     known = [entry.epoch for entry in replica.epoch_file.entries if entry.start_offset <= first]
-    return not known or max(known) < run.epoch
+    return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
 
 
 def _violation(replica: Replica, run: EpochRun) -> Violation:

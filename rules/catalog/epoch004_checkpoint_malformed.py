@@ -30,7 +30,8 @@ def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Un
 
     Undecided when
     --------------
-    The file is missing (EPOCH003 speaks of that where the log has epochs).
+    The file could not be read, or something else stands in its place. It is missing (EPOCH003 speaks of that where the
+    log has epochs).
 
     Upheld
     ------
@@ -43,6 +44,9 @@ def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Un
     broker 2 000111|
     """
     for replica in evidence.current:
+        if replica.epoch_file.state == "unreadable":
+            yield _unread(replica)
+            continue
         problem = _problem(replica)
         if problem is not None and replica.epoch_file.span is not None:
             yield Violation(
@@ -50,6 +54,15 @@ def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Un
                 facts={"broker": replica.broker, "problem": problem},
                 exhibits=(Exhibit(span=replica.epoch_file.span, role="the leader-epoch-checkpoint"),),
             )
+
+
+def _unread(replica: Replica) -> Undecided:
+    return Undecided(
+        reason=f"broker {replica.broker}'s leader-epoch-checkpoint could not be read",
+        missing="a readable leader-epoch-checkpoint",
+        brokers=(replica.broker,),
+        exhibits=tuple(Exhibit(span=r.span, role="the file that could not be read") for r in replica.refusals[:1]),
+    )
 
 
 def _problem(replica: Replica) -> str | None:

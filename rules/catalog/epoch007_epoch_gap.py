@@ -34,7 +34,8 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
     Undecided when
     --------------
-    Neither broker logs, traces nor metadata are at hand to tell whether the missing epochs wrote.
+    Neither broker logs, traces nor metadata are at hand to tell whether the missing epochs wrote. A segment or a
+    leader-epoch-checkpoint could not be read: it may hold them.
 
     Upheld
     ------
@@ -47,6 +48,14 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     broker 2 000333|
     """
     for replicas in evidence.incarnations:
+        if not all(replica.end_known and replica.epoch_file.state != "unreadable" for replica in replicas):
+            yield Undecided(
+                reason="a segment or a leader-epoch-checkpoint could not be read",
+                missing="all files of the replicas",
+                brokers=tuple(replica.broker for replica in replicas),
+                blocking=False,
+            )
+            continue
         yield from _gaps(tuple(replica for replica in replicas if replica.log.epochs), replicas)
 
 

@@ -58,7 +58,16 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
         return
     proof = _standing(evidence)
     for replica in evidence.current:
-        if proof is not None and replica.broker in last.isr and replica.log_end_offset < proof.end_offset:
+        if proof is None or replica.broker not in last.isr or replica.log_end_offset >= proof.end_offset:
+            continue
+        if not replica.end_known:
+            yield Undecided(
+                reason=f"a segment of broker {replica.broker}, in the last ISR, could not be read",
+                missing="all of its segments",
+                brokers=(replica.broker,),
+                blocking=False,
+            )
+        else:
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=replica.log_end_offset,

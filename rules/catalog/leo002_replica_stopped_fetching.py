@@ -61,7 +61,7 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
         if furthest is None:
             reason = f"broker {replica.broker} marked the partition as failed and never took it up again"
             yield Undecided(reason=reason, missing="another replica", brokers=(replica.broker,), blocking=False)
-        elif furthest.log_end_offset > replica.log_end_offset:
+        elif replica.end_known and furthest.log_end_offset > replica.log_end_offset:
             yield _violation(replica, furthest, own[failed])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, Refusal
 from rules.evidence import PartitionEvidence
-from rules.facts import UnreadBytes
+from rules.facts import UNOPENED, UnreadBytes
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -29,7 +29,8 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
 
     Undecided when
     --------------
-    Nothing valid follows in the whole log: then it is a torn tail (SEG003). In a copy taken live a segment may be torn
+    Nothing valid follows in the whole log: then it is a torn tail (SEG003, which also speaks of segments that could not
+    be opened). In a copy taken live a segment may be torn
     at its end, because the next one was begun before that was copied: low severity.
 
     Upheld
@@ -44,7 +45,7 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     """
     for replica in evidence.current:
         for unread in replica.log.unread:
-            if unread.next_offset is None or _empty_space(unread):
+            if unread.next_offset is None or unread.kind in UNOPENED or _empty_space(unread):
                 continue
             start = replica.log_start_offset if unread.expected_offset is None else unread.expected_offset
             moved = evidence.copied_live and unread.kind in ("torn_tail", "zero_tail")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, Refusal
 from rules.evidence import PartitionEvidence, Replica
-from rules.facts import UnreadBytes
+from rules.facts import UNOPENED, UnreadBytes
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -30,8 +30,8 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
     Undecided when
     --------------
-    The recovery point is not known; the tail is then reported as information. A segment that the operating system
-    would not read leaves the log open.
+    The recovery point is not known; the tail is then reported as information. A segment that could not be opened, or in
+    whose place something else stands, leaves the log open.
 
     Upheld
     ------
@@ -45,10 +45,10 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """
     for replica in evidence.current:
         for unread in replica.log.unread:
-            if unread.next_offset is not None:
-                continue
-            if unread.kind == "unreadable":
+            if unread.kind in UNOPENED:
                 yield _unreadable(replica, unread)
+                continue
+            if unread.next_offset is not None:
                 continue
             flushed = _below_recovery_point(replica, unread)
             if unread.kind == "zero_tail" and not flushed:

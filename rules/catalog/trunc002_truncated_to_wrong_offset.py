@@ -55,6 +55,14 @@ def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation
         kept = moment.answer_offset
         if kept is None or kept < 0 or (moment.answered_epoch is not None and moment.answered_epoch >= 0):
             continue
+        if not (follower.end_kept and leader.end_kept):
+            yield Undecided(
+                reason="a log does not end where its broker left it, so its epochs' ends are not known",
+                missing="the whole logs of follower and leader",
+                brokers=(follower.broker,),
+                blocking=False,
+            )
+            continue
         due = _due(follower, leader, moment, kept)
         if due is not None and due.offset < kept:
             yield _violation(moment, due, min(kept, follower.log_end_offset))

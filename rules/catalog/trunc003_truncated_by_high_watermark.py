@@ -67,9 +67,10 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
             continue
         leader_id = decision.leader if decision.leader is not None else cut.leader
         follower, leader = held.get(cut.broker), held.get(-1 if leader_id is None else leader_id)
-        if cut.log_end_offset is None or follower is None or leader is None:
+        whole = follower is not None and leader is not None and follower.end_kept and leader.end_kept
+        if cut.log_end_offset is None or follower is None or leader is None or not whole:
             reason = f"broker {cut.broker} cut its log by its high watermark"
-            missing = "its log end before the cut, and the epochs of both logs"
+            missing = "its log end before the cut, and both logs to their ends with their epochs"
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
         elif cut.offset < cut.log_end_offset:
             due = _due(follower, leader, cut, cut.log_end_offset)

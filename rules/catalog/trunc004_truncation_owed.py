@@ -33,7 +33,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
-    Replicas carry no epochs (old formats, or a lost leader-epoch-checkpoint): the cut would be at the high watermark.
+    Replicas carry no epochs (old formats, or a lost leader-epoch-checkpoint): the cut would be at the high watermark. A
+    segment could not be read.
 
     Upheld
     ------
@@ -46,7 +47,14 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 2  0000011|
     """
     for follower, leader in _pairs(evidence):
-        if not follower.loaded_chain or not leader.loaded_chain:
+        if not (follower.end_known and leader.end_known):
+            yield Undecided(
+                reason="a segment could not be read, so that the end of a log is not known",
+                missing="all segments of both logs",
+                brokers=(follower.broker,),
+                blocking=False,
+            )
+        elif not follower.loaded_chain or not leader.loaded_chain:
             yield Undecided(
                 reason="a replica knows no leader epoch, so that a cut would be at the high watermark",
                 missing="batches of format 2 and their leader-epoch-checkpoint",

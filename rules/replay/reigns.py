@@ -147,7 +147,7 @@ def _end(
         return following.offset, f"broker {leader} took its next role at log end {following.offset}"
     last = following is None and all(m.epoch is None or m.epoch <= epoch for m in moments if m.kind in ROLE_KINDS)
     held = [r for r in replicas if r.broker == leader and r.state == "current" and r.clean_shutdown is not None]
-    if last and len(held) == 1:
+    if last and len(held) == 1 and held[0].end_kept:
         return held[0].log_end_offset, f"broker {leader} stopped in order with log end {held[0].log_end_offset}"
     return None, ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -163,7 +165,7 @@ def test_the_epoch_checkpoint_out_of_order(yard: Yard) -> None:
 
 @pytest.mark.parametrize(
     ("start", "expected"),
-    [(50, ("EPOCH002", "high", (3,), 50, 60)), (70, ("EPOCH003", "high", (3,), 60, 70))],
+    [(50, ("EPOCH002", "high", (3,), 50, 60)), (70, ("EPOCH002", "high", (3,), 60, 70))],
 )
 def test_an_entry_with_a_wrong_start(yard: Yard, start: int, expected: tuple[object, ...]) -> None:
     broken(yard, epochs=[(0, 0), (1, start)])
@@ -329,3 +331,54 @@ def test_levels_read_what_they_promise(yard: Yard) -> None:
     assert quick.violations == ()
     assert [point.rule for point in full.coverage.undecided] == ["SEG007"]
     assert deep.coverage.undecided == ()
+
+
+# --- what stands in a file's place and is none ----------------------------------------------------------------------
+
+
+def _folder(place: Path) -> None:
+    place.mkdir()
+
+
+def _leads_nowhere(place: Path) -> None:
+    place.symlink_to("nowhere")
+
+
+def _leads_outside(place: Path) -> None:
+    place.symlink_to("/")
+
+
+@pytest.mark.parametrize("impostor", [_folder, os.mkfifo, _leads_nowhere, _leads_outside])
+@pytest.mark.parametrize("base", [0, 30, 60])
+def test_a_segment_that_is_no_file_leaves_the_log_open(yard: Yard, impostor: Callable[[Path], None], base: int) -> None:
+    yard.healthy(LOG, 1, 2)
+    place = segment(yard.broker(3, LOG, segments=[30, 60]), base)
+    place.unlink()
+    impostor(place)
+    report = yard.report()
+    assert report.verdict == "unknown"
+    assert yard.told(least=Severity.INFO) == []
+    assert yard.undecided() == [("SEG003", (3,))]
+    assert [(refusal.path, refusal.blocking) for refusal in report.refusals] == [
+        (place.relative_to(yard.root).as_posix(), True)
+    ]
+    replica = next(placed.replica for placed in report.replicas if placed.replica.broker == 3)
+    # In an orderly stop it wrote what it held; nothing else bounds it.
+    assert (replica.expected_low, replica.expected_high) == (100, 100)
+
+
+@pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "../replication-offset-checkpoint", "partition.metadata"])
+def test_a_small_file_that_is_a_folder_is_refused_by_name(yard: Yard, name: str) -> None:
+    place = (broken(yard).parent / name).resolve()
+    place.unlink()
+    place.mkdir()
+    report = yard.report()
+    assert (report.verdict, yard.told(least=Severity.INFO)) == ("unknown", [])
+    assert [(r.path, r.found) for r in report.refusals] == [(place.relative_to(yard.root).as_posix(), "a folder")]
+
+
+def test_a_folder_may_bear_any_name_where_kafka_writes_no_such_file(yard: Yard) -> None:
+    folder = broken(yard).parent
+    for place in (folder.parent / "00000000000000000005.log", folder / "server.log", yard.root / "meta.properties"):
+        place.mkdir()
+    assert (yard.report().verdict, yard.report().refusals) == ("clean", ())

@@ -1,0 +1,39 @@
+"""What stands in a file's place and is none: a folder, a FIFO, a socket, a link that leads nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS
+from parsers.inventory.walk import Entry, Folder, Impostor
+from parsers.provenance import FileKind, Origin
+from parsers.refusal import refuse
+from parsers.tables import Refusal
+
+_MISSED: Final[tuple[FileKind, ...]] = ("segment", "leader-epoch-checkpoint")
+"""Files whose name alone says something of the replica. They are listed, and refused by whoever would read them."""
+
+
+def split_impostors(
+    folder: Folder, owner: Origin, *, in_replica: bool, in_log_dir: bool
+) -> tuple[Sequence[Entry], Sequence[Refusal]]:
+    """Those of a folder's impostors that its replica misses, and the refusals of all others.
+
+    A folder may bear the name of a file wherever Kafka would not write that file.
+    """
+    missed: list[Entry] = []
+    refused: list[Refusal] = []
+    for impostor in folder.impostors:
+        kind = impostor.entry.parsed.kind
+        due = (in_replica and kind in IN_REPLICAS) or (in_log_dir and kind in LOG_DIR_MARKS)
+        if in_replica and kind in _MISSED:
+            missed.append(impostor.entry)
+        elif due or not impostor.is_folder:
+            refused.append(_refusal(impostor, replace(owner, source=folder.child(impostor.entry.name))))
+    return missed, refused
+
+
+def _refusal(impostor: Impostor, origin: Origin) -> Refusal:
+    return refuse(origin, impostor.kind, 0, 0, expected=impostor.expected, found=impostor.found)
