@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
+from rules.aftermath import NOTHING_READ, Aftermath
 from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
 from rules.replay import Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
@@ -159,6 +160,8 @@ class PartitionEvidence:
     differences: tuple[Difference, ...] = ()
     """Where replicas hold different records at one offset, as `rules.differences` found."""
     uncompared: tuple[Uncompared, ...] = ()
+    aftermath: Aftermath = NOTHING_READ
+    """What was read because records are missed."""
 
     @cached_property
     def current(self) -> tuple[Replica, ...]:
@@ -211,7 +214,7 @@ class PartitionEvidence:
     @cached_property
     def leader_at_the_end(self) -> Replica | None:
         """Who led last, by word of brokers and controller; else, or when the disks know a newer epoch, who would."""
-        told = [m for m in self.moments if m.kind in ("leader-starts", "leadership") and (_leads(m) or -1) >= 0]
+        told = [m for m in self.moments if m.kind in ("leader-starts", "leadership") and _leads(m) >= 0]
         last = max(told, key=lambda m: -1 if m.epoch is None else m.epoch, default=None)
         newest = max((replica.last_known_epoch for replica in self.current), default=-1)
         if last is not None and last.epoch is not None and last.epoch >= newest:
@@ -223,8 +226,9 @@ class PartitionEvidence:
         return tuple(r for r in self.current if r is not leader and same_topic(r, leader))
 
 
-def _leads(moment: Moment) -> int | None:
-    return moment.broker if moment.kind == "leader-starts" else moment.leader
+def _leads(moment: Moment) -> int:
+    leader = moment.broker if moment.kind == "leader-starts" else moment.leader
+    return -1 if leader is None else leader
 
 
 def _rank(replica: Replica) -> tuple[bool, int, int]:

@@ -76,6 +76,10 @@ class Moment:
     doubtful: bool = False
     """Values that rest on lines which are missing, or that the writer's version prints wrongly."""
     topic_id: str | None = None
+    client_id: str | None = None
+    """Who sent a produce request or a consumer's fetch."""
+    records_size: int | None = None
+    """Bytes of records in a produce request."""
     trust: str = "high"
     span: Span
 
@@ -92,9 +96,9 @@ ROLE_KINDS: Final = ("leader-starts", "follower-starts")
 
 def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
     """Repetitions of one statement as one with a count; the fold that makes a fetch trace small."""
-    held: dict[tuple[str, int | None, int | None], Moment] = {}
+    held: dict[tuple[str, int | None, int | None, str | None], Moment] = {}
     for moment in moments:
-        key = (moment.kind, moment.witness, moment.broker)
+        key = (moment.kind, moment.witness, moment.broker, moment.client_id)
         before = held.get(key)
         if moment.kind not in ("fetched", "consumed") or before is None or not _repeats(before, moment):
             if before is not None:

@@ -6,6 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rules.bill import (
+    Contents,
+    GroupAtRisk,
+    LostClient,
+    LostReader,
+    Portion,
+    clients,
+    contents,
+    groups_at_risk,
+    portions,
+    readers,
+)
 from rules.evidence import PartitionEvidence, Replica
 from rules.history import Moment, committed, epoch_starts
 from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
@@ -38,6 +50,17 @@ class Loss:
     restored: bool
     """Whether the replica that would lead now holds the records again."""
     because: str
+    portions: tuple[Portion, ...] = ()
+    """The offsets by what they were worth."""
+    contents: Contents | None = None
+    """What the copies that still stand say of the records; null where none does."""
+    clients: tuple[LostClient, ...] = ()
+    readers: tuple[LostReader, ...] = ()
+    groups: tuple[GroupAtRisk, ...] = ()
+    groups_known: int = 0
+    """Groups of which it is known what they committed here: of none, nothing is known."""
+    reused_epochs: tuple[int, ...] = ()
+    """Epochs of the records that stand at these offsets now."""
 
     @property
     def matters(self) -> bool:
@@ -109,8 +132,12 @@ def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
 def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
     epoch, start, end = left_out.epoch, left_out.start, left_out.end
     proofs = [p.end_offset for p in committed(evidence.moments) if p.term == epoch and p.end_offset > start]
+    committed_end = min(end, max(proofs, default=start))
     answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
+    restored = any(_holds(r, epoch, start, end) for r in evidence.presumed_leaders)
+    read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
+    reused_end = min(end, _reused(evidence, left_out))
     return Loss(
         epoch=epoch,
         leader=left_out.leader,
@@ -118,17 +145,29 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         next_leader=left_out.next_leader,
         start_offset=start,
         end_offset=end,
-        committed_end=min(end, max(proofs, default=start)),
+        committed_end=committed_end,
         acknowledged_end=max([start, *((m.offset or 0) + 1 for m in answers)]),
         answers=len(answers),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
-        reused_end=min(end, _reused(evidence, left_out)),
+        reused_end=reused_end,
         survivors=_survivors(evidence, left_out),
-        restored=any(_holds(r, epoch, start, end) for r in evidence.presumed_leaders),
+        restored=restored,
         because=left_out.because,
+        portions=portions((start, end), committed_end, answers, read),
+        contents=contents(read),
+        clients=clients(answers),
+        readers=readers(evidence.moments, epoch, left_out.leader, start, end),
+        groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
+        groups_known=len({commit.group for commit in evidence.group_offsets}),
+        reused_epochs=tuple(_epochs_since(evidence, left_out.next_epoch, start, reused_end)),
     )
+
+
+def _log_end(evidence: PartitionEvidence) -> int | None:
+    leader = evidence.leader_at_the_end
+    return None if leader is None else leader.log_end_offset
 
 
 def _survivors(evidence: PartitionEvidence, left_out: _LeftOut) -> tuple[Survivor, ...]:
@@ -176,6 +215,12 @@ def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:
     """How far offsets from `start` hold records of this epoch or a later one, on any replica."""
     runs = (run for replica in evidence.current for run in replica.log.epochs if run.epoch >= epoch)
     return max((run.end_offset for run in runs if run.end_offset > start), default=start)
+
+
+def _epochs_since(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
+    """Epochs from `epoch` on whose records stand in the range on any replica."""
+    runs = (run for replica in evidence.current for run in replica.log.epochs if run.epoch >= epoch)
+    return sorted({run.epoch for run in runs if run.start_offset < end and run.end_offset > start})
 
 
 def _holds(replica: Replica, epoch: int, start: int, end: int) -> bool:

@@ -56,7 +56,7 @@ def _role_words(moment: Moment) -> str | None:
             f"broker {moment.broker} follows {leader} in epoch {moment.epoch} from offset {moment.offset},"
             f" high watermark {moment.high_watermark}"
         )
-    if moment.kind == "unclean-election" and (moment.leader or -1) >= 0:
+    if moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0:
         return f"the controller elects broker {moment.leader} uncleanly for epoch {moment.epoch}"
     return None
 

@@ -47,8 +47,8 @@ class Law:
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files")
 EVIDENCE: Final = (
-    "rules.evidence.**", "rules.facts.**", "rules.groups.**", "rules.history.**", "rules.replay.**", "rules.replica.**",
-    "rules.turns.**", "rules.zoom.**",
+    "rules.aftermath.**", "rules.evidence.**", "rules.facts.**", "rules.groups.**", "rules.history.**",
+    "rules.replay.**", "rules.replica.**", "rules.turns.**", "rules.zoom.**",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.join.**", "rules.compare.**", "rules.assemble.**")
@@ -170,7 +170,7 @@ LAWS: Final = (
         says="the report's model is made of what the judges say",
         ours=(
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
-            *("rules.loss", "rules.milestones", "rules.advice", "rules.survivors"),
+            *("rules.bill", "rules.loss", "rules.milestones", "rules.advice", "rules.survivors"),
         ),
     ),
     Law(

@@ -109,6 +109,7 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
             answer_offset=fetch.diverging_end_offset,
             error=fetch.error_code,
             implied=fetch.implied,
+            client_id=fetch.client_id if fetch.replica < 0 else None,
             doubtful=fetch.possibly_stale,
             span=Span(source=fetch.source, start=fetch.span_start, end=fetch.span_end),
         )
@@ -134,7 +135,7 @@ def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment
         return Moment(
             kind="produced", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
             offset=row.base_offset, acks=row.acks, error=row.error_code, log_start_offset=row.log_start_offset,
-            span=span,
+            client_id=row.client_id, records_size=row.records_size, span=span,
         )  # fmt: skip
     if isinstance(row, EpochRequest):
         return Moment(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from auditor.engines.aftermath import read_aftermath
 from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
 from rules.assemble import Fact, Surroundings, assemble
@@ -27,7 +28,7 @@ def settle(facts: Sequence[Fact], surroundings: Mapping[str | None, Surroundings
             claimed_only=_claimed_only(facts),
         )
     evidence = assemble(facts, surroundings[first.cluster_id])
-    read = read_leftovers(zoom_in(evidence, dump), dump)
+    read = read_aftermath(read_leftovers(zoom_in(evidence, dump), dump), dump)
     return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from auditor.report.loss_json import loss_document
 from auditor.report.model import (
     AuditReport,
     Incident,
-    Loss,
     PlacedCounterfactual,
     PlacedHistory,
     PlacedReplica,
@@ -159,7 +159,7 @@ def _history(placed: PlacedHistory) -> Json:
         "clusterId": placed.cluster_id,
         "topic": placed.topic,
         "partition": placed.partition,
-        "losses": [_loss(loss) for loss in placed.losses],
+        "losses": [loss_document(loss) for loss in placed.losses],
         "milestones": [
             {
                 "clock": milestone.clock,
@@ -174,37 +174,6 @@ def _history(placed: PlacedHistory) -> Json:
             }
             for milestone in placed.milestones
         ],
-    }
-
-
-def _loss(loss: Loss) -> Json:
-    start = loss.start_offset
-    return {
-        "epoch": loss.epoch,
-        "leader": loss.leader,
-        "nextEpoch": loss.next_epoch,
-        "nextLeader": loss.next_leader,
-        "startOffset": start,
-        "endOffset": loss.end_offset,
-        "committed": [start, loss.committed_end],
-        "acknowledged": [start, max(loss.acknowledged_end, loss.committed_end)],
-        "reused": [start, loss.reused_end],
-        "answers": loss.answers,
-        "firstTime": loss.first_time,
-        "lastTime": loss.last_time,
-        "clock": loss.clock,
-        "survivors": [
-            {
-                "broker": survivor.broker,
-                "kind": survivor.kind,
-                "path": survivor.path,
-                "startOffset": survivor.start_offset,
-                "endOffset": survivor.end_offset,
-            }
-            for survivor in loss.survivors
-        ],
-        "restored": loss.restored,
-        "because": loss.because,
     }
 
 

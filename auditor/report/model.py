@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rules.advice import Advice, Candidate, Doomed, Gate, Stretch
+from rules.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
 from rules.incident import Incident
@@ -14,9 +15,10 @@ from rules.survivors import Survivor
 from rules.verdict import ReplicaVerdict
 
 __all__ = [
-    "Advice", "AuditReport", "Candidate", "Counterfactual", "Coverage", "Doomed", "Gate", "Incident", "Loss",
-    "Milestone", "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "ProtocolOutcome",
-    "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
+    "Advice", "AuditReport", "Candidate", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate", "GroupAtRisk",
+    "Incident", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone", "PlacedAdvice",
+    "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
+    "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
 ]  # fmt: skip
 
 

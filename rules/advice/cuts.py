@@ -13,7 +13,7 @@ from rules.history import committed
 from rules.loss import answered
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
-from rules.protocol.offsets import Epoch
+from rules.protocol.offsets import Epoch, without
 from rules.protocol.truncation import RULES, RuleName, after_first_fetch, consequence, truncate_on_fetch
 
 NEWEST: Final = "truncate-on-fetch"
@@ -109,17 +109,6 @@ def held_alike(other: Replica, replica: Replica, epoch: int, evidence: Partition
     pair = {id(other), id(replica)}
     apart = [(d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair]
     return [part for start, end in same for part in without(start, end, apart)]
-
-
-def without(start: int, end: int, taken: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The parts of a range that no other range covers."""
-    for low, high in sorted(taken):
-        if low < end and high > start:
-            if start < low:
-                yield start, low
-            start = max(start, high)
-    if start < end:
-        yield start, end
 
 
 def merged(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rules.advice.cuts import held_alike, merged, owed_cuts, without
+from rules.advice.cuts import held_alike, merged, owed_cuts
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss import Loss
+from rules.protocol.offsets import without
 from rules.survivors import Survivor, copies, survivors
 
 Cuts = Mapping[tuple[str, str], OwedCut]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NewType
 
@@ -52,3 +53,14 @@ class OffsetRange:
         before = OffsetRange(start_offset=self.start_offset, end_offset=removed.start_offset)
         after = OffsetRange(start_offset=removed.end_offset, end_offset=self.end_offset)
         return tuple(part for part in (before, after) if not part.empty)
+
+
+def without(start: int, end: int, taken: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The parts of a range that no other range covers."""
+    for low, high in sorted(taken):
+        if low < end and high > start:
+            if start < low:
+                yield start, low
+            start = max(start, high)
+    if start < end:
+        yield start, end

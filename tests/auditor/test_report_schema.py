@@ -50,7 +50,7 @@ def test_the_schema_is_one() -> None:
 )
 def test_every_field_is_described_and_no_other_is_let_in(path: str, schema: dict[str, Any]) -> None:
     assert len(schema["description"]) > 5, path
-    if schema["type"] == "object" and "properties" in schema:
+    if "object" in schema["type"] and "properties" in schema:
         assert schema["additionalProperties"] is False
         assert schema["required"] == list(schema["properties"])
 

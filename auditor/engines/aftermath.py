@@ -1,0 +1,136 @@
+"""Read the copies that still stand of records that are missed: who wrote them, when, and how much it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.compute as pc
+
+from auditor.engines.files import file_of
+from auditor.engines.texts import is_text
+from parsers.provenance import Origin, Span
+from parsers.records import decode_entry
+from parsers.segment import scan
+from rules.aftermath import CopiedBatch, CopyRead
+from rules.differences import with_differences
+from rules.evidence import Level, PartitionEvidence
+from rules.loss import Loss, losses
+from rules.protocol.offsets import without
+from rules.survivors import Survivor
+
+BATCHES_KEPT: Final = 200_000
+KEYS_KEPT: Final = 100_000
+"""Of one stretch: beyond these bounds it is told as read in part."""
+_TRANSACTIONAL: Final = 0x10
+_CONTROL: Final = 0x20
+_DELETE_HORIZON: Final = 0x40
+
+
+def read_aftermath(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
+    """The evidence with what its losses ask for; as it is where nothing is missed."""
+    if not any(loss.matters for loss in losses(evidence)):
+        return evidence
+    # Without epochs only the differences tell which copy holds the lost records.
+    missed = [loss for loss in losses(with_differences(evidence)) if loss.matters]
+    copies = tuple(copy for loss in missed for copy in _copies(loss, evidence.level, dump))
+    return replace(evidence, aftermath=copies)
+
+
+def _copies(loss: Loss, level: Level, dump: str) -> Iterator[CopyRead]:
+    """Each lost offset from one copy, a sound and lasting one where there is a choice."""
+    taken: list[tuple[int, int]] = []
+    for survivor in sorted(loss.survivors, key=lambda survivor: not survivor.sound):
+        for start, end in [*without(survivor.start_offset, survivor.end_offset, taken)]:
+            taken.append((start, end))
+            yield _copy(replace(survivor, start_offset=start, end_offset=end), loss.epoch, level, dump)
+
+
+def _copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> CopyRead:
+    batches: list[CopiedBatch] = []
+    believed = True
+    for row, source in _rows(stretch, dump):
+        if row["crc_valid"] is False or len(batches) == BATCHES_KEPT:
+            believed = False
+        else:
+            batches.append(_batch(row, source))
+    hashes, nulls = _keys(batches, stretch, dump) if level == "deep" else (None, 0)
+    return CopyRead(
+        path=stretch.path,
+        lost_epoch=lost_epoch,
+        start_offset=stretch.start_offset,
+        end_offset=stretch.end_offset,
+        batches=tuple(batches),
+        key_hashes=hashes,
+        null_keys=nulls,
+        complete=believed and bool(batches),
+    )
+
+
+def _rows(stretch: Survivor, dump: str) -> Iterator[tuple[dict[str, Any], str]]:
+    for span in stretch.spans:
+        path = file_of(dump, span.source)
+        if is_text(path):  # it does not keep the bytes of records
+            continue
+        for chunk in scan(path, Origin(source=span.source), start=span.start, end=span.end):
+            base = pc.coalesce(chunk.headers["base_offset"], chunk.headers["last_offset"])
+            after = pc.greater_equal(chunk.headers["last_offset"], stretch.start_offset)
+            inside = chunk.headers.filter(pc.and_(after, pc.less(base, stretch.end_offset)))
+            for row in inside.to_pylist():
+                if (-1 if row["leader_epoch"] is None else row["leader_epoch"]) == stretch.epoch:
+                    yield row, span.source
+
+
+def _batch(row: Mapping[str, Any], source: str) -> CopiedBatch:
+    base = row["last_offset"] if row["base_offset"] is None else row["base_offset"]
+    end, attributes = row["last_offset"] + 1, row["attributes"] or 0
+    last = _time(row["max_timestamp"])
+    # Where the log cleaner has set a delete horizon it stands in the place of the first timestamp.
+    first = last if attributes & _DELETE_HORIZON else _time(row["base_timestamp"])
+    return CopiedBatch(
+        base_offset=base,
+        end_offset=end,
+        records=end - base if row["record_count"] is None else row["record_count"],
+        size=row["size"],
+        first_timestamp=last if first is None else first,
+        last_timestamp=last,
+        producer_id=_or_none(row["producer_id"]),
+        producer_epoch=_or_none(row["producer_epoch"]),
+        base_sequence=_or_none(row["base_sequence"]),
+        transactional=bool(attributes & _TRANSACTIONAL),
+        control=bool(attributes & _CONTROL),
+        span=Span(source=source, start=row["span_start"], end=row["span_end"]),
+    )
+
+
+def _time(milliseconds: int | None) -> int | None:
+    return None if milliseconds is None or milliseconds < 0 else milliseconds
+
+
+def _or_none(number: int | None) -> int:
+    return -1 if number is None else number
+
+
+def _keys(batches: Sequence[CopiedBatch], stretch: Survivor, dump: str) -> tuple[tuple[str, ...] | None, int]:
+    """Hashes of the keys, and how many records have none; None where a batch could not be decoded or keys are many."""
+    found: set[str] = set()
+    nulls = 0
+    for batch in batches:
+        if batch.control:
+            continue
+        parsed = decode_entry(_entry(file_of(dump, batch.span.source), batch.span), Origin(source=""), 0)
+        if parsed.refusals or len(found) > KEYS_KEPT:
+            return None, 0
+        for row in parsed.rows:
+            if stretch.start_offset <= row.offset < stretch.end_offset:
+                found.update([row.key_hash] if row.key_hash is not None else [])
+                nulls += row.key_hash is None
+    return tuple(sorted(found)), nulls
+
+
+def _entry(path: Path, span: Span) -> bytes:
+    with path.open("rb", buffering=0) as file:
+        return os.pread(file.fileno(), span.end - span.start, span.start)

@@ -1,0 +1,105 @@
+"""The parts of a loss: they are the loss, in the order of their worth, and a copy ends the last answered batch."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.provenance import Span
+from rules.aftermath import CopiedBatch, CopyRead
+from rules.bill import contents, groups_at_risk, portions, readers
+from rules.groups import GroupCommit
+from rules.history import Moment
+
+SPAN = Span(source="log", start=0, end=1)
+
+
+def batch(base: int, width: int, *, producer: int = 1, control: bool = False) -> CopiedBatch:
+    return CopiedBatch(
+        base_offset=base, end_offset=base + width, records=width, size=10 * width, first_timestamp=base,
+        last_timestamp=base + width, producer_id=producer, producer_epoch=0, base_sequence=base, transactional=control,
+        control=control, span=SPAN,
+    )  # fmt: skip
+
+
+def copy(start: int, batches: tuple[CopiedBatch, ...]) -> CopyRead:
+    end = max((one.end_offset for one in batches), default=start)
+    return CopyRead(path="b/t-0", lost_epoch=0, start_offset=start, end_offset=end, batches=batches)
+
+
+def answer(offset: int, size: int | None = None) -> Moment:
+    return Moment(kind="produced", clock="broker 1", offset=offset, acks=1, error=0, records_size=size, span=SPAN)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[CopiedBatch], int, list[int]]:
+    widths = draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+    batches = [batch(100 + sum(widths[:place]), width) for place, width in enumerate(widths)]
+    bases = [one.base_offset for one in batches]
+    committed = draw(st.sampled_from([100, *(one.end_offset for one in batches)]))
+    return batches, committed, draw(st.lists(st.sampled_from(bases), max_size=5, unique=True))
+
+
+@given(cases(), st.booleans())
+def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
+    case: tuple[list[CopiedBatch], int, list[int]], held: bool
+) -> None:
+    batches, committed, bases = case
+    end = batches[-1].end_offset
+    read = [copy(100, tuple(batches))] if held else []
+    parts = portions((100, end), committed, [answer(base) for base in bases], read)
+    assert [part.start_offset for part in parts] == [100, *(part.end_offset for part in parts[:-1])]
+    assert parts[-1].end_offset == end
+    order = ["committed", "possibly acknowledged", "never committed"]
+    assert [part.worth for part in parts] == sorted((part.worth for part in parts), key=order.index)
+    if held:
+        last = max((one.end_offset for one in batches if one.base_offset in bases), default=100)
+        assert sum(p.end_offset - p.start_offset for p in parts if p.worth != "never committed") + 100 == max(
+            last, committed
+        )
+        assert sum(part.records or 0 for part in parts) == end - 100
+        assert sum(part.bytes or 0 for part in parts) == sum(one.size for one in batches)
+    else:
+        assert all(part.records is None for part in parts)
+
+
+def test_a_copy_of_half_does_not_count_for_the_whole() -> None:
+    (part,) = portions((100, 110), 110, [answer(100, 7), answer(105, 8)], [copy(100, (batch(100, 5),))])
+    assert (part.records, part.bytes) == (None, 15)
+
+
+def test_producers_are_told_apart_and_sequences_begin_again() -> None:
+    late = CopiedBatch(
+        base_offset=104, end_offset=108, records=4, size=9, first_timestamp=None, last_timestamp=None, producer_id=2,
+        producer_epoch=1, base_sequence=(1 << 31) - 2, transactional=True, control=False, span=SPAN,
+    )  # fmt: skip
+    told = contents([copy(100, (batch(100, 4), late, batch(108, 1, producer=2, control=True)))])
+    assert told is not None
+    assert [(p.producer_id, p.producer_epoch, p.first_sequence, p.last_sequence) for p in told.producers] == [
+        (1, 0, 100, 103), (2, 1, (1 << 31) - 2, 1),
+    ]  # fmt: skip
+    assert (told.records, told.key_count) == (8, None)
+    assert contents([]) is None
+
+
+def test_only_what_was_served_in_the_lost_epoch_was_read() -> None:
+    def fetch(offset: int, client: str, term: int = 0, witness: int = 1, *, doubtful: bool = False) -> Moment:
+        return Moment(
+            kind="consumed", clock="broker 1", witness=witness, term=term, offset=offset, error=0, client_id=client,
+            doubtful=doubtful, span=SPAN,
+        )  # fmt: skip
+
+    moments = [
+        fetch(100, "at the start"), fetch(105, "a"), fetch(110, "a"), fetch(105, "later", term=1),
+        fetch(105, "other", witness=2), fetch(105, "unsure", doubtful=True),
+    ]  # fmt: skip
+    assert [(r.client_id, r.up_to) for r in readers(moments, 0, 1, 100, 110)] == [("a", 110)]
+
+
+def test_a_group_that_read_on_in_the_new_epoch_is_not_at_risk() -> None:
+    commits = (
+        GroupCommit(group="new", offset=108, leader_epoch=1, span=SPAN),
+        GroupCommit(group="cut", offset=108, leader_epoch=0, span=SPAN),
+    )
+    found = groups_at_risk(commits, 0, 100, 110, 200)
+    assert [(group.group, group.standing) for group in found] == [("cut", "in the cut epoch")]
