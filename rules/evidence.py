@@ -10,6 +10,7 @@ from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
 from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
+from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
 from rules.replica import (
     NO_EPOCH_FILE,
@@ -173,6 +174,11 @@ class PartitionEvidence:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
         return replay(() if self.topic == METADATA_TOPIC else self.moments, self.current, binaries)
+
+    def release_of(self, broker: int) -> KafkaVersion | None:
+        """What a broker ran, where that is known."""
+        binary = next((version.binary for version in self.versions if version.broker == broker), None)
+        return parse_kafka_version(binary) if binary else None
 
     @cached_property
     def compacted(self) -> bool:

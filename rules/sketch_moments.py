@@ -3,10 +3,13 @@
     t1 leads 1 epoch 0 at 0 hw 0          broker 1 opens epoch 0 as leader, at log end 0, with high watermark 0;
                                           with `isr 1,2` behind it the line names the ISR too
     t2 follows 2 epoch 0 at 0 hw 0        broker 2 follows in epoch 0, with log end 0 and high watermark 0
-    t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4
+    t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4;
+                                          behind it may stand what else the two say, in this order:
+                                          `epoch 1 last 0 start 7 diverges 0:3 error 74 implied`
     t4 acks 1 at 3 acks=all               broker 1 answers a producer: base offset 3, acks=all (or acks=1)
     t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync;
-                                          with `of 1,2,3` behind it the line names the assignment too
+                                          with `of 1,2,3` behind it the line names the assignment too, with
+                                          `told 2` it is the order that broker 2 was given
     t6 truncates 1 to 2                   broker 1 cuts its log to offset 2
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch
@@ -17,6 +20,8 @@
     t13 resets 2 to 7                     broker 2 drops its whole log and begins anew at offset 7
     t14 cuts 2 to 3 by hw                 broker 2's fetcher decides for its high watermark 3
     t15 answers 2 with 0:3                broker 2's fetcher decides by the answer: epoch 0 ends at 3
+    t16 fell 2 from 8 to 7                broker 2's high watermark fell from 8 to 7
+    t17 shrinks 1 from 1,2 to 1 at 4      broker 1, whose log ends at 4, proposes a smaller ISR
 
 Times order the lines of one broker; those of two brokers are put in order by the epochs that they name.
 """
@@ -35,9 +40,12 @@ _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\
 _SHAPES: Final[Mapping[str, str]] = {
     "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?",
     "follows": _ROLE + r"(?: from (?P<leader>\d+))?",
-    "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
+    "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
+    r"(?: last (?P<last>-?\d+))?(?: start (?P<start>\d+))?(?: diverges (?P<of>\d+):(?P<ends>\d+))?"
+    r"(?: error (?P<error>\d+))?(?P<implied> implied)?",
     "acks": r"(?P<leader>\d+) at (?P<at>\d+) acks=(?P<acks>all|1)",
-    "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr (?P<isr>[\d,]*)(?: of (?P<replicas>[\d,]+))?",
+    "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
+    r"(?: told (?P<told>\d+))?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)",
@@ -47,6 +55,8 @@ _SHAPES: Final[Mapping[str, str]] = {
     "fails": r"(?P<broker>\d+)",
     "resets": r"(?P<broker>\d+) to (?P<at>\d+)",
     "cuts": r"(?P<broker>\d+) to (?P<at>\d+) by hw",
+    "fell": r"(?P<broker>\d+) from (?P<at>\d+) to (?P<hw>\d+)",
+    "shrinks": r"(?P<broker>\d+) from (?P<former>[\d,]+) to (?P<isr>[\d,]+) at (?P<at>\d+)",
     "answers": r"(?P<broker>\d+) with (?P<of>\d+):(?P<at>\d+)",
 }
 
@@ -79,7 +89,7 @@ def _number(words: Words, name: str) -> int | None:
 
 def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
     """Readers of what a broker says in its own log."""
-    ends_at = kind in ("truncation-kept", "log-loaded")
+    ends_at = kind in ("truncation-kept", "log-loaded", "isr-shrinking")
 
     def read(words: Words, time: int, span: Span) -> Moment:
         broker = _number(words, "broker")
@@ -97,6 +107,7 @@ def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
             answered_epoch=_number(words, "of"),
             answer_offset=_number(words, "at") if kind == "cut-by-epoch-answer" else None,
             isr=_ids(words),
+            previous_isr=_ids(words, "former"),
             span=span,
         )
 
@@ -118,11 +129,14 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
             leader=leader,
             offset=None if asked else _number(words, "at"),
             high_watermark=_number(words, "hw"),
-            asked_epoch=_number(words, "epoch") if asked else None,
+            epoch=None if asked else _number(words, "epoch"),
+            asked_epoch=_number(words, "epoch" if asked else "last"),
             answered_epoch=_number(words, "of"),
-            answer_offset=_number(words, "at") if asked else None,
+            answer_offset=_number(words, "at" if asked else "ends"),
+            log_start_offset=_number(words, "start"),
             acks=None if acks is None else (-1 if acks == "all" else 1),
-            error=0,
+            error=_number(words, "error") or 0,
+            implied=words.get("implied") is not None,
             span=span,
         )
 
@@ -135,14 +149,16 @@ def _ids(words: Words, name: str = "isr") -> tuple[int, ...] | None:
 
 
 def _leadership(words: Words, time: int, span: Span) -> Moment:
+    told = _number(words, "told")
     return Moment(
         kind="leadership",
-        clock="order",
+        clock="order" if told is None else f"broker {told}",
         time=time,
+        witness=told,
         leader=_number(words, "leader"),
         epoch=_number(words, "epoch"),
         partition_epoch=time,
-        isr=_ids(words),
+        isr=_ids(words) or (),
         replicas=_ids(words, "replicas"),
         span=span,
     )
@@ -159,6 +175,8 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "resets": _own("log-reset"),
     "cuts": _own("cut-by-high-watermark"),
     "answers": _own("cut-by-epoch-answer"),
+    "fell": _own("high-watermark-fell"),
+    "shrinks": _own("isr-shrinking"),
     "serve": _served("consumed"),
     "fetch": _served("fetched"),
     "acks": _served("produced"),

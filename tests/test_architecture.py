@@ -74,7 +74,12 @@ LAWS: Final = (
     Law(
         modules=("rules.catalog.**",),
         says="a rule page knows rules.{rule,evidence,finding,protocol} and row classes, never another page or a frame",
-        ours=("rules.rule", "rules.finding", *EVIDENCE, "rules.protocol.**", "parsers.tables.**"),
+        ours=("rules.rule", "rules.finding", "rules.signatures", *EVIDENCE, "rules.protocol.**", "parsers.tables.**"),
+    ),
+    Law(
+        modules=("rules.signatures.**",),
+        says="the table of known defects, of which BUG001 is the page: each row is a pure function of the evidence",
+        ours=("rules.finding", "rules.signatures.**", *EVIDENCE, "rules.protocol.**"),
     ),
     Law(
         modules=(*EVIDENCE, *NARROW),

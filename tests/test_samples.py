@@ -16,7 +16,7 @@ from tests.lab.expected_from_truth import cases, expected
 from tests.lab.sample_reports import report_on
 
 CASES = cases()
-INCIDENT_FAMILIES = {"LEAD001", "LEAD002", "LEO001", "ACK001", "ACK002", "TRUNC001", "TRUNC002", "TRUNC004"}
+INCIDENT_FAMILIES = {"LEAD001", "LEAD002", "LEO001", "ACK001", "ACK002", "TRUNC001", "TRUNC002", "TRUNC004", "BUG001"}
 EVIDENCE_READ = {"disk", "logs"}
 """Kinds of evidence that the audit reads so far; demands that need others wait for their readers."""
 

@@ -113,7 +113,9 @@ def _written_as_follower(evidence: PartitionEvidence, deposed: _Deposed) -> Viol
         return None
     why = f"it answered producers after it had become a follower at log end {role.offset}"
     offsets = [m.offset for m in answers if m.offset is not None]
-    return _violation(deposed, min(offsets), max(offsets) + 1, why, "certain", Exhibit(span=answers[0].span, role="its answer"))
+    return _violation(
+        deposed, min(offsets), max(offsets) + 1, why, "certain", Exhibit(span=answers[0].span, role="its answer")
+    )
 
 
 def _may_lead_again(evidence: PartitionEvidence, broker: int, epoch: int) -> bool:
@@ -155,7 +157,9 @@ def _acknowledged_late(evidence: PartitionEvidence) -> Iterator[Violation]:
             if window is not None and m.time > window[1] and not _may_lead_again(evidence, m.witness, m.term):
                 role = _Deposed(broker=m.witness, led=m.term, role=opening, until=None)
                 why = f"by the estimated clocks broker {opening.broker} had opened it at {opening.offset} when it acknowledged them"
-                yield _violation(role, m.offset, m.offset + 1, why, "likely", Exhibit(span=m.span, role="its acknowledgement"))
+                yield _violation(
+                    role, m.offset, m.offset + 1, why, "likely", Exhibit(span=m.span, role="its acknowledgement")
+                )
                 break
 
 

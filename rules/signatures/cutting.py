@@ -1,0 +1,178 @@
+"""Known defects of truncation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rules.evidence import Moment, PartitionEvidence, Replica, cuts
+from rules.finding import Exhibit, Severity
+from rules.signatures.signature import Hit, Signature
+
+
+def _by_high_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for cut in cuts(evidence.moments):
+        if cut.log_end_offset is not None and cut.offset < cut.log_end_offset:
+            yield Hit(
+                broker=cut.broker,
+                says=f"broker {cut.broker} cut [{cut.offset}, {cut.log_end_offset}) without asking for leader epochs",
+                exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
+                start_offset=cut.offset,
+                end_offset=cut.log_end_offset,
+            )
+
+
+def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
+    held = {replica.broker: replica for replica in evidence.current}
+    for m in evidence.moments:
+        leader = held.get(-1 if m.leader is None else m.leader)
+        if m.kind != "epoch-asked" or leader is None or m.error not in (None, 0) or (m.answered_epoch or -1) >= 0:
+            continue
+        asked, answer = m.asked_epoch, m.answer_offset
+        chain = leader.file_chain or leader.log_chain
+        newer = next((entry for entry in chain if asked is not None and entry.epoch >= asked), None)
+        if asked is None or asked < 0 or newer is None or newer.epoch == asked or newer.start_offset != answer:
+            continue
+        yield Hit(
+            broker=m.broker,
+            says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} never had, and was"
+            f" told the start of epoch {newer.epoch}, {answer}, as if it were the end",
+            exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
+            end_offset=answer,
+        )
+
+
+def _watermark_before_cut(evidence: PartitionEvidence) -> Iterator[Hit]:
+    cut: dict[str, Moment] = {}
+    for m in evidence.moments:
+        if m.kind == "truncated":
+            cut[m.clock] = m
+        elif m.kind == "high-watermark-fell" and m.offset is not None:
+            before = cut.pop(m.clock, None)
+            if before is not None and before.offset == m.high_watermark and m.offset > (m.high_watermark or 0):
+                yield Hit(
+                    broker=m.broker,
+                    says=f"broker {m.broker} took its leader's high watermark {m.offset} before it cut its log to"
+                    f" {m.high_watermark}: readers of this follower may have seen what it cut",
+                    exhibits=(Exhibit(span=before.span, role="the cut"), Exhibit(span=m.span, role="the fall")),
+                    start_offset=m.high_watermark,
+                    end_offset=m.offset,
+                )
+        elif m.kind in ("leader-starts", "follower-starts", "log-loaded"):
+            cut.pop(m.clock, None)
+
+
+def _watermark_after_reset(evidence: PartitionEvidence) -> Iterator[Hit]:
+    reset: dict[str, Moment] = {}
+    for m in evidence.moments:
+        if m.kind == "log-reset" and m.offset is not None:
+            reset[m.clock] = m
+        elif m.kind == "log-loaded":
+            reset.pop(m.clock, None)
+        elif m.kind == "leader-starts" and m.clock in reset and m.high_watermark is not None:
+            before = reset.pop(m.clock)
+            if m.high_watermark < (before.offset or 0):
+                yield Hit(
+                    broker=m.broker,
+                    says=f"broker {m.broker} began its log anew at {before.offset} and led with high watermark"
+                    f" {m.high_watermark}, below its log start",
+                    exhibits=(Exhibit(span=before.span, role="the reset"), Exhibit(span=m.span, role="the election")),
+                    start_offset=m.high_watermark,
+                    end_offset=before.offset,
+                )
+
+
+def _stale_epochs(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for replica in evidence.current:
+        entries = replica.epoch_file.entries
+        if entries and _legacy(replica):
+            yield Hit(
+                broker=replica.broker,
+                says=f"broker {replica.broker}'s log holds only record formats without leader epochs, and its epoch"
+                f" file still ends with epoch {entries[-1].epoch} at {entries[-1].start_offset}: the next change of"
+                " leaders cuts by it",
+                exhibits=(Exhibit(span=entries[-1].span, role="the stale entry"),),
+                start_offset=entries[-1].start_offset,
+            )
+
+
+def _legacy(replica: Replica) -> bool:
+    return bool(replica.log.magics) and max(replica.log.magics) < 2  # noqa: PLR2004 - the format that has epochs
+
+
+CUTTING: Final = (
+    Signature(
+        defect="KAFKA-1211",
+        title="a follower truncates to its high watermark",
+        releases=(),
+        spoken_below="0.11.0-IV2",
+        severity=Severity.HIGH,
+        confidence="certain",
+        find=_by_high_watermark,
+        drawing="""
+            kafka 2 1.1.1 ibp 0.10.2
+            broker 1 0000|
+            broker 2 0000|
+            t1 loads 2 at 4
+            t2 truncates 2 to 3
+        """,
+    ),
+    Signature(
+        defect="KAFKA-6361",
+        title="an epoch answer does not say whose end it is",
+        releases=(((0, 11), (2, 0)),),
+        severity=Severity.HIGH,
+        confidence="certain",
+        find=_answered_without_epoch,
+        drawing="""
+            kafka 2 1.1.1
+            broker 1 00000000022222|
+            broker 2 00000111122222|
+            t1 asks 2 of 1 epoch 1 answer 9
+        """,
+    ),
+    Signature(
+        defect="KAFKA-14704",
+        title="a follower takes a high watermark from a diverging answer",
+        releases=(((2, 8), (3, 4, 1)),),
+        severity=Severity.INFO,
+        confidence="likely",
+        find=_watermark_before_cut,
+        drawing="""
+            kafka 2 3.3.2
+            broker 1 0011|
+            broker 2 0011|
+            t1 follows 2 epoch 1 at 4 hw 1 from 1
+            t2 truncates 2 to 2
+            t3 fell 2 from 3 to 2
+        """,
+    ),
+    Signature(
+        defect="KAFKA-9491",
+        title="a log begun anew keeps an older high watermark",
+        releases=(((2, 4), (2, 4, 1)),),
+        severity=Severity.MEDIUM,
+        confidence="certain",
+        find=_watermark_after_reset,
+        drawing="""
+            kafka 2 2.4.0
+            broker 1 @7:000|
+            broker 2 @7:000|
+            t1 follows 2 epoch 0 at 3 hw 3
+            t2 resets 2 to 7
+            t3 leads 2 epoch 1 at 7 hw 3
+        """,
+    ),
+    Signature(
+        defect="KAFKA-7897",
+        title="old record formats under an epoch file that was never cleared",
+        releases=(((0, 11), (2, 1, 1)),),
+        severity=Severity.LOW,
+        confidence="likely",
+        find=_stale_epochs,
+        drawing="""
+            kafka 1 2.0.1
+            broker 1 ----| ; epochs 0@0 1@2
+        """,
+    ),
+)

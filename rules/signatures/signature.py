@@ -1,0 +1,59 @@
+"""What a row of the table of known defects is: the issue, the releases that have it, and how it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rules.evidence import PartitionEvidence
+from rules.finding import Confidence, Exhibit, Severity
+from rules.protocol.versions import KafkaVersion, ProtocolVersion, parse_protocol_version
+
+Release = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One place at which a defect shows, and the broker whose release has to have it."""
+
+    broker: int | None
+    """Null where any broker of the cluster may have acted, such as an unknown controller."""
+    says: str
+    exhibits: tuple[Exhibit, ...]
+    start_offset: int | None = None
+    end_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """One known defect."""
+
+    defect: str
+    """Its issue in Kafka's tracker."""
+    title: str
+    releases: tuple[tuple[Release, Release], ...]
+    """Releases that have it: from the first of a pair on, before the second, which is the first without."""
+    severity: Severity
+    confidence: Confidence
+    """How much the trace proves where the release is known to have the defect."""
+    find: Callable[[PartitionEvidence], Iterator[Hit]]
+    drawing: str
+    """A sketch in which it shows."""
+    spoken_below: str | None = None
+    """Where set, a broker has it if it is known to speak an older inter-broker protocol, whatever it runs."""
+
+    @property
+    def fixed(self) -> str:
+        """The releases that are the first without it, in words."""
+        if self.spoken_below is not None:
+            return f"inter-broker protocol {self.spoken_below}"
+        return " and ".join(".".join(map(str, (*before, 0)[:3])) for _, before in self.releases)
+
+    def affects(self, version: KafkaVersion | None, spoken: ProtocolVersion | None) -> bool | None:
+        """Whether a broker of this version has it; null where that is not known."""
+        if self.spoken_below is not None:
+            first = parse_protocol_version(self.spoken_below)
+            return spoken is not None and first is not None and spoken < first
+        if version is None:
+            return None
+        return any(version.at_least(*since) and not version.at_least(*before) for since, before in self.releases)

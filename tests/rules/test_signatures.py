@@ -1,0 +1,68 @@
+"""Known defects: each shows in its own drawing, under the releases that have it and under no other."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+import pytest
+
+from rules.catalog import BY_ID
+from rules.differences import with_differences
+from rules.finding import Severity, Violation
+from rules.signatures import SIGNATURES, Signature
+from rules.sketch import read_sketch
+from tests.lab.sample_reports import report_on
+from tests.rules.textbook_goldens import TEXTBOOK
+
+SAMPLES = TEXTBOOK.parent
+RELEASE = re.compile(r"^kafka (\d+) (\S+)", re.MULTILINE)
+
+
+def named(drawing: str) -> list[Violation]:
+    evidence = with_differences(read_sketch(dedent(drawing)).evidence)
+    return [said for said in BY_ID["BUG001"].check(evidence) if isinstance(said, Violation)]
+
+
+def by_defect(signature: Signature) -> str:
+    return signature.defect
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=by_defect)
+def test_a_defect_shows_in_its_drawing_and_is_the_only_one(signature: Signature) -> None:
+    said = named(signature.drawing)
+    assert [v.facts["defect"] for v in said] == [signature.defect]
+    assert (said[0].confidence, said[0].severity) == (signature.confidence, signature.severity)
+    assert said[0].exhibits
+    assert said[0].brokers
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=by_defect)
+def test_a_release_without_the_defect_does_not_have_it(signature: Signature) -> None:
+    if signature.spoken_below is not None:
+        assert named(re.sub(r"ibp \S+", f"ibp {signature.spoken_below}", dedent(signature.drawing))) == []
+        return
+    for _, before in signature.releases:
+        fixed = RELEASE.sub(rf"kafka \1 {'.'.join(map(str, before))}", dedent(signature.drawing))
+        assert signature.defect not in [v.facts["defect"] for v in named(fixed)]
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=by_defect)
+def test_an_unknown_release_makes_it_possible_and_no_alarm(signature: Signature) -> None:
+    unknown = "\n".join(line for line in dedent(signature.drawing).splitlines() if not line.startswith("kafka "))
+    mine = [v for v in named(unknown) if v.facts["defect"] == signature.defect]
+    if signature.spoken_below is not None:
+        assert mine == []
+        return
+    assert [v.confidence for v in mine] == ["possible"]
+    assert mine[0].severity is not None
+    assert mine[0].severity <= Severity.LOW
+    assert mine[0].facts["release"] == "an unknown release"
+
+
+@pytest.mark.parametrize(
+    ("case", "defects"), [("fast_failover_kip101", {"KAFKA-6361"}), ("clean_2_8", {"KAFKA-14704"}), ("clean_4x", set())]
+)
+def test_recordings_show_the_defects_of_their_release(case: str, defects: set[str]) -> None:
+    found = [f for f in report_on(SAMPLES / case).violations if f.rule == "BUG001"]
+    assert {f.values()["defect"] for f in found} == defects
