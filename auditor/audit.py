@@ -16,7 +16,6 @@ from auditor.engines.plan import ReadUnit, plan
 from auditor.engines.plan_texts import TextPlan, plan_texts
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.selection import Selection
-from auditor.engines.versions import known_versions, logged_versions
 from auditor.report.model import AuditReport
 from auditor.version import tool_version
 from parsers.files import printable
@@ -73,7 +72,7 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
     units = (*own, *texts.units, *plan_groups(str(dump.root), inventory))
     inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals))
-    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(dump.root, inventory, units, config))
+    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(inventory, units, config))
 
 
 def _overrides(root: Path, config: AuditConfig) -> tuple[list[tuple[int, str]], dict[str, int]]:
@@ -122,7 +121,7 @@ def _refuse_unmatched(unmatched: Sequence[str], root: Path) -> None:
 
 
 def _surroundings(
-    root: Path, inventory: Inventory, units: Sequence[ReadUnit], config: AuditConfig
+    inventory: Inventory, units: Sequence[ReadUnit], config: AuditConfig
 ) -> dict[str | None, Surroundings]:
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {unit.cluster_id for unit in units}
     found: dict[str | None, Surroundings] = {}
@@ -133,7 +132,7 @@ def _surroundings(
         found[cluster] = Surroundings(
             cluster_id=cluster,
             level=config.level,
-            versions=known_versions(config.versions(brokers), logged_versions(root, inventory, cluster)),
+            versions=config.versions(brokers),
             copied_live=not any(log_dir.clean_shutdown for log_dir in own),
             brokers_in_dump=len(brokers),
         )

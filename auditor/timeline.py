@@ -12,6 +12,7 @@ from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import gather
 from auditor.engines.reading import read_unit
+from auditor.engines.settings import informed
 from auditor.timeline_json import timeline_document
 from auditor.timeline_rows import Timeline, timeline_of
 from auditor.timeline_text import timeline_text
@@ -44,9 +45,12 @@ def evidence_of(dump: Path, topic: str, partition: int) -> PartitionEvidence:
         gather([dump]), AuditConfig(topic=(topic,), partition=(partition,), level="quick", engine="local")
     )
     facts: dict[str | None, list[Fact]] = {}
+    of_clusters: list[Fact] = []
     for unit in prepared.units:
         for fact in read_unit(unit, "quick"):
-            if (fact.topic, fact.partition) == (topic, partition):
+            if fact.settings:
+                of_clusters.append(fact)
+            elif (fact.topic, fact.partition) == (topic, partition):
                 facts.setdefault(fact.cluster_id, []).append(fact)
     if not facts:
         raise ConfigError(f"{dump}: nothing speaks of {topic}-{partition}")
@@ -56,7 +60,7 @@ def evidence_of(dump: Path, topic: str, partition: int) -> PartitionEvidence:
             f"{dump}: {topic}-{partition} is a partition of several clusters ({clusters}): name one's folder"
         )
     cluster, own = next(iter(facts.items()))
-    return assemble(own, prepared.surroundings[cluster])
+    return assemble(own, informed(prepared.surroundings, of_clusters)[cluster])
 
 
 def _time(text: str | None, option: str) -> int | None:

@@ -23,6 +23,7 @@ from rules.facts import LogFacts
 from rules.groups import GroupCommit, in_order
 from rules.history import Moment, in_terms
 from rules.join import join_all
+from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom import UnreadFile
 
 
@@ -70,6 +71,8 @@ class Fact:
     clean_shutdown: Span | None = None
     moments: tuple[Moment, ...] = ()
     group_commits: tuple[GroupCommit, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    """What is told of brokers and topics as a whole; such a fact tells nothing else."""
     bytes_seen: int = 0
     bytes_read: int = 0
 
@@ -81,6 +84,7 @@ class Surroundings:
     cluster_id: str | None
     level: Level = "full"
     versions: tuple[BrokerVersion, ...] = ()
+    settings: Settings = NO_SETTINGS
     copied_live: bool = False
     brokers_in_dump: int = 1
 
@@ -103,6 +107,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         replicas=replicas,
         level=surroundings.level,
         versions=surroundings.versions,
+        settings=surroundings.settings,
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
         moments=in_terms(_of_incarnation([m for fact in ordered for m in fact.moments], replicas)),

@@ -23,6 +23,7 @@ from rules.replica import (
     SegmentFile,
     same_topic,
 )
+from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
 from rules.zoom import BatchMark
 
@@ -49,6 +50,8 @@ __all__ = [
     "Replay",
     "Replica",
     "SegmentFile",
+    "Setting",
+    "Settings",
     "Span",
     "Told",
     "Uncompared",
@@ -154,6 +157,8 @@ class PartitionEvidence:
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
     brokers_in_dump: int = 1
     """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
+    settings: Settings = NO_SETTINGS
+    """What is told of the settings of the whole cluster; `setting` asks for this partition's."""
     moments: tuple[Moment, ...] = ()
     """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
     group_offsets: tuple[GroupCommit, ...] = ()
@@ -179,6 +184,15 @@ class PartitionEvidence:
         """What a broker ran, where that is known."""
         binary = next((version.binary for version in self.versions if version.broker == broker), None)
         return parse_kafka_version(binary) if binary else None
+
+    def setting(self, broker: int | None, name: str, at: Moment | None = None) -> Setting | None:
+        """The setting in force for this partition on a broker at a moment, or when the evidence ends.
+
+        `name` is the topic's own name of it where topics have it. None where nothing tells, or several values may have
+        been in force then.
+        """
+        clocks = {} if at is None else {clock.clock: clock for clock in self.replayed.clocks}
+        return self.settings.in_force(self.topic, broker, name, at, clocks)
 
     @cached_property
     def compacted(self) -> bool:

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,8 +101,8 @@ def test_progress_tells_every_byte_and_every_partition(sample: Callable[[str], P
 def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], Path]) -> None:
     import pyarrow as pa
 
+    from auditor.engines.packs import UNIT_COST, packs_of
     from auditor.engines.plan import UNIT_BYTES, ReadUnit
-    from auditor.engines.spark import UNIT_COST, _packs
     from parsers.tables import from_arrow
 
     def units_of(pack: bytes) -> Iterator[ReadUnit]:
@@ -109,7 +110,7 @@ def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], 
 
     units = [unit for _ in range(20) for unit in prepare(gather(sample("clean_2_8")), AuditConfig()).units]
     for cores in (1, 4):
-        packs = _packs(units, cores)
+        packs = packs_of(units, cores)
         same = [unit for pack in packs for unit in units_of(pack.units)] == units
         assert same
         assert sum(pack.size for pack in packs) == sum(unit.bytes for unit in units)
@@ -140,7 +141,11 @@ def test_an_interrupt_stops_the_job(sample: Callable[[str], Path], spark: SparkS
 
     told = audit(sample("clean_2_8"), AuditConfig(engine="spark"), Impatient())
     assert (told.interrupted, told.exit_code) == (True, 130)
-    assert list(spark.sparkContext.statusTracker().getActiveJobsIds()) == []
+    # Spark cancels a job when it comes to it.
+    until = time.monotonic() + 20
+    while (active := list(spark.sparkContext.statusTracker().getActiveJobsIds())) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert active == []
 
 
 def test_the_command_line_and_the_local_engine_load_no_spark(sample: Callable[[str], Path]) -> None:

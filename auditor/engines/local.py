@@ -8,6 +8,7 @@ from auditor.engines.plan import OF_ONE_PARTITION, ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import read_unit
 from auditor.engines.selection import Selection
+from auditor.engines.settings import informed
 from auditor.engines.settle import settle
 from rules.assemble import Fact, Surroundings
 from rules.verdict import PartitionVerdict
@@ -24,19 +25,23 @@ def run(
     """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
     claims: dict[PartitionKey, list[Fact]] = {}
     partitions: dict[PartitionKey, list[ReadUnit]] = {}
+    of_clusters: list[Fact] = []
     for unit in units:
         if unit.kind not in OF_ONE_PARTITION:
             for fact in read_unit(unit, surroundings[unit.cluster_id].level):
-                if fact.topic is None or selection.admits(fact.topic, fact.partition):
+                if fact.settings:
+                    of_clusters.append(fact)
+                elif fact.topic is None or selection.admits(fact.topic, fact.partition):
                     claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
             progress.advance(unit.bytes)
         else:
             partitions.setdefault((unit.cluster_id, unit.topic, unit.partition), []).append(unit)
     dump = units[0].dump if units else ""
+    told = informed(surroundings, of_clusters)
     for key in sorted(claims.keys() | partitions.keys(), key=repr):
         facts = list(claims.get(key, ()))
         for unit in partitions.get(key, ()):
             facts.extend(read_unit(unit, surroundings[unit.cluster_id].level))
             progress.advance(unit.bytes)
         progress.partition(key[1], key[2])
-        yield settle(facts, surroundings, dump)
+        yield settle(facts, told, dump)

@@ -1,4 +1,4 @@
-"""From a log file or a metadata log to statements about partitions: the units of evidence over time."""
+"""From a log file or a metadata log to statements about partitions and settings: the units of evidence over time."""
 
 from __future__ import annotations
 
@@ -11,26 +11,33 @@ from typing import BinaryIO, cast
 from auditor.engines.chronicle import Named, of_events, of_fetches, of_metadata, of_requests
 from auditor.engines.files import entries, file_of, unread_file
 from auditor.engines.plan import ReadUnit
+from auditor.engines.settings import of_blocks, of_changes, of_files, of_releases
 from parsers.broker_log import GzipText, Reading, read_log
+from parsers.checkpoints import read_server_properties
+from parsers.files import read_source
 from parsers.metadata_log import metadata_history, metadata_input
 from parsers.provenance import Origin
 from parsers.records import decode_entry
 from parsers.request_log import read_request_log
 from parsers.segment import scan_source
-from parsers.tables import BrokerEvent, RecordRow, Refusal, from_arrow
+from parsers.tables import BrokerEvent, BrokerSetting, RecordRow, Refusal, from_arrow
 from parsers.tables.requests import Fetch
 from rules.assemble import Fact, RootClaims
 from rules.history import Moment, collapse
+from rules.settings import Setting, settings_of
 
 
 def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, and one for what could not be read."""
     refusals: list[Refusal] = []
+    settings: list[Setting] = []
     spoken: dict[tuple[str, int], list[Moment]] = {}
-    for place, topic_id, moment in _statements(unit, refusals):
+    for place, topic_id, moment in _statements(unit, settings, refusals):
         spoken.setdefault(place, []).append(replace(moment, topic_id=topic_id))
     for (topic, partition), moments in spoken.items():
         yield _fact(unit, topic, partition, tuple(collapse(moments)))
+    if settings:
+        yield replace(_fact(unit, None, None, ()), settings=settings_of(settings).statements)
     if refusals:
         unread = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
         yield _fact(unit, None, None, (), unread)
@@ -58,17 +65,19 @@ def _fact(
     )
 
 
-def _statements(unit: ReadUnit, refusals: list[Refusal]) -> Iterator[Named]:
+def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
     names = {name.topic_id: name.topic for name in unit.names}
     if unit.kind == "metadata":
-        yield from _metadata(unit, refusals)
+        yield from _metadata(unit, settings, refusals)
         return
     for piece in unit.pieces:
         path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
         if unit.kind == "request-log":
             yield from _requests(path, origin, names, refusals)
+        elif unit.kind == "server-properties":
+            settings.extend(_properties(unit, origin, refusals))
         else:
-            yield from _events(path, origin, refusals)
+            yield from _events(path, origin, settings, refusals)
 
 
 def _requests(path: Path, origin: Origin, names: dict[str, str], refusals: list[Refusal]) -> Iterator[Named]:
@@ -78,22 +87,38 @@ def _requests(path: Path, origin: Origin, names: dict[str, str], refusals: list[
     yield from of_requests((*log.produces, *log.epoch_requests, *log.offset_requests, *log.isr_requests), names)
 
 
-def _events(path: Path, origin: Origin, refusals: list[Refusal]) -> Iterator[Named]:
+def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
+    content = read_source(Path(unit.dump), origin)
+    if isinstance(content, Refusal):
+        refusals.append(content)
+        return
+    told = read_server_properties(content, origin)
+    refusals.extend(told.refusals)
+    yield from of_files(told.rows)
+
+
+def _events(
+    path: Path, origin: Origin, settings: list[Setting], refusals: list[Refusal]
+) -> Iterator[Named]:
     with ExitStack() as opened:
         file = opened.enter_context(path.open("rb"))
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         text = cast("BinaryIO", opened.enter_context(GzipText(file))) if packed else file
-        for part in read_log(text, Reading(origin=origin, settings=False)):
+        for part in read_log(text, Reading(origin=origin)):
             refusals.extend(part.refusals)
-            yield from of_events(from_arrow(part.events, BrokerEvent))
+            events = from_arrow(part.events, BrokerEvent)
+            settings.extend(of_releases(events))
+            settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
+            yield from of_events(events)
 
 
-def _metadata(unit: ReadUnit, refusals: list[Refusal]) -> Iterator[Named]:
+def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
     rows = (row for piece in unit.pieces for row in _records(unit, piece.source, refusals))
     origin = unit.origin(unit.path or unit.log_dir)
     history = metadata_history((metadata_input(row) for row in rows), origin)
     refusals.extend(history.refusals)
+    settings.extend(of_changes(history.configs))
     yield from of_metadata(history.partitions)
 
 

@@ -36,9 +36,12 @@ class Piece:
     end: int
 
 
-UnitKind = Literal["log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata", "group-offsets"]
-LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata")
-"""Units that speak of many partitions over time."""
+UnitKind = Literal[
+    "log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata", "server-properties",
+    "group-offsets",
+]  # fmt: skip
+LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata", "server-properties")
+"""Units that speak of many partitions over time, and of brokers as a whole."""
 OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
 
 
@@ -195,10 +198,9 @@ def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[S
     named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
     names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
     for file in inventory.files:
-        if file.kind in ("request-log", "broker-log") and file.origin.broker is not None:
-            kind: UnitKind = "request-log" if file.kind == "request-log" else "broker-log"
-            given = names if kind == "request-log" else ()
-            yield _time_unit(dump, file.origin, kind, (_whole(file),), None, given)
+        if file.kind in ("request-log", "broker-log", "server-properties") and file.origin.broker is not None:
+            given = names if file.kind == "request-log" else ()
+            yield _time_unit(dump, file.origin, file.kind, (_whole(file),), None, given)
     for replica in _longest_metadata_logs(inventory, folders):
         segments = tuple(_whole(file) for file in plain_segments(folders.get(replica.path, ())).segments)
         yield _time_unit(dump, replica.origin, "metadata", segments, replica.path, ())

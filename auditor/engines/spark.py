@@ -1,7 +1,8 @@
 """The Spark engine: the same functions as the local one, run where the bytes lie; only facts are shuffled.
 
-One stage reads (`read_unit` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). The driver
-holds the plan and takes verdicts one by one.
+One stage reads (`read_unit` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). Between them
+the driver takes what is told of whole clusters, which every judge must know. It holds the plan and takes verdicts one
+by one.
 """
 
 from __future__ import annotations
@@ -11,22 +12,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import Final, TypeVar
 
 import pyarrow as pa
 from pyspark import Broadcast, InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from auditor.config import ConfigError
-from auditor.engines.plan import UNIT_BYTES, ReadUnit
+from auditor.engines.packs import packs_of
+from auditor.engines.plan import ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import read_unit
 from auditor.engines.selection import Selection
+from auditor.engines.settings import informed
 from auditor.engines.settle import settle
 from parsers.files import locate
 from parsers.spark.schema import spark_schema
 from parsers.tables import arrow_schema, from_arrow, to_arrow
 from rules.assemble import Fact, Surroundings
+from rules.evidence import Level
 from rules.verdict import PartitionVerdict
 from spark_jobs.session import build_session
 
@@ -36,14 +40,15 @@ FACTS: Final = arrow_schema(Fact).append(pa.field("unit", pa.int64(), nullable=F
 VERDICTS: Final = arrow_schema(PartitionVerdict)
 
 FACTS_A_BATCH: Final = 256
-UNIT_COST: Final = 64 << 10
-"""Opening a unit's files takes as long as reading so many bytes."""
-SMALLEST_TASK: Final = 4 << 20
 JUDGES_A_CORE: Final = 4
 POLL_SECONDS: Final = 0.2
 UNSEEN: Final = "this executor does not see the dump"
 
+OF_CLUSTERS: Final = "size(settings) > 0"
+"""Facts that tell of whole clusters."""
+
 ArrowBatches = Iterator[pa.RecordBatch]
+Outcome = TypeVar("Outcome")
 
 
 def run(
@@ -58,18 +63,23 @@ def run(
     session = _session()
     dump = str(Path(units[0].dump).resolve())
     placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
-    packs = _packs(placed, session.sparkContext.defaultParallelism)
+    packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
-    verdicts = _verdicts(session, shipped, dict(surroundings), selection, dump, _partitions(units))
-    kept = verdicts.persist(StorageLevel.MEMORY_AND_DISK)
+    facts = _read(session, shipped, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
+    kept: DataFrame | None = None
     try:
+        reading = _Job(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
+        told = informed(surroundings, reading.run(lambda: _of_clusters(facts)))
+        kept = _verdicts(facts, told, dump, _partitions(units)).persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
-        _Job(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump).run(kept.count)
+        _Job(session=session, progress=progress, sizes=(), dump=dump).run(kept.count)
         for verdict in _taken(kept):
             progress.partition(verdict.topic, verdict.partition)
             yield verdict
     finally:
-        kept.unpersist()
+        if kept is not None:
+            kept.unpersist()
+        facts.unpersist()
         shipped.unpersist()
 
 
@@ -85,68 +95,46 @@ def _partitions(units: Sequence[ReadUnit]) -> int:
     return len({(unit.cluster_id, unit.topic, unit.partition) for unit in units})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pack:
-    """Units that one task reads, as an Arrow stream, and the bytes that they read."""
-
-    units: bytes
-    size: int
-
-
-def _packs(units: Sequence[ReadUnit], cores: int) -> list[_Pack]:
-    """The units in their order, small ones together, so that tasks are alike and no core is left without one."""
-    total = sum(unit.bytes + UNIT_COST for unit in units)
-    room = min(UNIT_BYTES, max(SMALLEST_TASK, total // max(1, cores)))
-    packs: list[_Pack] = []
-    first, filled = 0, 0
-    for place, unit in enumerate(units):
-        cost = unit.bytes + UNIT_COST
-        if filled and filled + cost > room + UNIT_COST:
-            packs.append(_pack(units[first:place], first))
-            first, filled = place, 0
-        filled += cost
-    return [*packs, _pack(units[first:], first)]
-
-
-def _pack(units: Sequence[ReadUnit], first: int) -> _Pack:
-    batch = to_arrow(units, ReadUnit)
-    places = pa.array(range(first, first + len(units)), pa.int64())
-    batch = batch.append_column("place", places)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    return _Pack(units=sink.getvalue().to_pybytes(), size=sum(unit.bytes for unit in units))
-
-
-def _verdicts(
+def _read(
     session: SparkSession,
     packs: Broadcast[list[bytes]],
     surroundings: Mapping[str | None, Surroundings],
     selection: Selection,
-    dump: str,
-    partitions: int,
+) -> DataFrame:
+    """The table of facts, as a plan that has not run yet."""
+    tasks = len(packs.value)
+    levels = {cluster: around.level for cluster, around in surroundings.items()}
+    return session.range(0, tasks, 1, tasks).mapInArrow(_reader(packs, levels, selection), spark_schema(FACTS))
+
+
+def _of_clusters(facts: DataFrame) -> list[Fact]:
+    """Facts that are no partition's, in the order of their units."""
+    rows = [row.asDict(recursive=True) for row in facts.where(OF_CLUSTERS).collect()]
+    return from_arrow(pa.Table.from_pylist(rows, schema=FACTS).sort_by("unit"), Fact)
+
+
+def _verdicts(
+    facts: DataFrame, surroundings: Mapping[str | None, Surroundings], dump: str, partitions: int
 ) -> DataFrame:
     """The table of verdicts, as a plan that has not run yet."""
-    tasks = len(packs.value)
-    facts = session.range(0, tasks, 1, tasks).mapInArrow(_reader(packs, surroundings, selection), spark_schema(FACTS))
     # A number of our own: facts are so small that Spark would have one task judge them all, zooms included.
-    judges = max(1, min(partitions, JUDGES_A_CORE * session.sparkContext.defaultParallelism))
-    grouped = facts.repartition(judges, *KEYS).groupBy(*KEYS)
+    judges = max(1, min(partitions, JUDGES_A_CORE * facts.sparkSession.sparkContext.defaultParallelism))
+    grouped = facts.where(f"NOT ({OF_CLUSTERS})").repartition(judges, *KEYS).groupBy(*KEYS)
     return grouped.applyInArrow(_judge(surroundings, dump), spark_schema(VERDICTS))
 
 
 def _reader(
-    packs: Broadcast[list[bytes]], surroundings: Mapping[str | None, Surroundings], selection: Selection
+    packs: Broadcast[list[bytes]], levels: Mapping[str | None, Level], selection: Selection
 ) -> Callable[[ArrowBatches], ArrowBatches]:
     def read(batches: ArrowBatches) -> ArrowBatches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _facts(packs.value[number], surroundings, selection)
+                yield from _facts(packs.value[number], levels, selection)
 
     return read
 
 
-def _facts(pack: bytes, surroundings: Mapping[str | None, Surroundings], selection: Selection) -> ArrowBatches:
+def _facts(pack: bytes, levels: Mapping[str | None, Level], selection: Selection) -> ArrowBatches:
     """The facts of a pack's units, a bounded number a batch."""
     with pa.ipc.open_stream(pack) as stream:
         table = stream.read_all()
@@ -156,7 +144,7 @@ def _facts(pack: bytes, surroundings: Mapping[str | None, Surroundings], selecti
     facts: list[Fact] = []
     places: list[int] = []
     for place, unit in zip(table.column("place").to_pylist(), units, strict=True):
-        for fact in read_unit(unit, surroundings[unit.cluster_id].level):
+        for fact in read_unit(unit, levels[unit.cluster_id]):
             if fact.topic is None or selection.admits(fact.topic, fact.partition):
                 facts.append(fact)
                 places.append(place)
@@ -204,12 +192,14 @@ class _Job:
     """Bytes that each reading task reads."""
     dump: str
 
-    def run(self, work: Callable[[], object]) -> None:
+    def run(self, work: Callable[[], Outcome]) -> Outcome:
         """Run the job to its end in a thread of its own, so that an interrupt is heard at once."""
+        outcomes: list[Outcome] = []
         group = f"tidemark-{uuid.uuid4()}"
         failures: list[Exception] = []
         finished = Event()
-        thread = InheritableThread(target=self._guarded, args=(work, group, failures), session=self.session)
+        args = (lambda: outcomes.append(work()), group, failures)
+        thread = InheritableThread(target=self._guarded, args=args, session=self.session)
         # An interrupt in the midst of a word to the JVM breaks the connection: this thread never asks, it only waits.
         done = [0]
         watcher = InheritableThread(target=self._watch, args=(group, finished, done), session=self.session)
@@ -229,6 +219,7 @@ class _Job:
         if failures:
             raise _explained(failures[0], self.dump) from failures[0]
         self._tell(told, len(self.sizes))
+        return outcomes[0]
 
     def _watch(self, group: str, finished: Event, done: list[int]) -> None:
         while not finished.wait(POLL_SECONDS):

@@ -17,7 +17,7 @@ from parsers.checkpoints.offsets import (
     read_leader_epoch_checkpoint,
     read_offset_checkpoint,
 )
-from parsers.checkpoints.properties import PropertiesFile, Property, read_properties
+from parsers.checkpoints.properties import PropertiesFile, Property, read_properties, read_server_properties
 from parsers.checkpoints.quorum import QuorumState, read_quorum_state
 from parsers.checkpoints.snapshots import read_producer_snapshot
 
@@ -39,4 +39,5 @@ __all__ = [
     "read_producer_snapshot",
     "read_properties",
     "read_quorum_state",
+    "read_server_properties",
 ]

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.checkpoints.numbers import REFUSAL_LIMIT, integer
+from parsers.checkpoints.numbers import INT32_MAX, REFUSAL_LIMIT, integer
 from parsers.provenance import Origin, Span
-from parsers.refusal import refuse
-from parsers.tables import Refusal
+from parsers.refusal import Parsed, refuse
+from parsers.tables import BrokerSetting, Refusal
+from parsers.tables.secrets import shown
 
 # Java reads properties as Latin-1, so a character is a byte and offsets in the text are offsets in the file.
 _LINE: Final = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
@@ -83,6 +84,32 @@ def read_properties(data: bytes, origin: Origin) -> PropertiesFile:
         else:
             entries.append(Property(key=key, value=value, span_start=start, span_end=end))
     return PropertiesFile(source=origin.source, entries=tuple(entries), refusals=tuple(refusals))
+
+
+def read_server_properties(data: bytes, origin: Origin) -> Parsed[BrokerSetting]:
+    """The settings of a broker's own file, each once, as of no known time; the file's own id outweighs its place."""
+    file = read_properties(data, origin)
+    ids = (file.integer(key) for key in ("node.id", "broker.id"))
+    broker = next((number for number in ids if number is not None and 0 <= number <= INT32_MAX), origin.broker)
+    last = {entry.key: entry for entry in file.entries}
+    rows = tuple(
+        BrokerSetting(
+            cluster_id=origin.cluster_id,
+            broker=broker if broker is None or broker >= 0 else None,
+            log_dir=origin.log_dir,
+            topic=None,
+            topic_id=None,
+            partition=None,
+            time_text=None,
+            name=entry.key,
+            value=shown(entry.key, entry.value.strip()),
+            source=origin.source,
+            span_start=entry.span_start,
+            span_end=entry.span_end,
+        )
+        for entry in last.values()
+    )
+    return Parsed(rows=rows, refusals=file.refusals)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[str, int, int]]:

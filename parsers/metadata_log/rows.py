@@ -21,10 +21,9 @@ from parsers.tables.metadata import (
     TopicChangeKind,
     join_ids,
 )
+from parsers.tables.secrets import shown
 
 _RESOURCE_TYPES: Final = {2: "topic", 4: "broker", 8: "broker-logger", 16: "client-metrics", 32: "group"}
-_SECRETS: Final = ("password", "jaas.config", "keystore.key", "secret")
-HIDDEN: Final = "[hidden]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +170,6 @@ def controller_row(stamp: Stamp, record: RegisterController) -> BrokerChange:
 
 def config_row(stamp: Stamp, record: Config, topic_id: str | None) -> ConfigChange:
     """A setting; what Kafka would hide on its screens is hidden here too."""
-    secret = record.value is not None and any(word in record.name for word in _SECRETS)
     resource_type = _RESOURCE_TYPES.get(record.resource_type, str(record.resource_type))
     return ConfigChange(
         cluster_id=stamp.origin.cluster_id,
@@ -186,7 +184,7 @@ def config_row(stamp: Stamp, record: Config, topic_id: str | None) -> ConfigChan
         resource_type=resource_type,
         resource=record.resource,
         name=record.name,
-        value=HIDDEN if secret else record.value,
+        value=shown(record.name, record.value),
         source=stamp.span.source,
         span_start=stamp.span.start,
         span_end=stamp.span.end,

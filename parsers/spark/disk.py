@@ -22,6 +22,7 @@ from parsers.checkpoints import (
     read_partition_metadata,
     read_producer_snapshot,
     read_quorum_state,
+    read_server_properties,
 )
 from parsers.files import FileFault, locate, read_source
 from parsers.indexes import INDEX_KINDS, read_index
@@ -32,7 +33,7 @@ from parsers.segment import SegmentChunk, scan_source, with_place
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of
 from parsers.spark.slices import Part
-from parsers.tables import EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
+from parsers.tables import BrokerSetting, EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
 
 NOWHERE: Final = "no such file in this dump"
 
@@ -95,6 +96,10 @@ def _index(data: bytes, part: Part) -> Parsed[IndexEntry]:
     return read_index(data, part.origin, part.base_offset or 0, INDEX_KINDS[part.kind])
 
 
+def _settings(data: bytes, part: Part) -> Parsed[BrokerSetting]:
+    return read_server_properties(data, part.origin)
+
+
 _Identity = MetaProperties | PartitionMetadata | CleanShutdown | QuorumState
 _IDENTITY: Final[dict[FileKind, Callable[[bytes, Origin], _Identity]]] = {
     "meta-properties": read_meta_properties,
@@ -109,7 +114,14 @@ def _identity(data: bytes, part: Part) -> Parsed[Refusal]:
     return Parsed(refusals=tuple(_IDENTITY[part.kind](data, part.origin).refusals))
 
 
-_Small = Parsed[EpochEntry] | Parsed[OffsetCheckpoint] | Parsed[ProducerState] | Parsed[IndexEntry] | Parsed[Refusal]
+_Small = (
+    Parsed[EpochEntry]
+    | Parsed[OffsetCheckpoint]
+    | Parsed[ProducerState]
+    | Parsed[IndexEntry]
+    | Parsed[BrokerSetting]
+    | Parsed[Refusal]
+)
 SmallReader = Callable[[bytes, Part], _Small]
 
 SMALL: Final[dict[FileKind, SmallReader]] = {
@@ -117,6 +129,7 @@ SMALL: Final[dict[FileKind, SmallReader]] = {
     **dict.fromkeys(OFFSET_CHECKPOINTS, _checkpoint),
     "producer-snapshot": _producers,
     **dict.fromkeys(INDEX_KINDS, _index),
+    "server-properties": _settings,
     **dict.fromkeys(_IDENTITY, _identity),
 }
 

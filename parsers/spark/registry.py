@@ -70,7 +70,7 @@ READERS: Final[dict[str, TableReader]] = {
     "refusals": TableReader(rows_of=_refusals, kinds=("segment", *SMALL, *_LOGS)),
     "sources": TableReader(rows_of=_planned, kinds=()),
     "events": TableReader(rows_of=event_rows, kinds=("broker-log",), place=OF_A_BROKER),
-    "settings": TableReader(rows_of=setting_rows, kinds=("broker-log",), place=OF_A_BROKER),
+    "settings": TableReader(rows_of=setting_rows, kinds=("broker-log", "server-properties"), place=("cluster_id",)),
     "fetches": TableReader(rows_of=fetch_rows, kinds=_REQUESTS, place=OF_A_BROKER),
     "session_gaps": TableReader(rows_of=fetch_rows, kinds=_REQUESTS, place=OF_A_BROKER),
     **{name: TableReader(rows_of=request_rows, kinds=_REQUESTS, place=OF_A_BROKER) for name in REQUESTS},

@@ -14,7 +14,7 @@ from parsers.internal_topics import InternalRecord, group_history, internal_reco
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
 from parsers.request_log import RequestLog, read_request_log
-from parsers.spark.disk import decoded, place_of
+from parsers.spark.disk import SMALL, decoded, place_of, small_rows
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of
 from parsers.spark.slices import Part
@@ -31,8 +31,11 @@ def event_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Reco
 
 
 def setting_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
-    """Settings that brokers printed when they started."""
+    """Settings that brokers printed when they started, and those of their properties files."""
     for part in parts:
+        if part.kind in SMALL:
+            yield from small_rows([part], request)
+            continue
         yield from (told.settings for told in _broker_log(part, request, settings=True) if told.settings.num_rows)
 
 

@@ -91,7 +91,7 @@ class BrokerEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSetting:
-    """One line of a `KafkaConfig values:` block: a setting with which a broker started, or that was changed since."""
+    """A setting with which a broker started or that was changed since (`KafkaConfig values:`), or of its properties file."""
 
     cluster_id: ClusterId
     broker: Broker
@@ -99,7 +99,7 @@ class BrokerSetting:
     topic: Topic
     topic_id: TopicId
     partition: Partition
-    time_text: Annotated[str | None, text("Time of the block, as written.")]
+    time_text: Annotated[str | None, text("Time of the block, as written; null for a properties file.")]
     name: Annotated[str, text("Name of the setting.")]
     value: Annotated[str | None, text("Value as printed; null where Kafka prints null.")]
     source: SourcePath

@@ -10,6 +10,7 @@ from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.engines.reading import read_unit
+from auditor.engines.settings import informed
 from rules.assemble import Fact, assemble
 from rules.evidence import PartitionEvidence
 
@@ -21,12 +22,16 @@ def histories(case: str) -> dict[tuple[str, int], PartitionEvidence]:
     """The evidence about each partition that anything in the dump speaks of."""
     prepared = prepare(gather(SAMPLES / case / "dump"), AuditConfig(level="quick"))
     facts: dict[tuple[str | None, str, int], list[Fact]] = defaultdict(list)
+    of_clusters: list[Fact] = []
     for unit in prepared.units:
         for fact in read_unit(unit, "quick"):
             if fact.topic is not None and fact.partition is not None:
                 facts[fact.cluster_id, fact.topic, fact.partition].append(fact)
+            elif fact.settings:
+                of_clusters.append(fact)
+    surroundings = informed(prepared.surroundings, of_clusters)
     return {
-        (topic, partition): assemble(own, prepared.surroundings[cluster])
+        (topic, partition): assemble(own, surroundings[cluster])
         for (cluster, topic, partition), own in facts.items()
         if any(fact.path is not None or fact.moments for fact in own)
     }

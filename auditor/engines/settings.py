@@ -1,0 +1,124 @@
+"""What brokers ran, spoke and were set to: from rows of their logs, files and metadata to what every judge is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from parsers.broker_log import wall_clock
+from parsers.provenance import Span
+from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
+from rules.assemble import Fact, Surroundings
+from rules.evidence import BrokerVersion
+from rules.settings import INTER_BROKER_PROTOCOL, KAFKA_VERSION, METADATA_VERSION, Setting, Settings, settings_of
+
+_VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
+_BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
+
+
+def of_blocks(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
+    """Settings that a broker printed when it started, or when it was given others."""
+    for row in rows:
+        yield Setting(
+            name=row.name,
+            value=row.value,
+            origin="log",
+            broker=row.broker,
+            since=wall_clock(row.time_text) if row.time_text else None,
+            clock=f"broker {row.broker}",
+            span=_span(row),
+        )
+
+
+def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
+    """The releases and metadata versions that a broker printed."""
+    for event in events:
+        if event.kind in _VERSIONS and event.detail:
+            yield Setting(
+                name=_VERSIONS[event.kind],
+                value=event.detail,
+                origin="log",
+                broker=event.broker,
+                since=wall_clock(event.time_text) if event.time_text else None,
+                clock=f"broker {event.broker}",
+                span=_span(event),
+            )
+
+
+def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
+    """Settings of a properties file: since when a broker runs with them, it does not tell."""
+    for row in rows:
+        yield Setting(name=row.name, value=row.value, origin="file", broker=row.broker, span=_span(row))
+
+
+def of_changes(changes: Iterable[ConfigChange]) -> Iterator[Setting]:
+    """Settings of topics and brokers that the controller keeps."""
+    for change in changes:
+        of_topic = change.resource_type == "topic"
+        if of_topic or (change.resource_type == "broker" and _BROKER_OR_ALL.fullmatch(change.resource)):
+            yield Setting(
+                name=change.name,
+                value=change.value,
+                origin="metadata",
+                broker=None if of_topic or not change.resource else int(change.resource),
+                topic=change.resource if of_topic else None,
+                since=change.time,
+                clock="controller",
+                span=_span(change),
+            )
+
+
+def _span(row: BrokerEvent | BrokerSetting | ConfigChange) -> Span:
+    return Span(source=row.source, start=row.span_start, end=row.span_end)
+
+
+def informed(
+    surroundings: Mapping[str | None, Surroundings], facts: Iterable[Fact]
+) -> dict[str | None, Surroundings]:
+    """Surroundings with what facts tell of each cluster's settings and, where nobody gave them, its versions."""
+    told: dict[str | None, list[Setting]] = {}
+    for fact in facts:
+        told.setdefault(fact.cluster_id, []).extend(fact.settings)
+    found = dict(surroundings)
+    for cluster, statements in told.items():
+        settings = settings_of(statements)
+        versions = known_versions(found[cluster].versions, logged_versions(settings))
+        found[cluster] = replace(found[cluster], settings=settings, versions=versions)
+    return found
+
+
+def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
+    """Every broker's last release and protocol as its logs print them; under KRaft that is the metadata version."""
+    last: dict[int, dict[str, Setting]] = {}
+    for setting in settings.statements:
+        if setting.origin == "log" and setting.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
+            last.setdefault(-1 if setting.broker is None else setting.broker, {})[setting.name] = setting
+    return tuple(_version(broker, last[broker]) for broker in sorted(last) if broker >= 0)
+
+
+def _version(broker: int, last: Mapping[str, Setting]) -> BrokerVersion:
+    binary = last.get(KAFKA_VERSION)
+    spoken = last.get(METADATA_VERSION) or last.get(INTER_BROKER_PROTOCOL)
+    latest = max(last.values(), key=lambda each: (-1 if each.since is None else each.since, each.span.start))
+    return BrokerVersion(
+        broker=broker,
+        binary=binary.value if binary else None,
+        inter_broker_protocol=spoken.value if spoken else None,
+        because=f"printed in {latest.span.source}",
+    )
+
+
+def known_versions(given: Sequence[BrokerVersion], logged: Sequence[BrokerVersion]) -> tuple[BrokerVersion, ...]:
+    """What was given outweighs what was logged, field by field."""
+    by_broker = {version.broker: version for version in logged}
+    for told in given:
+        before = by_broker.get(told.broker)
+        by_broker[told.broker] = BrokerVersion(
+            broker=told.broker,
+            binary=told.binary or (before.binary if before else None),
+            inter_broker_protocol=told.inter_broker_protocol or (before.inter_broker_protocol if before else None),
+            because=told.because,
+        )
+    return tuple(by_broker[broker] for broker in sorted(by_broker))

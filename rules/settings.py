@@ -1,0 +1,164 @@
+"""Settings as brokers, files and controllers told them, and which of them was in force when.
+
+A topic's own setting outranks its brokers', one broker's outranks the default of all, and what was changed while a
+broker ran outranks what it started with. Times of two clocks are compared only as far as those clocks are aligned:
+where that leaves two values possible, no value is in force here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from parsers.provenance import Span
+from rules.history import Moment
+from rules.replay.clocks import ClockOffset, translated
+
+SettingOrigin = Literal["log", "file", "describe", "metadata", "znode"]
+"""Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller."""
+CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe")
+"""Origins that tell what was changed while brokers ran."""
+
+KAFKA_VERSION: Final = "kafka.version"
+METADATA_VERSION: Final = "metadata.version"
+INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
+"""What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
+
+BROKER_NAMES: Final[Mapping[str, str]] = {
+    "cleanup.policy": "log.cleanup.policy",
+    "delete.retention.ms": "log.cleaner.delete.retention.ms",
+    "flush.messages": "log.flush.interval.messages",
+    "flush.ms": "log.flush.interval.ms",
+    "max.message.bytes": "message.max.bytes",
+    "message.format.version": "log.message.format.version",
+    "message.timestamp.type": "log.message.timestamp.type",
+    "preallocate": "log.preallocate",
+    "retention.bytes": "log.retention.bytes",
+    "retention.ms": "log.retention.ms",
+    "segment.bytes": "log.segment.bytes",
+    "segment.ms": "log.roll.ms",
+}
+"""Topic settings that brokers give under another name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One value of one setting, from some time on."""
+
+    name: str
+    value: str | None
+    """As printed; null for Kafka's null, and where the controller deleted the setting."""
+    origin: SettingOrigin
+    broker: int | None = None
+    """Null for the default of all brokers, and for a topic's own setting."""
+    topic: str | None = None
+    since: int | None = None
+    """Milliseconds on the clock; null where it is only known to have been so at some time."""
+    clock: str = ""
+    """Whose clock the time is of, as in a `Moment`."""
+    span: Span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that is told of the settings of one cluster, each statement once, in the order of its clock."""
+
+    statements: tuple[Setting, ...] = ()
+
+    @cached_property
+    def _by_place(self) -> Mapping[tuple[str | None, int | None, str], tuple[Setting, ...]]:
+        found: dict[tuple[str | None, int | None, str], list[Setting]] = {}
+        for setting in self.statements:
+            found.setdefault((setting.topic, setting.broker, setting.name), []).append(setting)
+        return {place: tuple(settings) for place, settings in found.items()}
+
+    def told(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
+        """What speaks of a setting, the statements that outrank the others first."""
+        if topic is not None:
+            yield self._by_place.get((topic, None, name), ())
+        own = BROKER_NAMES.get(name, name)
+        if broker is not None:
+            yield self._of(None, broker, own, CHANGED)
+        yield self._of(None, None, own, CHANGED)
+        if broker is not None:
+            yield self._of(None, broker, own, ("log",))
+            yield self._of(None, broker, own, ("file",))
+
+    def _of(
+        self, topic: str | None, broker: int | None, name: str, origins: Sequence[SettingOrigin]
+    ) -> tuple[Setting, ...]:
+        return tuple(s for s in self._by_place.get((topic, broker, name), ()) if s.origin in origins)
+
+    def in_force(
+        self,
+        topic: str | None,
+        broker: int | None,
+        name: str,
+        at: Moment | None = None,
+        clocks: Mapping[str, ClockOffset] | None = None,
+    ) -> Setting | None:
+        """The statement that held at a moment, or when the evidence ends; None where none did or several may have."""
+        possible: list[Setting] = []
+        for statements in self.told(topic, broker, name):
+            held, sure = _held(statements, at, clocks or {})
+            deleted = [setting for setting in held if setting.value is None and setting.origin in CHANGED]
+            possible += [setting for setting in held if setting not in deleted]
+            if sure and not deleted:
+                return possible[-1] if len({setting.value for setting in possible}) == 1 else None
+        return None
+
+
+NO_SETTINGS: Final = Settings()
+
+
+def settings_of(statements: Iterable[Setting]) -> Settings:
+    """Statements of any origin and order, those that only repeat the value before them left out."""
+    ordered = sorted(statements, key=_told)
+    kept: list[Setting] = []
+    last: dict[tuple[str | None, int | None, str, str, str], str | None] = {}
+    for setting in ordered:
+        place = (setting.topic, setting.broker, setting.name, setting.origin, setting.clock)
+        if place not in last or last[place] != setting.value:
+            kept.append(setting)
+        last[place] = setting.value
+    return Settings(statements=tuple(kept))
+
+
+def _told(setting: Setting) -> tuple[str, int, str, int]:
+    return setting.clock, -1 if setting.since is None else setting.since, setting.span.source, setting.span.start
+
+
+def _held(
+    statements: Sequence[Setting], at: Moment | None, clocks: Mapping[str, ClockOffset]
+) -> tuple[Sequence[Setting], bool]:
+    """The statements of one rank that may have been in force, and whether one of them surely was."""
+    timeless = [setting for setting in statements if setting.since is None]
+    dated = [setting for setting in statements if setting.since is not None]
+    if at is None:
+        newest = list({setting.clock: setting for setting in dated}.values())
+        return newest or timeless, bool(statements)
+    past: dict[str, Setting] = {}
+    unsettled: list[Setting] = []
+    for setting in dated:
+        standing = _standing(setting, at, clocks)
+        if standing == "past":
+            past[setting.clock] = setting
+        elif standing == "open":
+            unsettled.append(setting)
+    if past:
+        return [*past.values(), *unsettled], True
+    return [*timeless, *unsettled], bool(timeless)
+
+
+def _standing(setting: Setting, at: Moment, clocks: Mapping[str, ClockOffset]) -> Literal["past", "open", "future"]:
+    """Whether a statement was made before a moment, as far as their clocks tell."""
+    if at.time is None:
+        return "open"
+    if setting.clock == at.clock:
+        return "past" if (setting.since or 0) <= at.time else "future"
+    window = translated(setting.since, setting.clock, at.clock, clocks)
+    if window is None or window[0] <= at.time < window[1]:
+        return "open"
+    return "past" if window[1] <= at.time else "future"
