@@ -22,6 +22,7 @@ from rules.catalog.hw002_high_watermark_regressed import high_watermark_regresse
 from rules.catalog.hw003_high_watermark_beyond_isr import high_watermark_beyond_isr
 from rules.catalog.hw004_follower_high_watermark_beyond_leader import follower_high_watermark_beyond_leader
 from rules.catalog.hw005_high_watermark_below_log_start import high_watermark_below_log_start
+from rules.catalog.hw006_high_watermark_stalled import high_watermark_stalled
 from rules.catalog.isr001_isr_member_lacks_committed_records import isr_member_lacks_committed_records
 from rules.catalog.lead001_leader_started_below_committed import leader_started_below_committed
 from rules.catalog.lead002_unclean_election import unclean_election
@@ -69,6 +70,7 @@ RULES: Final[tuple[Rule, ...]] = (
     high_watermark_beyond_isr,
     follower_high_watermark_beyond_leader,
     high_watermark_below_log_start,
+    high_watermark_stalled,
     isr_member_lacks_committed_records,
     leader_started_below_committed,
     unclean_election,

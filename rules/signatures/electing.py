@@ -113,7 +113,49 @@ def _empty_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
             )
 
 
+def _stalled_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
+    late = {
+        (t.moment.witness, t.moment.term): t for t in evidence.replayed.told if t.by_leader and t.standing == "below"
+    }
+    for course in evidence.replayed.courses:
+        shrunk = next((b for a, b in pairwise(course.isr.statements) if b.isr < a.isr), None)
+        told = next(
+            (t for (who, term), t in late.items() if who == course.reign.leader and term in course.reign.epochs), None
+        )
+        if shrunk is not None and told is not None:
+            yield Hit(
+                broker=course.reign.leader,
+                says=f"broker {course.reign.leader} went on to tell high watermark {told.observed} after its ISR had"
+                " become smaller, until something else moved it",
+                exhibits=(
+                    Exhibit(span=shrunk.moment.span, role="the smaller ISR"),
+                    Exhibit(span=told.moment.span, role="an answer after it"),
+                ),
+                start_offset=told.observed,
+            )
+
+
 ELECTING: Final = (
+    Signature(
+        defect="KAFKA-13091",
+        title="a smaller ISR does not move the high watermark",
+        releases=(((2, 7), (3, 1)),),
+        severity=Severity.LOW,
+        confidence="likely",
+        find=_stalled_after_shrinking,
+        drawing="""
+            kafka 1 2.8.2
+            broker 1 0000|
+            broker 2 0000|
+            broker 3 00|
+            t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+            t2 fetch 2@4 from 1 hw=0
+            t3 fetch 3@2 from 1 hw=0
+            t70000 isr 1 now 1,2
+            t80000 fetch 2@4 from 1 hw=2
+            t150000 fetch 2@4 from 1 hw=2
+        """,
+    ),
     Signature(
         defect="KAFKA-7128",
         title="a follower enters the ISR below the leader's epoch",

@@ -90,3 +90,28 @@ ASSIGNED = "broker 1 00|\nbroker 2 00|\nbroker 3 00|\nt0 leader 1 epoch 0 isr 1,
 )
 def test_an_election_is_unexpected_only_against_the_assignment(election: str, leaders: list[tuple[int, ...]]) -> None:
     assert [said[0] for said in violations("LEAD005", ASSIGNED + election)] == leaders
+
+
+STALLED = """
+broker 1 000000|
+broker 2 000000|
+broker 3 0000|
+t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+t2 fetch 2@4 from 1 hw=0
+t2 acks 1 at 0 acks=all
+t3 fetch 2@6 from 1 hw=4
+"""
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        # Its own fetch was applied and everyone counted had reached 6.
+        ("t4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4", [((1,), 4, 6, "certain")]),
+        ("t4 fetch 2@6 from 1 hw=6", []),
+        # A follower outside the ISR that may pass for caught up.
+        ("t1 fetch 3@0 from 1 hw=0\nt4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4\nt6 fetch 3@4 from 1 hw=4", []),
+    ],
+)
+def test_a_high_watermark_is_late_only_against_everyone_counted(history: str, said: list[Said]) -> None:
+    assert violations("HW006", "kafka 1 3.9.1" + STALLED + history) == said

@@ -1,0 +1,90 @@
+"""HW006: a leader told a high watermark below what everyone counted had reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
+from rules.evidence import PartitionEvidence, Told
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="HW006",
+    severity=Severity.MEDIUM,
+    needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
+    law="liveness of the high watermark",
+    message="broker {leader} told high watermark {start_offset} in epoch {epoch} although it was due at {end_offset}:"
+    " {because} ({answers} such answers)",
+)
+def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A high watermark stayed below what every counted replica had reached.
+
+    The lower bound is recomputed from fetch offsets, acknowledgements and the ISR in force. A high watermark lags by
+    one fetch round; a follower outside the ISR that passes for caught up holds it back (until 3.6 also one that is
+    shutting down, KAFKA-15021); since 3.7 it rests while the ISR is below min.insync.replicas. All that is lawful and
+    stays silent.
+
+    Proves
+    ------
+    Readers waited for records that were safely replicated. Where acks=all was asked for, so did producers.
+
+    Undecided when
+    --------------
+    The leader's request log (DEBUG), the ISR of a term or the beginnings of its fetch sessions are not in the dump.
+
+    Upheld
+    ------
+    kafka 1 3.9.1
+    broker 1 0000|2
+    broker 2 00|2
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 acks 1 at 1 acks=all
+    t3 fetch 2@2 from 1 hw=2
+    t4 isr 1 now 1
+    t5 acks 1 at 3 acks=1
+    t6 serve 2 from 1 hw=2
+
+    Violated
+    --------
+    kafka 1 3.9.1
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 fetch 2@4 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=4
+    t4 fetch 2@6 from 1 hw=4
+    t5 fetch 2@6 from 1 hw=4
+    """
+    late: dict[tuple[int | None, int | None], list[Told]] = {}
+    for told in evidence.replayed.told:
+        if told.by_leader and told.standing == "below":
+            late.setdefault((told.moment.witness, told.moment.term), []).append(told)
+    for answers in late.values():
+        yield _violation(answers)
+    if evidence.replayed.told:
+        for missing in dict.fromkeys(missing.kind for missing in evidence.replayed.missing):
+            reason = "the high watermark of some terms cannot be bounded from below"
+            yield Undecided(reason=reason, missing=missing, blocking=False)
+
+
+def _violation(answers: list[Told]) -> Violation:
+    worst = max(answers, key=lambda told: (told.expected.low.offset if told.expected.low else 0) - (told.observed or 0))
+    bound, leader = worst.expected.low, worst.moment.witness
+    return Violation(
+        brokers=() if leader is None else (leader,),
+        start_offset=worst.observed,
+        end_offset=None if bound is None else bound.offset,
+        facts={
+            "leader": leader,
+            "epoch": worst.moment.term,
+            "because": "" if bound is None else bound.because,
+            "answers": sum(told.moment.count for told in answers),
+            "subject": str(worst.moment.term),
+        },
+        exhibits=(
+            Exhibit(span=worst.moment.span, role="the answer that lags furthest"),
+            Exhibit(span=answers[-1].moment.span, role="the last such answer"),
+        ),
+    )
