@@ -70,6 +70,7 @@ def build_report(
                 partition=verdict.partition or 0,
                 losses=tuple(loss for loss in verdict.losses if loss.matters),
                 milestones=verdict.milestones,
+                clocks=verdict.clocks,
             )
             for verdict in ordered
             if verdict.milestones or any(loss.matters for loss in verdict.losses)

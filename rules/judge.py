@@ -40,7 +40,8 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         undecided=tuple(undecided),
         losses=billed,
-        milestones=milestones(evidence.moments) if _worth_telling(ordered) else (),
+        milestones=milestones(evidence.moments, evidence.replayed.clocks) if _worth_telling(ordered) else (),
+        clocks=evidence.replayed.clocks if _worth_telling(ordered) else (),
         advice=advise(evidence, billed) if _to_decide(ordered, billed) else (),
         offsets_compared=_offsets_compared(evidence),
     )

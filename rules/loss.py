@@ -20,6 +20,7 @@ from rules.bill import (
 )
 from rules.evidence import PartitionEvidence, Replica
 from rules.history import Moment, committed, epoch_starts
+from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
 from rules.turns import cuts
 
@@ -161,7 +162,7 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         readers=readers(evidence.moments, epoch, left_out.leader, start, end),
         groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
-        reused_epochs=tuple(_epochs_since(evidence, left_out.next_epoch, start, reused_end)),
+        reused_epochs=tuple(_epochs_there(evidence, epoch, start, reused_end)),
     )
 
 
@@ -217,10 +218,11 @@ def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:
     return max((run.end_offset for run in runs if run.end_offset > start), default=start)
 
 
-def _epochs_since(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
-    """Epochs from `epoch` on whose records stand in the range on any replica."""
-    runs = (run for replica in evidence.current for run in replica.log.epochs if run.epoch >= epoch)
-    return sorted({run.epoch for run in runs if run.start_offset < end and run.end_offset > start})
+def _epochs_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
+    """Other epochs whose records stand in the range in the logs that would lead."""
+    runs = (run for replica in evidence.presumed_leaders for run in replica.log.epochs)
+    own = (run for run in runs if run.start_offset < end and run.end_offset > start)
+    return sorted({run.epoch for run in own} - {epoch, UNDEFINED_EPOCH})
 
 
 def _holds(replica: Replica, epoch: int, start: int, end: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from parsers.provenance import Span
 from rules.history import Moment
+from rules.replay.clocks import ClockOffset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,15 +16,24 @@ class Milestone:
 
     clock: str
     time: int | None
+    """As the witness wrote it."""
+    reference_time: int | None
+    """The same on the reference clock, where the clocks stand apart by more than the estimate's uncertainty."""
     epoch: int | None
     text: str
     span: Span
 
 
-def milestones(moments: Sequence[Moment]) -> tuple[Milestone, ...]:
-    """Elections, openings, loadings and cuts, by leader epoch first and by each witness's own clock within it."""
-    told = [m for m in (_milestone(moment) for moment in moments) if m is not None]
-    return tuple(sorted(_without_repeats(told), key=lambda m: (m.time is None, m.time or 0, m.clock, m.span.start)))
+def milestones(moments: Sequence[Moment], clocks: Sequence[ClockOffset]) -> tuple[Milestone, ...]:
+    """Elections, openings, loadings and cuts, in the order of the reference clock."""
+    apart = {clock.clock: clock.milliseconds for clock in clocks if clock.stands_apart}
+    told = [m for m in (_milestone(moment, apart.get(moment.clock, 0)) for moment in moments) if m is not None]
+    return tuple(sorted(_without_repeats(told), key=_by_time))
+
+
+def _by_time(milestone: Milestone) -> tuple[bool, int, str, int]:
+    time = milestone.reference_time
+    return (time is None, time or 0, milestone.clock, milestone.span.start)
 
 
 def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
@@ -34,11 +44,18 @@ def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
             yield milestone
 
 
-def _milestone(moment: Moment) -> Milestone | None:
+def _milestone(moment: Moment, apart: int) -> Milestone | None:
     text = _words(moment)
     if text is None:
         return None
-    return Milestone(clock=moment.clock, time=moment.time, epoch=moment.epoch, text=text, span=moment.span)
+    return Milestone(
+        clock=moment.clock,
+        time=moment.time,
+        reference_time=None if moment.time is None else moment.time - apart,
+        epoch=moment.epoch,
+        text=text,
+        span=moment.span,
+    )
 
 
 def _words(moment: Moment) -> str | None:

@@ -9,6 +9,7 @@ from rules.counterfactual import Counterfactual
 from rules.finding import Finding
 from rules.loss import Loss
 from rules.milestones import Milestone
+from rules.replay.clocks import ClockOffset
 from rules.zoom import UnreadFile
 
 
@@ -76,6 +77,8 @@ class PartitionVerdict:
     losses: tuple[Loss, ...] = ()
     milestones: tuple[Milestone, ...] = ()
     """Told only of partitions in which something of medium severity or above was found."""
+    clocks: tuple[ClockOffset, ...] = ()
+    """How far the witnesses' clocks stand apart, told with the milestones."""
     advice: tuple[Advice, ...] = ()
     """Where something is to be decided: a finding of medium severity or above, a cut that is owed, a loss."""
     claimed_only: tuple[int, ...] = ()

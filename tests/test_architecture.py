@@ -176,6 +176,7 @@ LAWS: Final = (
         ours=(
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
             *("rules.bill", "rules.loss", "rules.milestones", "rules.advice", "rules.survivors"),
+            "rules.replay.clocks",
         ),
     ),
     Law(

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from auditor.report.bill import details, sentence
 from auditor.report.counterfactuals import counterfactual_table
 from auditor.report.layout import Page, counted
-from auditor.report.model import AuditReport, Incident, PlacedCounterfactual
+from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
 from auditor.report.plain import plain
 from auditor.report.windows import windows_of
 from rules.finding import Finding, Severity
@@ -17,6 +18,7 @@ FINDINGS_SHOWN: Final = 50
 OF_ONE_INCIDENT: Final = 10
 EXHIBITS_SHOWN: Final = 4
 TABLES_SHOWN: Final = 10
+BILLS_SHOWN: Final = 4
 Place = tuple[str | None, str | None, int | None]
 
 
@@ -39,6 +41,7 @@ def told(report: AuditReport, page: Page, *, verbose: bool, quiet: bool) -> Iter
     """All findings that are worth the screen; the rest is counted."""
     room = len(report.findings) if verbose else FINDINGS_SHOWN
     tables = _by_place(report.counterfactuals)
+    bills: dict[Place, Sequence[Loss]] = {(h.cluster_id, h.topic, h.partition): h.losses for h in report.histories}
     shown = 0
     for chapter in _chapters(report, verbose=verbose):
         limit = room - shown if verbose else min(room - shown, OF_ONE_INCIDENT)
@@ -47,6 +50,7 @@ def told(report: AuditReport, page: Page, *, verbose: bool, quiet: bool) -> Iter
         yield from _chapter(chapter, page, limit, verbose=verbose)
         shown += min(limit, len(chapter.findings))
         for place in dict.fromkeys(_place(finding) for finding in chapter.findings[:limit]):
+            yield from _bills(bills.pop(place, ()), page, verbose=verbose)
             yield from _tables(tables.pop(place, ()), page, verbose=verbose)
     if not quiet:
         yield from _untold(report, page, shown)
@@ -113,6 +117,17 @@ def _by_place(placed: Sequence[PlacedCounterfactual]) -> dict[Place, list[Placed
     for item in placed:
         found.setdefault((item.cluster_id, item.topic, item.partition), []).append(item)
     return found
+
+
+def _bills(losses: Sequence[Loss], page: Page, *, verbose: bool) -> Iterator[str]:
+    """What it cost: a sentence a loss, and what is known beyond it."""
+    for loss in losses if verbose else losses[:BILLS_SHOWN]:
+        yield ""
+        yield from page.wrapped(f"lost: {sentence(loss)}", 2, "strong", 2)
+        for line in details(loss):
+            yield from page.wrapped(line, 4, "", 2)
+    if not verbose and len(losses) > BILLS_SHOWN:
+        yield f"  … and {counted(len(losses) - BILLS_SHOWN, 'loss')} more: see -v or --format json"
 
 
 def _tables(placed: Sequence[PlacedCounterfactual], page: Page, *, verbose: bool) -> Iterator[str]:

@@ -160,10 +160,22 @@ def _history(placed: PlacedHistory) -> Json:
         "topic": placed.topic,
         "partition": placed.partition,
         "losses": [loss_document(loss) for loss in placed.losses],
+        "clocks": [
+            {
+                "clock": clock.clock,
+                "reference": clock.reference,
+                "milliseconds": clock.milliseconds,
+                "uncertainty": clock.slack,
+                "sharedEvents": clock.pairs,
+                "shifted": clock.stands_apart,
+            }
+            for clock in placed.clocks
+        ],
         "milestones": [
             {
                 "clock": milestone.clock,
                 "time": milestone.time,
+                "referenceTime": milestone.reference_time,
                 "epoch": milestone.epoch,
                 "text": milestone.text,
                 "evidence": {

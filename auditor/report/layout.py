@@ -79,5 +79,5 @@ def size(count: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     """A number with its noun."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "es" if noun.endswith("ch") else noun + "s"
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "es" if noun.endswith(("ch", "s")) else noun + "s"
     return f"{count} {noun if count == 1 else plural}"

@@ -9,7 +9,7 @@ from auditor.report.plain import plain
 
 _ACTIVE: Final = re.compile(
     r"[\\`*|]|<(?=[A-Za-z/!?])|(?<=\])[(\[:]|(?<=!)\["
-    r"|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|(?<=[a-z]):(?=//)"
+    r"|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|(?<=[a-z]):(?=//)|(?<=\bwww)\.|&(?=[#A-Za-z])|~(?=~)|(?<=~)~|\$"
 )
 """What Markdown would act on; offsets in brackets and names with dashes or inner underscores stay readable."""
 

@@ -11,12 +11,13 @@ from rules.finding import Finding, Severity
 from rules.incident import Incident
 from rules.loss import Loss
 from rules.milestones import Milestone
+from rules.replay.clocks import ClockOffset
 from rules.survivors import Survivor
 from rules.verdict import ReplicaVerdict
 
 __all__ = [
-    "Advice", "AuditReport", "Candidate", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate", "GroupAtRisk",
-    "Incident", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone", "PlacedAdvice",
+    "Advice", "AuditReport", "Candidate", "ClockOffset", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate",
+    "GroupAtRisk", "Incident", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone", "PlacedAdvice",
     "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
     "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
 ]  # fmt: skip
@@ -106,6 +107,7 @@ class PlacedHistory:
     partition: int
     losses: tuple[Loss, ...]
     milestones: tuple[Milestone, ...]
+    clocks: tuple[ClockOffset, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

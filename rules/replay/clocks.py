@@ -31,6 +31,11 @@ class ClockOffset:
         """How far from the estimate a time may lie."""
         return max(LEAST_SLACK_MS, self.spread)
 
+    @property
+    def stands_apart(self) -> bool:
+        """Whether the clocks differ by more than the estimate may err; a smaller offset is no reason to shift."""
+        return abs(self.milliseconds) > self.slack
+
 
 Sightings = dict[str, dict[tuple[int, int], int]]
 """When each clock first shows a partition state: leader epoch, and partition epoch or -1 for the taking of a role."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import run
-from dumps_at_hand import SAMPLES
+from dumps_at_hand import SAMPLES, copied
 from lost_records import unclean
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
+from auditor.report.bill import moment
 from auditor.report.markdown import code, text
-from auditor.report.model import AuditReport, RefusalLine
+from auditor.report.model import AuditReport, GroupAtRisk, Loss, LostReader, RefusalLine
 from auditor.report.postmortem import render
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow
@@ -132,6 +134,17 @@ def test_every_finding_is_told_with_its_bytes() -> None:
             assert f"`{exhibit.span.source}` bytes [{exhibit.span.start}, {exhibit.span.end})" in told
 
 
+def hostile(loss: Loss) -> Loss:
+    """The loss with the worst that a client can call itself."""
+    return replace(
+        loss,
+        clients=tuple(replace(client, client_id=HOSTILE) for client in loss.clients),
+        readers=(LostReader(client_id=HOSTILE, up_to=130),),
+        groups=(GroupAtRisk(group=HOSTILE, offset=140, epoch=0, time=None, standing="beyond the log end"),),
+        clock=HOSTILE,
+    )
+
+
 def test_hostile_words_neither_mark_up_nor_move_the_cursor() -> None:
     honest = report("unclean_rejoined")
     span = Span(source=HOSTILE, start=0, end=1)
@@ -141,13 +154,54 @@ def test_hostile_words_neither_mark_up_nor_move_the_cursor() -> None:
     )
     refused = RefusalLine(kind="unreadable", expected=HOSTILE, found=HOSTILE, path=HOSTILE, start=0, end=1)
     incidents = tuple(replace(incident, title=HOSTILE) for incident in honest.incidents)
-    told = render(replace(honest, findings=findings, incidents=incidents, refusals=(refused,)))
+    histories = tuple(replace(h, topic=HOSTILE, losses=tuple(map(hostile, h.losses))) for h in honest.histories)
+    advice = tuple(replace(placed, topic=HOSTILE) for placed in honest.advice)
+    told = render(
+        replace(
+            honest, findings=findings, incidents=incidents, refusals=(refused,), histories=histories, advice=advice
+        )
+    )
+    assert told.count("alert") > 20
     assert "\x1b" not in told
     assert "\u202e" not in told
     assert not re.search(r"(?<!\\)<script", re.sub(r"`[^`]*`", "", told))
     assert not re.search(r"\]\((?!\\)", re.sub(r"`[^`]*`", "", told).replace(r"]\(", ""))
     assert not any(line.startswith("# g") for line in told.splitlines())
     assert [line for line in told.splitlines() if line.startswith("# ")] == ["# Incident report"]
+
+
+@pytest.mark.parametrize("words", ["www.e.com", "&#x202e;", "&lt;b&gt;", "~~x~~", "$x$"])
+def test_what_renderers_act_on_beside_the_marks_is_escaped(words: str) -> None:
+    assert re.sub(r"\\(.)", r"\1", text(words)) == words
+    assert not re.search(r"(?<!\\)[~$]|(?<!\\)&[#a-z]|www\.", text(words))
+
+
+def test_a_clock_that_stands_apart_is_aligned_and_its_own_time_said(tmp_path: Path) -> None:
+    dump = copied("unclean_rejoined", tmp_path / "dump", logs=True)
+    for log in (dump / "broker-1" / "logs").iterdir():
+        log.write_bytes(log.read_bytes().replace(b"2026-11-21 05:", b"2026-11-21 09:"))
+    (moved,) = (h for h in audit(dump, AuditConfig(engine="local", topic=("pay",))).histories if h.milestones)
+    (honest,) = (h for h in report("unclean_rejoined").histories if h.milestones)
+    assert [m.text for m in moved.milestones] == [m.text for m in honest.milestones], "the order is the cluster's"
+    told = render(replace(report("unclean_rejoined"), histories=(moved,)))
+    (line,) = (line for line in told.splitlines() if "broker 1 truncates its log to offset 100" in line)
+    own = next(m.time for m in moved.milestones if m.text == "broker 1 truncates its log to offset 100")
+    assert f"(own clock {moment(own)})" in line
+    assert "- clock of broker 1: +14" in told
+    assert "shared events; aligned" in told
+    assert "(own clock" not in render(report("unclean_rejoined")), "a second's doubt is no reason to shift"
+
+
+@pytest.mark.parametrize("case", ["unclean_4x", "lost_pages_hw", "fast_failover_kip101", "fast_failover_kip279"])
+def test_an_incident_is_one_chain_from_its_cause(case: str) -> None:
+    lines = render(report(case)).splitlines()
+    start = lines.index("## Causes, before what follows from them")
+    chain = [line for line in lines[start : lines.index("## What each protocol would have done")] if "- " in line]
+    assert chain[0].split()[1] in ("LEAD002", "LEO001")
+    steps = [len(line) - len(line.lstrip()) for line in chain]
+    assert steps[0] == 0
+    assert all(after - before <= 2 for before, after in pairwise(steps))
+    assert {line.split()[1] for line, step in zip(chain, steps, strict=True) if step} >= {"LEAD001", "ACK001"}
 
 
 @pytest.mark.parametrize("words", ["pay-0", "my_topic_1", "offsets [100, 150)", "epoch 0 (broker 1)", "a.b-c: d"])

@@ -1,0 +1,133 @@
+"""The bill of a loss in words: one sentence for everybody, and the details by which each reader finds what is his."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from auditor.report.layout import counted, size
+from auditor.report.model import Contents, GroupAtRisk, Loss, LostClient, LostProducer, LostReader, Portion
+
+NAMED: Final = 8
+"""Producers, clients, readers, groups or keys named in one line; the rest is counted."""
+LAST_MOMENT: Final = 253_402_300_800_000
+"""Milliseconds up to the end of the year 9999."""
+
+
+def sentence(loss: Loss) -> str:
+    """The loss in one breath, for a reader who reads no table."""
+    what = f"{counted(loss.offsets, 'offset')} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
+    if loss.committed_end >= loss.end_offset:
+        told = "all of them committed"
+    elif loss.committed_end > loss.start_offset:
+        told = f"{span(loss.start_offset, loss.committed_end)} of them committed"
+    else:
+        told = f"acknowledged {acknowledged(loss)}, none of them committed"
+    verb = "was" if loss.offsets == 1 else "were"
+    left_out = f"{verb} left out when {_leader(loss.next_leader)} led epoch {loss.next_epoch}"
+    if loss.restored:
+        return f"{what} ({told}) {left_out}; the log that leads now holds them again."
+    standing = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
+    return f"{what} ({told}) {left_out}; {f'they still stand on {standing}' if standing else 'no copy is left here'}."
+
+
+def _leader(broker: int | None) -> str:
+    return "an unknown broker" if broker is None or broker < 0 else f"broker {broker}"
+
+
+def acknowledged(loss: Loss) -> str:
+    """A produce answer names the first record of its batch: the last batch may end anywhere up to the lost end."""
+    surely = max(loss.acknowledged_end, loss.committed_end)
+    if not loss.answers:
+        return span(loss.start_offset, surely)
+    if surely >= loss.end_offset:
+        return span(loss.start_offset, loss.end_offset)
+    most = max((p.end_offset for p in loss.portions if p.worth != "never committed"), default=loss.end_offset)
+    if most <= surely:
+        return span(loss.start_offset, surely)
+    whole = loss.contents is not None and loss.contents.offsets >= loss.offsets
+    if whole:  # the copy tells where the last answered batch ends
+        return span(loss.start_offset, most)
+    return f"{span(loss.start_offset, surely)} at least, {span(loss.start_offset, most)} at most"
+
+
+def span(start: int, end: int) -> str:
+    """A range of offsets, or that there is none."""
+    return f"[{start}, {end})" if end > start else "none"
+
+
+def details(loss: Loss) -> Iterator[str]:
+    """What is known beyond the sentence, a line each; words of clients stand in it as they are."""
+    yield "; ".join(_portion(portion) for portion in loss.portions)
+    if loss.contents is not None:
+        yield from _contents(loss.contents)
+    if loss.clients:
+        yield f"answered to {_named([_client(client) for client in loss.clients])}"
+    if loss.readers:
+        yield f"served before it went to {_named([_reader(reader) for reader in loss.readers])}"
+    if loss.groups:
+        yield f"committed offsets that no longer hold: {_named([_group(group) for group in loss.groups])}"
+    if loss.reused_end > loss.start_offset and not loss.restored:
+        epochs = ", ".join(map(str, loss.reused_epochs))
+        by = f" of epoch{'s' if len(loss.reused_epochs) > 1 else ''} {epochs}" if epochs else ""
+        yield f"{span(loss.start_offset, loss.reused_end)} hold other records{by} now"
+
+
+def _portion(portion: Portion) -> str:
+    amount = [] if portion.records is None else [counted(portion.records, "record")]
+    amount += [] if portion.bytes is None else [size(portion.bytes)]
+    words = portion.worth if portion.worth != "committed" else "certainly committed"
+    return f"{words} {span(portion.start_offset, portion.end_offset)}: {', '.join(amount) or 'amount unknown'}"
+
+
+def _contents(contents: Contents) -> Iterator[str]:
+    first, last = moment(contents.first_timestamp), moment(contents.last_timestamp)
+    if first and last:
+        yield f"records of {first}{'' if first == last else f' to {last}'} UTC, by their timestamps"
+    if contents.producers:
+        told = [_producer(producer) for producer in contents.producers]
+        yield f"written by {_named(told, contents.producer_count)}"
+    if contents.key_count is not None:
+        keys = f": {_named(list(contents.keys), contents.key_count)}" if contents.keys else ""
+        nulls = f", {counted(contents.null_keys, 'record')} without a key" if contents.null_keys else ""
+        yield f"{counted(contents.key_count, 'different key')}{nulls}{keys}"
+
+
+def _producer(producer: LostProducer) -> str:
+    if producer.producer_id < 0:
+        return f"producers without idempotence ({counted(producer.records, 'record')})"
+    within = ", in transactions" if producer.transactional else ""
+    sequences = f"sequences {producer.first_sequence} to {producer.last_sequence}"
+    return f"producer {producer.producer_id} epoch {producer.producer_epoch} ({sequences}{within})"
+
+
+def _client(client: LostClient) -> str:
+    return f"{client_name(client.client_id)} ({counted(client.answers, 'answer')})"
+
+
+def _reader(reader: LostReader) -> str:
+    return f"{client_name(reader.client_id)} (up to {reader.up_to})"
+
+
+def _group(group: GroupAtRisk) -> str:
+    return f"group {group.group} at {group.offset} ({group.standing})"
+
+
+def client_name(client_id: str | None) -> str:
+    """A client in words."""
+    return f"client {client_id}" if client_id else "a client without a name"
+
+
+def _named(words: Sequence[str], count: int | None = None) -> str:
+    total = len(words) if count is None else count
+    rest = total - min(len(words), NAMED)
+    return ", ".join(words[:NAMED]) + (f" and {rest} more" if rest else "")
+
+
+def moment(milliseconds: int | None) -> str:
+    """A time as text, empty where none is told or none that a calendar knows."""
+    if milliseconds is None or not 0 <= milliseconds < LAST_MOMENT:
+        return ""
+    told = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
+    return told.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"
