@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -11,7 +12,7 @@ from rules.aftermath import NOTHING_READ, Aftermath
 from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
+from rules.replay import ClockOffset, Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -178,7 +179,14 @@ class PartitionEvidence:
     def replayed(self) -> Replay:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
-        return replay(() if self.topic == METADATA_TOPIC else self.moments, self.current, binaries)
+        moments = () if self.topic == METADATA_TOPIC else self.moments
+        return replay(moments, self.current, binaries, self._certain_setting)
+
+    def _certain_setting(
+        self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]
+    ) -> str | None:
+        setting = self.settings.certain(self.topic, broker, name, at, clocks)
+        return None if setting is None else setting.value
 
     def release_of(self, broker: int) -> KafkaVersion | None:
         """What a broker ran, where that is known."""

@@ -43,6 +43,10 @@ BROKER_NAMES: Final[Mapping[str, str]] = {
 """Topic settings that brokers give under another name."""
 
 
+TOPICS_OWN: Final = frozenset({*BROKER_NAMES, "min.insync.replicas", "unclean.leader.election.enable"})
+"""Settings that a topic may have of its own."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One value of one setting, from some time on."""
@@ -73,6 +77,24 @@ class Settings:
         for setting in self.statements:
             found.setdefault((setting.topic, setting.broker, setting.name), []).append(setting)
         return {place: tuple(settings) for place, settings in found.items()}
+
+    @cached_property
+    def tells_topics(self) -> bool:
+        """Whether a metadata log was read, so that a topic of which nothing is told has no settings of its own."""
+        return any(setting.origin == "metadata" for setting in self.statements)
+
+    def certain(
+        self,
+        topic: str,
+        broker: int | None,
+        name: str,
+        at: Moment | None = None,
+        clocks: Mapping[str, ClockOffset] | None = None,
+    ) -> Setting | None:
+        """The same as `in_force`, but None where the topic may have a setting of its own that nobody read."""
+        held = self.in_force(topic, broker, name, at, clocks)
+        owned = held is not None and (held.topic is not None or name not in TOPICS_OWN or self.tells_topics)
+        return held if owned else None
 
     def told(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
         """What speaks of a setting, the statements that outrank the others first."""

@@ -20,7 +20,7 @@ Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recove
 `epochs 0@0 1@4` (or missing, empty, malformed, unreadable), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`,
 `voters 7 8`, `snapshots 3 5`, `index-fault offset`, and `leo 90` where the log goes on to offset 90 behind what is
 drawn. Unless said otherwise the epoch file agrees with the batches, the broker stopped in order, and the recovery point
-is the log end offset. Lines before the first broker: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`.
+is the log end offset. Lines of their own: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ from rules.evidence import (
 )
 from rules.history import Moment, in_terms
 from rules.protocol.epochs import EpochStart
+from rules.settings import Setting, settings_of
 from rules.sketch_log import SketchedLog, SketchError, sketch_log
 from rules.sketch_moments import is_event, read_event
 
 __all__ = ["Sketch", "SketchError", "read_sketch"]
 
 _LINE: Final = re.compile(r"^broker\s+(?P<broker>\d+)(?P<leads>\*?)\s*(?P<cells>[^;]*)(?:;(?P<notes>.*))?$")
+_SETTING: Final = re.compile(r"set ([a-z.]+) (\S+)")
 _STATES: Final = ("future", "deleted", "stray")
 _NOTES: Final = frozenset({
     "hw", "leo", "start", "recovery", "cleaner", "unclean", "epochs", "topic-id", "log-dir", "snapshots", "voters",
@@ -69,6 +71,7 @@ def read_sketch(text: str) -> Sketch:
     replicas: list[Replica] = []
     versions: list[BrokerVersion] = []
     moments: list[Moment] = []
+    settings: list[Setting] = []
     topic, live, leader = "t", False, None
     for line in filter(None, (raw.strip() for raw in text.splitlines())):
         match = _LINE.match(line)
@@ -83,8 +86,10 @@ def read_sketch(text: str) -> Sketch:
             topic = line.removeprefix("topic ").strip()
         elif line.startswith("kafka "):
             versions.append(_version(line))
+        elif setting := _SETTING.fullmatch(line):
+            settings.append(Setting(name=setting[1], value=setting[2], origin="metadata", span=_span("settings")))
         else:
-            message = f"expected 'broker ID CELLS', 'topic T', 'live' or 'kafka ID VERSION', found {line!r}"
+            message = f"expected 'broker ID CELLS', 'topic T', 'live', 'kafka ID V' or 'set NAME V', found {line!r}"
             raise SketchError(message)
     evidence = PartitionEvidence(
         cluster_id=None,
@@ -94,6 +99,7 @@ def read_sketch(text: str) -> Sketch:
         versions=tuple(versions),
         copied_live=live,
         moments=in_terms(moments),
+        settings=settings_of(settings),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
     return Sketch(evidence=evidence, leader=leader)

@@ -12,7 +12,8 @@ from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_int
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.replay.followers import UNKNOWN, LogRules, after_answers, after_cuts, capped, either, reopened, restarted
 from rules.replay.in_sync import IsrHistory, isr_history
-from rules.replay.leader import LeaderRow, Rank, walk
+from rules.replay.leader import LeaderRow, walk
+from rules.replay.rank import Lookup, Rank, nothing_told, rank_of
 from rules.replay.reigns import Reign, reigns
 from rules.replica import Replica
 
@@ -56,6 +57,7 @@ class Course:
 
     reign: Reign
     isr: IsrHistory
+    rank: Rank
     start: ExpectedHighWatermark
     rows: tuple[LeaderRow, ...]
     end: ExpectedHighWatermark
@@ -71,11 +73,16 @@ class Replay:
     missing: tuple[Missing, ...]
 
 
-def replay(moments: Sequence[Moment], replicas: Sequence[Replica], binaries: Mapping[int, str | None]) -> Replay:
+def replay(
+    moments: Sequence[Moment],
+    replicas: Sequence[Replica],
+    binaries: Mapping[int, str | None],
+    settings: Lookup = nothing_told,
+) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
     clocks = clock_offsets(moments)
     found = reigns(moments, replicas)
-    story = _Story(moments, replicas, binaries, {clock.clock: clock for clock in clocks})
+    story = _Story(moments, replicas, binaries, settings, {clock.clock: clock for clock in clocks})
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(
         clocks=clocks, courses=courses, told=tuple(story.told), missing=tuple(m for c in courses for m in _missing(c))
@@ -90,9 +97,10 @@ class _Story:
         moments: Sequence[Moment],
         replicas: Sequence[Replica],
         binaries: Mapping[int, str | None],
+        settings: Lookup,
         offsets: Mapping[str, ClockOffset],
     ) -> None:
-        self.moments, self.binaries, self.offsets = moments, binaries, offsets
+        self.moments, self.binaries, self.settings, self.offsets = moments, binaries, settings, offsets
         self.brokers = _assignment(moments, replicas)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
         self.own = {b: [m for m in moments if m.clock == f"broker {b}" and m.broker == b] for b in self.brokers}
@@ -110,10 +118,10 @@ class _Story:
             start = self.held.get(reign.leader, UNKNOWN)
         isr = isr_history(reign, self.moments, self.offsets)
         binary = self.binaries.get(reign.leader)
-        rank = Rank(version=parse_kafka_version(binary) if binary else None, replicas=frozenset(self.brokers))
+        rank = rank_of(reign, self.brokers, self.moments, binary, self.settings, self.offsets)
         rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
-        course = Course(reign=reign, isr=isr, start=start, rows=rows, end=end)
+        course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
             before = self.held[broker]
             after = end if broker == reign.leader else after_answers(before, broker, rows, end.high)

@@ -10,31 +10,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history import Moment
-from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.offsets import Offset
-from rules.protocol.versions import KafkaVersion
-from rules.protocol.watermarks import (
-    Bound,
-    ExpectedHighWatermark,
-    advances_at_min_isr,
-    expected_interval,
-    high_watermark_rule,
-)
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.in_sync import InForce, IsrHistory
+from rules.replay.rank import LAG_TIME, MIN_IN_SYNC, Rank
 from rules.replay.reigns import Reign, follower_runs
 from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
 
 IN_FLIGHT_MS: Final = 30_000
 """A fetch that was not answered for this long has been given up by its follower (replica.socket.timeout.ms)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rank:
-    """The settings under which a leader counts."""
-
-    version: KafkaVersion | None
-    replicas: frozenset[int]
-    """The assignment, as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,22 +131,26 @@ class LeaderWalk:
             sizes = [len(statement.isr) for statement in possible]
             if sizes:
                 self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
-        if not self._may_advance(possible):
+        sizes = [len(statement.isr) for statement in possible]
+        if not self.rank.surely_enough(sizes, self.proved_min_isr):
             return
-        counted = [remotes[broker] for broker in sorted(self._perhaps_counted(possible, time))]
+        awaited = self._perhaps_counted(possible, time)
+        counted = [remotes[broker] for broker in sorted(awaited)]
         slowest = min(counted, key=lambda remote: remote.low, default=None)
         reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
         if reached > self.low.offset:
-            self.low = at_least(reached, _why_low(counted, reached))
+            settings = self._relied_on(awaited, sizes)
+            self.low = at_least(reached, _why_low(counted, reached) + settings)
 
-    def _may_advance(self, possible: tuple[InForce, ...]) -> bool:
-        """Since 3.7 an ISR below min.insync.replicas holds it; an answer to acks=all bounds that setting."""
-        if self.rank.version is not None:
-            rule = high_watermark_rule(self.rank.version)
-            if rule is not None and rule.may_advance is not advances_at_min_isr:
-                return True
-        needed = min(self.proved_min_isr or len(self.rank.replicas), len(self.rank.replicas))
-        return bool(possible) and all(len(statement.isr) >= needed for statement in possible)
+    def _relied_on(self, awaited: frozenset[int], sizes: list[int]) -> str:
+        """The settings without which the lower bound would not be so high."""
+        rank, told = self.rank, []
+        if awaited != self.tracks.keys() and rank.lag_time_max_ms is not None:
+            told.append(f"{LAG_TIME} is {rank.lag_time_max_ms}")
+        everyone = len(rank.replicas)
+        if rank.gated is not False and rank.min_in_sync and min(sizes) < min(self.proved_min_isr or everyone, everyone):
+            told.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
+        return "".join(f"; {setting}" for setting in told)
 
     def _perhaps_counted(self, possible: tuple[InForce, ...], time: int | None) -> frozenset[int]:
         """Everybody whom the leader may wait for: the ISR, and whoever may pass for caught up outside it."""
@@ -175,10 +163,10 @@ class LeaderWalk:
         return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time)}
 
     def _may_catch_up(self, broker: int, time: int | None) -> bool:
-        track, version = self.tracks[broker], self.rank.version
+        track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms
         now = track.now(in_flight_at_end=False, asking=False)
         soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
-        if soon or version is None or time is None:
+        if soon or version is None or limit is None or time is None:
             return True
         if now.last is None:
             return broker in self._first_isr()
@@ -188,7 +176,7 @@ class LeaderWalk:
             return True
         if version.at_least(3, 6) and seen < left - IN_FLIGHT_MS:
             return False
-        return time - seen <= 2 * default_lag_time_max_ms(version)
+        return time - seen <= 2 * limit
 
     def _first_isr(self) -> frozenset[int]:
         return self.isr.statements[0].isr if self.isr.statements else frozenset()
@@ -197,6 +185,8 @@ class LeaderWalk:
         for remote in remotes.values():
             before = self.reached[remote.broker]
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
+        if self.rank.surely_too_few([len(statement.isr) for statement in possible]):
+            return
         surely = frozenset.intersection(*(s.isr for s in possible)) if possible else frozenset()
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
         bounds = [at_most(r.high, _why_high(r)) for r in counted if r.high is not None]

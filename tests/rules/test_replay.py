@@ -9,8 +9,9 @@ import pytest
 
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history import Moment, in_terms
-from rules.replay import Replay, Told, replay
+from rules.replay import Replay, Told
 from rules.replay.clocks import clock_offsets
+from rules.settings import NO_SETTINGS
 from rules.sketch import read_sketch
 from tests.lab.sample_histories import SAMPLES, histories
 
@@ -41,9 +42,8 @@ def test_every_recorded_high_watermark_lies_in_its_interval(case: str) -> None:
 @pytest.mark.parametrize("case", TRACED)
 def test_no_told_high_watermark_goes_into_an_interval(case: str) -> None:
     for evidence, found in replays(case):
-        blank = [replace(moment, high_watermark=None) for moment in evidence.moments]
-        binaries = {version.broker: version.binary for version in evidence.versions}
-        unseen = replay(blank, evidence.current, binaries)
+        blank = tuple(replace(moment, high_watermark=None) for moment in evidence.moments)
+        unseen = replace(evidence, moments=blank).replayed
         assert [told.expected for told in answers(found)] == [told.expected for told in answers(unseen)]
         assert [(c.start, c.end) for c in found.courses] == [(c.start, c.end) for c in unseen.courses]
 
@@ -131,3 +131,19 @@ def test_each_side_names_the_fact_that_sets_it() -> None:
         "everyone counted (brokers 2) had asked for offset 5 or beyond",
         "broker 2, in sync, had asked for no more than offset 10",
     )
+
+
+def test_settings_in_force_narrow_the_replay_and_are_named() -> None:
+    evidence = histories("clean_4x")["__transaction_state", 0]
+    told, untold = evidence.replayed, replace(evidence, settings=NO_SETTINGS).replayed
+    assert {course.rank.lag_time_max_ms for course in told.courses} == {4000}
+    assert {course.rank.min_in_sync for course in told.courses} == {1}
+    pairs = list(zip(answers(told), answers(untold), strict=True))
+    assert all(wide.expected.interval.covers(narrow.expected.interval) for narrow, wide in pairs)
+    raised = [narrow.expected.low for narrow, wide in pairs if narrow.expected.interval != wide.expected.interval]
+    assert raised
+    assert all(low is not None and "min.insync.replicas is 1" in low.because for low in raised)
+
+
+def test_a_topic_setting_that_zookeeper_may_hold_is_not_taken_from_its_broker() -> None:
+    assert {course.rank.min_in_sync for course in histories("clean_2_8")["orders", 0].replayed.courses} == {None}

@@ -92,6 +92,11 @@ def test_an_election_is_unexpected_only_against_the_assignment(election: str, le
     assert [said[0] for said in violations("LEAD005", ASSIGNED + election)] == leaders
 
 
+AWAY = """
+t1 fetch 3@2 from 1 hw=0
+t20000 fetch 2@6 from 1 hw=2
+t21000 fetch 2@6 from 1 hw=2
+"""
 STALLED = """
 broker 1 000000|
 broker 2 000000|
@@ -106,6 +111,9 @@ t3 fetch 2@6 from 1 hw=4
 @pytest.mark.parametrize(
     ("history", "said"),
     [
+        # It was in sync, and cannot pass for caught up any longer.
+        (AWAY + "set replica.lag.time.max.ms 4000", [((1,), 2, 6, "certain")]),
+        (AWAY, []),
         # Its own fetch was applied and everyone counted had reached 6.
         ("t4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4", [((1,), 4, 6, "certain")]),
         ("t4 fetch 2@6 from 1 hw=6", []),

@@ -1,0 +1,92 @@
+"""The settings under which a leader counts: those in force where they are told, else the defaults of its release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history import Moment
+from rules.protocol.isr import default_lag_time_max_ms
+from rules.protocol.versions import KafkaVersion, parse_kafka_version
+from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
+from rules.replay.clocks import ClockOffset
+from rules.replay.reigns import Reign
+
+LAG_TIME: Final = "replica.lag.time.max.ms"
+MIN_IN_SYNC: Final = "min.insync.replicas"
+
+Lookup = Callable[[int, str, Moment | None, Mapping[str, ClockOffset]], str | None]
+"""The value of a setting in force for the partition on a broker at a moment, or None where that is not certain."""
+
+
+def nothing_told(_broker: int, _name: str, _at: Moment | None, _clocks: Mapping[str, ClockOffset]) -> str | None:
+    """The look-up of a dump that tells no settings."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """What a leader counts by during one reign."""
+
+    version: KafkaVersion | None
+    replicas: frozenset[int]
+    """The assignment, as far as it is known; more than it where others fetched too."""
+    assigned: int | None = None
+    """The smallest assignment that the controller told."""
+    lag_time_max_ms: int | None = None
+    """Null where no setting tells it for the whole reign."""
+    min_in_sync: int | None = None
+
+    @property
+    def lag_limit_ms(self) -> int | None:
+        """How long a follower may lag: as set, or by default; None where neither is known."""
+        if self.lag_time_max_ms is not None:
+            return self.lag_time_max_ms
+        return None if self.version is None else default_lag_time_max_ms(self.version)
+
+    @property
+    def gated(self) -> bool | None:
+        """Whether an ISR below min.insync.replicas holds the high watermark (3.7 on); None of an unknown release."""
+        rule = None if self.version is None else high_watermark_rule(self.version)
+        return None if rule is None else rule.may_advance is advances_at_min_isr
+
+    def surely_enough(self, sizes: Sequence[int], proved: int | None) -> bool:
+        """Whether the high watermark may surely advance at any of these ISR sizes; `proved` sizes took acks=all."""
+        if self.gated is False:
+            return True
+        bounds = [n for n in (self.min_in_sync, proved, len(self.replicas)) if n is not None]
+        return bool(sizes) and min(sizes) >= min(bounds)
+
+    def surely_too_few(self, sizes: Sequence[int]) -> bool:
+        """Whether it surely rests at all of these ISR sizes."""
+        if not self.gated or self.min_in_sync is None or self.assigned is None or not sizes:
+            return False
+        return max(sizes) < min(self.min_in_sync, self.assigned)
+
+
+def rank_of(
+    reign: Reign,
+    replicas: frozenset[int],
+    moments: Sequence[Moment],
+    binary: str | None,
+    lookup: Lookup,
+    clocks: Mapping[str, ClockOffset],
+) -> Rank:
+    """What is known of a reign's leader."""
+
+    def number(name: str) -> int | None:
+        """A setting that held from the first to the last statement of the reign."""
+        ends = [m for m in (reign.opening, *reign.rows[:1], *reign.rows[-1:]) if m is not None]
+        values = {lookup(reign.leader, name, moment, clocks) for moment in ends or (None,)}
+        value = values.pop() if len(values) == 1 else None
+        return int(value) if value is not None and value.isascii() and value.isdigit() else None
+
+    sizes = [len(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
+    return Rank(
+        version=parse_kafka_version(binary) if binary else None,
+        replicas=replicas,
+        assigned=min(sizes, default=None),
+        lag_time_max_ms=number(LAG_TIME),
+        min_in_sync=number(MIN_IN_SYNC),
+    )
