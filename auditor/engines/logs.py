@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from auditor.engines.chronicle import Named, of_events, of_fetches, of_metadata, of_requests
-from auditor.engines.files import entries, file_of, unread_file
+from auditor.engines.files import file_of, unread_file
+from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
 from auditor.engines.settings import of_blocks, of_changes, of_files, of_releases
 from parsers.broker_log import GzipText, Reading, read_log
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
-from parsers.metadata_log import metadata_history, metadata_input
 from parsers.provenance import Origin
-from parsers.records import decode_entry
 from parsers.request_log import read_request_log
-from parsers.segment import scan_source
-from parsers.tables import BrokerEvent, BrokerSetting, RecordRow, Refusal, from_arrow
+from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
 from parsers.tables.requests import Fetch
 from rules.assemble import Fact, RootClaims
 from rules.history import Moment, collapse
@@ -114,19 +112,7 @@ def _events(
 
 
 def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
-    rows = (row for piece in unit.pieces for row in _records(unit, piece.source, refusals))
-    origin = unit.origin(unit.path or unit.log_dir)
-    history = metadata_history((metadata_input(row) for row in rows), origin)
-    refusals.extend(history.refusals)
-    settings.extend(of_changes(history.configs))
-    yield from of_metadata(history.partitions)
-
-
-def _records(unit: ReadUnit, source: str, refusals: list[Refusal]) -> Iterator[RecordRow]:
-    path, origin = file_of(unit.dump, source), unit.origin(source)
-    for chunk in scan_source(Path(unit.dump), origin):
-        refusals.extend(refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail"))
-        for start, entry, _, _ in entries(path, chunk.headers):
-            parsed = decode_entry(entry, origin, start, payloads=True)
-            refusals.extend(parsed.refusals)
-            yield from parsed.rows
+    history = metadata_history_of(unit, refusals)
+    if history is not None:
+        settings.extend(of_changes(history.configs))
+        yield from of_metadata(history.partitions)

@@ -194,16 +194,17 @@ def _unit(
 
 
 def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]]) -> Iterator[ReadUnit]:
-    """Every log of a known broker, rotated files in the order of their names, and the longest metadata log."""
+    """Every log of a known broker, rotated files in the order of their names, and each cluster's metadata log."""
     named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
     names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
     for file in inventory.files:
         if file.kind in ("request-log", "broker-log", "server-properties") and file.origin.broker is not None:
             given = names if file.kind == "request-log" else ()
             yield _time_unit(dump, file.origin, file.kind, (_whole(file),), None, given)
-    for replica in _longest_metadata_logs(inventory, folders):
-        segments = tuple(_whole(file) for file in plain_segments(folders.get(replica.path, ())).segments)
-        yield _time_unit(dump, replica.origin, "metadata", segments, replica.path, ())
+    for copies in _metadata_logs(inventory, folders):
+        files = [file for copy in copies for file in plain_segments(folders.get(copy.path, ())).segments]
+        longest = copies[0]
+        yield _time_unit(dump, longest.origin, "metadata", tuple(map(_whole, files)), longest.path, ())
 
 
 def _time_unit(
@@ -231,8 +232,10 @@ def _time_unit(
     )
 
 
-def _longest_metadata_logs(inventory: Inventory, folders: Mapping[str, Sequence[Source]]) -> Iterator[ReplicaDir]:
-    """One node's copy of each cluster's metadata log: copies are prefixes of each other, the longest tells most."""
+def _metadata_logs(
+    inventory: Inventory, folders: Mapping[str, Sequence[Source]]
+) -> Iterator[Sequence[ReplicaDir]]:
+    """The copies of each cluster's metadata log, the longest first: being prefixes of each other, it tells most."""
     copies = [r for r in inventory.replicas if r.origin.topic == METADATA_TOPIC and not r.ambiguous]
 
     def size(replica: ReplicaDir) -> int:
@@ -240,7 +243,7 @@ def _longest_metadata_logs(inventory: Inventory, folders: Mapping[str, Sequence[
 
     for cluster in sorted({replica.origin.cluster_id for replica in copies}, key=repr):
         own = [replica for replica in copies if replica.origin.cluster_id == cluster]
-        yield max(own, key=lambda replica: (size(replica), replica.path))
+        yield sorted(own, key=lambda replica: (size(replica), replica.path), reverse=True)
 
 
 def _whole(file: Source) -> Piece:

@@ -24,7 +24,7 @@ from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.breaks import Hole, gap, refusal_of, swallowed
 from parsers.segment.columns import HeaderColumns, empty_columns, to_headers
-from parsers.segment.layout import LEGACY_HEADER_BYTES, Mapped, sound
+from parsers.segment.layout import LEGACY_HEADER_BYTES, WINDOW, Mapped, sound
 from parsers.segment.plain import PlainKernel
 from parsers.segment.resync import ChecksumCredit
 from parsers.tables import Refusal
@@ -32,8 +32,6 @@ from parsers.tables import Refusal
 CHUNK_ROWS: Final = 1 << 14
 """A column of a chunk is then small enough for the allocator to hand out again; a larger one costs fresh pages."""
 CHUNK_REFUSALS: Final = 1 << 12
-WINDOW: Final = 64 << 20
-"""Bytes after which passed pages are given back."""
 COMPILED_FROM: Final = 8 << 20
 """Smaller files are read before numba would be loaded."""
 
@@ -192,8 +190,5 @@ class _Walk:
         return hole
 
     def _release(self, position: int) -> None:
-        """Give back the pages before `position`; they stay in the page cache, but count for this process no more."""
-        passed = position - position % mmap.PAGESIZE
-        if passed - self._released >= WINDOW and hasattr(mmap, "MADV_DONTNEED"):
-            self._segment.mapping.madvise(mmap.MADV_DONTNEED, self._released, passed - self._released)
-            self._released = passed
+        """Give back the pages before `position`."""
+        self._released = self._segment.release(self._released, position)

@@ -20,8 +20,9 @@ def crc_holds(segment: Mapped, start: int, end: int) -> bool:
     at = start + _CRC_AT[magic]
     stored = int.from_bytes(segment.mapping[at : at + 4], "big")
     extend = google_crc32c.extend if magic == 2 else _extend_crc32
-    computed = 0
+    computed, released = 0, start
     for step in range(start + CRC_START[magic], end, STEP):
+        released = segment.release(released, step)
         computed = extend(computed, segment.mapping[step : min(step + STEP, end)])
     return computed == stored
 

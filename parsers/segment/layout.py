@@ -71,6 +71,10 @@ LEGACY_DTYPE: Final = np.dtype(
 )
 
 
+WINDOW: Final = 64 << 20
+"""Bytes after which passed pages are given back."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
     """A segment mapped read-only, once as a mapping for `struct` and once as an array of bytes; they share memory."""
@@ -78,6 +82,17 @@ class Mapped:
     mapping: mmap.mmap
     data: Bytes
     size: int
+
+    def release(self, start: int, end: int) -> int:
+        """Give back the pages of `[start, end)` once they are a window; where the next ones to give back begin.
+
+        They stay in the page cache, but count for this process no more.
+        """
+        if end - start < WINDOW or not hasattr(mmap, "MADV_DONTNEED"):
+            return start
+        first, passed = start - start % mmap.PAGESIZE, end - end % mmap.PAGESIZE
+        self.mapping.madvise(mmap.MADV_DONTNEED, first, passed - first)
+        return passed
 
 
 def fits(segment: Mapped, position: int) -> int:

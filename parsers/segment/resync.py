@@ -46,7 +46,9 @@ class ChecksumCredit:
 
 def next_batch(segment: Mapped, start: int, stop: int, credit: ChecksumCredit) -> int | None:
     """Position of the first batch in `[start, stop)` whose checksum holds."""
+    released = start
     for low, high in widening(start, stop):
+        released = segment.release(released, low)
         for candidate in candidates(segment, low, high, credit.left(low)):
             end = plausible(segment, candidate)
             if not end or end - candidate > credit.left(candidate):
@@ -125,7 +127,9 @@ def _int32(data: Bytes, at: Positions) -> Positions:
 
 def zeros_end(segment: Mapped, start: int) -> int:
     """Position of the first byte at or after `start` that is not zero; the file's size when there is none."""
+    released = start
     for low, high in widening(start, segment.size):
+        released = segment.release(released, low)
         block = segment.data[low:high]
         if block.max():
             return low + int(np.flatnonzero(block)[0])

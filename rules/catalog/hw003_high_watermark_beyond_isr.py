@@ -31,7 +31,8 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     Undecided when
     --------------
     The leader's request log (DEBUG), its own log or the ISR of a term is not in the dump, or its fetch sessions began
-    before the log does.
+    before the log does. Under KRaft the controller changes an ISR within a term too: without a whole metadata log its
+    changes are not told.
 
     Upheld
     ------

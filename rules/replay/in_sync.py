@@ -69,6 +69,8 @@ def _middle(statement: InForce) -> int | None:
 
 def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> IsrHistory:
     """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
+    if not _changes_told(reign, moments):
+        return IsrHistory(statements=())
     told = [*_own(reign, moments), *_controllers(reign, moments, offsets)]
     merged = _merged(told)
     if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
@@ -83,6 +85,17 @@ def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, C
         estimated = len(merged) > 1 and any(s.moment.clock != reign.clock for s in told)
         return IsrHistory(statements=tuple(merged), estimated=estimated)
     return IsrHistory(statements=())
+
+
+def _changes_told(reign: Reign, moments: Sequence[Moment]) -> bool:
+    """Whether every change of the ISR in the reign's terms would have been told.
+
+    Under KRaft the controller changes an ISR within a term as well, when it fences a broker, and tells of it in the
+    metadata log alone. Its leaders name a partition epoch where they start, as ZooKeeper's do that are given orders.
+    """
+    own = [m for m in moments if m.epoch in reign.epochs and m.kind in ("leader-starts", "leadership")]
+    ordered = any(m.kind == "leadership" for m in own)
+    return ordered or not any(m.clock == reign.clock and m.partition_epoch is not None for m in own)
 
 
 def _opens(first: InForce, reign: Reign) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,17 @@ def test_a_flood_of_holes_comes_in_bounded_chunks(tmp_path: Path, monkeypatch: p
     assert max(len(chunk.refusals) for chunk in chunks) <= 8
     assert sum(len(chunk.refusals) for chunk in chunks) == 40
     assert sum(chunk.headers.num_rows for chunk in chunks) == 40
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells what of a mapping is resident")
+@pytest.mark.slow
+@pytest.mark.parametrize("behind", [b"", b"\1" * 100], ids=["zeros", "damage and zeros"])
+def test_pages_of_a_long_hole_are_given_back(tmp_path: Path, behind: bytes) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(batch(0) + behind)
+    os.truncate(path, 256 << 20)
+    chunks = scan(path, ORIGIN)
+    assert next(chunks).refusals
+    lines = Path("/proc/self/smaps").read_text().split(str(path))[1].splitlines()
+    resident = next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+    assert resident < 160 << 10
