@@ -7,20 +7,23 @@ from pathlib import Path
 
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
+from auditor.dumps import gather
 from auditor.exit_codes import ExitCode
+from auditor.outlet import deliver, require_writable
 from auditor.progress_bar import watched
 from auditor.report.advice import document, text
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
 
 
-def run_advise(dumps: Sequence[Path], config: AuditConfig) -> tuple[str, ExitCode]:
-    """The advice, and how the process ends: with findings where something must not be done as things stand."""
+def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
+    """Tell the advice; how the process ends: with findings where something must not be done as things stand."""
     if config.format not in ("terminal", "json"):
         raise ConfigError(f"--format: expected one of terminal, json, found {config.format!r}")
+    require_writable(config, gather(dumps))
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
-    told = document(report.advice) if config.format == "json" else text(report.advice)
-    return told, _code(report)
+    deliver(document(report.advice) if config.format == "json" else text(report.advice), config)
+    return _code(report)
 
 
 def _code(report: AuditReport) -> ExitCode:

@@ -14,16 +14,20 @@ from auditor.cli_options import (
     Dumps,
     Engine,
     FindingId,
-    Format,
+    KafkaVersions,
     Level,
+    LogDirs,
     Output,
     Partitions,
+    Protocols,
+    Quiet,
     ReportFile,
     Topics,
 )
 from auditor.cli_settings import settings_of
 from auditor.exit_codes import ExitCode
 
+AdviceFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
 Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
 SalvagedBroker = Annotated[
     int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")
@@ -33,40 +37,47 @@ Understood = Annotated[
 ]
 
 
-def postmortem(
+def postmortem(  # noqa: PLR0913 - one parameter an option
     dump: Dumps,
     *,
     topic: Topics = None,
     partition: Partitions = None,
     level: Level = None,
     engine: Engine = None,
+    log_dir: LogDirs = None,
+    kafka_version: KafkaVersions = None,
+    inter_broker_protocol: Protocols = None,
+    quiet: Quiet = None,
     output: Output = None,
     config: ConfigFile = None,
 ) -> None:
     """Audit, and write the incident report in Markdown that reads as plain text."""
+    given = {name: value for name, value in locals().items() if name not in ("dump", "config")}
     from auditor.run_audit import run_audit
 
-    given = {"topic": topic, "partition": partition, "level": level, "engine": engine, "output": output}
     raise SystemExit(run_audit(dump, settings_of({**given, "format": "postmortem"}, config)))
 
 
-def advise(
+def advise(  # noqa: PLR0913 - one parameter an option
     dump: Dumps,
     *,
     topic: Topics = None,
     partition: Partitions = None,
     level: Level = None,
     engine: Engine = None,
-    format: Format = None,  # noqa: A002 - the option's name
+    log_dir: LogDirs = None,
+    kafka_version: KafkaVersions = None,
+    inter_broker_protocol: Protocols = None,
+    quiet: Quiet = None,
+    format: AdviceFormat = None,  # noqa: A002 - the option's name
+    output: Output = None,
     config: ConfigFile = None,
 ) -> None:
     """Say of every troubled partition who could lead at what cost, what a restart destroys, and what to copy first."""
+    given = {name: value for name, value in locals().items() if name not in ("dump", "config")}
     from auditor.advise import run_advise
 
-    given = {"topic": topic, "partition": partition, "level": level, "engine": engine, "format": format}
-    told, code = run_advise(dump, settings_of(given, config))
-    sys.stdout.write(told)
-    raise SystemExit(int(code))
+    raise SystemExit(int(run_advise(dump, settings_of(given, config))))
 
 
 def salvage(

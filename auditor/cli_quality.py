@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from auditor.cli_options import LogDirs, Topics
+from auditor.cli_options import Dumps, LogDirs, Topics
 
 
 def quality(
-    dump: Annotated[Path, typer.Argument(metavar="DUMP", help="Folder that holds the brokers' log dirs.")],
+    dump: Dumps,
     *,
     output: Annotated[
         Path, typer.Option("--output", metavar="DIR", help="Folder for the pages and the summary.")
@@ -22,4 +22,4 @@ def quality(
     """Hold every table of a dump against what its columns promise: types, ranges, keys, addresses, checksums."""
     from auditor.quality.run import Asked, run_quality
 
-    raise SystemExit(run_quality(Asked(dump=dump, output=output, topic=topic or (), log_dir=log_dir or ())))
+    raise SystemExit(run_quality(Asked(dumps=dump, output=output, topic=topic or (), log_dir=log_dir or ())))

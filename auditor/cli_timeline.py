@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from auditor.cli_options import Dumps
+
 
 def timeline(
-    dump: Annotated[Path, typer.Argument(metavar="DUMP", help="Folder that holds the brokers' log dirs and logs.")],
+    dump: Dumps,
     *,
     topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by its whole name.")],
     partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.")],

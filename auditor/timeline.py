@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ FORMATS: Final = ("terminal", "json")
 
 
 def timeline(
-    dump: Path,
+    dump: Path | Sequence[Path],
     *,
     topic: str,
     partition: int,
@@ -39,11 +39,10 @@ def timeline(
     return _json(drawn) if format == "json" else timeline_text(drawn)
 
 
-def evidence_of(dump: Path, topic: str, partition: int) -> PartitionEvidence:
+def evidence_of(dump: Path | Sequence[Path], topic: str, partition: int) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
-    prepared = prepare(
-        gather([dump]), AuditConfig(topic=(topic,), partition=(partition,), level="quick", engine="local")
-    )
+    given = gather(dump)
+    prepared = prepare(given, AuditConfig(topic=(topic,), partition=(partition,), level="quick", engine="local"))
     facts: dict[str | None, list[Fact]] = {}
     of_clusters: list[Fact] = []
     for unit in prepared.units:
@@ -53,11 +52,11 @@ def evidence_of(dump: Path, topic: str, partition: int) -> PartitionEvidence:
             elif (fact.topic, fact.partition) == (topic, partition):
                 facts.setdefault(fact.cluster_id, []).append(fact)
     if not facts:
-        raise ConfigError(f"{dump}: nothing speaks of {topic}-{partition}")
+        raise ConfigError(f"{given.root}: nothing speaks of {topic}-{partition}")
     if len(facts) > 1:
         clusters = ", ".join(sorted(map(str, facts)))
         raise ConfigError(
-            f"{dump}: {topic}-{partition} is a partition of several clusters ({clusters}): name one's folder"
+            f"{given.root}: {topic}-{partition} is a partition of several clusters ({clusters}): name one's folder"
         )
     cluster, own = next(iter(facts.items()))
     return assemble(own, informed(prepared.surroundings, of_clusters)[cluster])

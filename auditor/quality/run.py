@@ -32,7 +32,7 @@ SUMMARY: Final = "tidemark-quality"
 class Asked:
     """What the user asked for."""
 
-    dump: Path
+    dumps: Sequence[Path]
     output: Path
     topic: Sequence[str] = ()
     log_dir: Sequence[str] = ()
@@ -43,10 +43,11 @@ def run_quality(asked: Asked) -> int:
     config = merge(AuditConfig(), {"topic": list(asked.topic), "log_dir": list(asked.log_dir)})
     _require_input(asked, config)
     _require_output(asked)
-    dump = open_dump(_session(), asked.dump, topics=config.topic, log_dirs=config.log_dir_overrides)
+    dump = open_dump(_session(), asked.dumps, topics=config.topic, log_dirs=config.log_dir_overrides)
     quality = Quality()
     tables = {name: dump.table(name) for name in QUALITY_TABLES}
-    report = assess(quality, tables, dump=asked.dump.resolve().name, topics=config.topic)
+    named = ", ".join(folder.resolve().name for folder in asked.dumps)
+    report = assess(quality, tables, dump=named, topics=config.topic)
     _write(report, quality, asked.output)
     sys.stdout.write(f"{terminal(report)}\npages: {asked.output / DATA_DOCS / 'index.html'}\n")
     return int(report.exit_code)
@@ -63,11 +64,12 @@ def assess(
 
 def _require_input(asked: Asked, config: AuditConfig) -> None:
     """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
-    root = gather(asked.dump).root
+    dump = gather(asked.dumps)
+    root = dump.root
     for broker, path in config.log_dir_overrides:
         if not (root / path).is_dir():
             raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
-    inventory = take_inventory(root, log_dirs=config.log_dir_overrides)
+    inventory = take_inventory(root, log_dirs=config.log_dir_overrides, parts=dump.parts)
     if not inventory.log_dirs:
         raise ConfigError(f"{root}: found no log dir; name one with --log-dir BROKER=PATH")
     unmatched = config.selection.unmatched(inventory)
@@ -78,7 +80,7 @@ def _require_input(asked: Asked, config: AuditConfig) -> None:
 def _require_output(asked: Asked) -> None:
     """Refuse to write into the dump, and over anything that an earlier run of this command has not written."""
     output = asked.output
-    if gather(asked.dump).holds(output):
+    if gather(asked.dumps).holds(output):
         raise ConfigError(f"--output: {output} lies inside the dump, which is never written into")
     if output.exists() and not output.is_dir():
         raise ConfigError(f"--output: {output} is a file; name a folder")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rules.advice import Advice, Candidate, Doomed, Gate, Stretch
+from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
 from rules.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
@@ -17,9 +17,9 @@ from rules.verdict import ReplicaVerdict
 
 __all__ = [
     "Advice", "AuditReport", "Candidate", "ClockOffset", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate",
-    "GroupAtRisk", "Incident", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone", "PlacedAdvice",
-    "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
-    "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
+    "GroupAtRisk", "Incident", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone", "OwedCut",
+    "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome",
+    "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
 ]  # fmt: skip
 
 

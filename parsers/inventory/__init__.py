@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.inventory.enclosure import NotADump, enclose
 from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, ReplicaDir
 from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.segments import LeftOut, PlainSegments, plain_segments
@@ -14,11 +15,13 @@ __all__ = [
     "Inventory",
     "LeftOut",
     "LogDir",
+    "NotADump",
     "PlainSegments",
     "ReplicaDir",
     "ReplicaName",
     "begins_dump_text",
     "broker_of_word",
+    "enclose",
     "parse_file_name",
     "parse_replica_name",
     "plain_segments",

@@ -10,6 +10,7 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
 
+from parsers.inventory import NotADump, enclose
 from parsers.spark.registry import READERS
 from parsers.spark.request import SPLIT_BYTES, TableRequest, to_options
 from parsers.spark.source import FORMAT, DumpSource
@@ -108,7 +109,7 @@ class Dump:
 
 def open_dump(
     spark: SparkSession,
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
     topics: Sequence[str] | None = None,
     log_dirs: Sequence[tuple[int, str]] = (),
@@ -116,17 +117,20 @@ def open_dump(
     payloads: bool = False,
     deep: bool = False,
 ) -> Dump:
-    """The tables of a dump that lies at the same path on the driver and on every executor.
+    """The tables of a dump that lies at the same path on the driver and on every executor: one folder, or several.
 
     `topics` are shell patterns: files of other topics are not opened. `log_dirs` gives folders to brokers, as
     (broker, folder inside the dump). With `deep`, refusals also name sound batches whose records cannot be decoded.
     """
-    folder = Path(path).resolve()
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder}: expected the folder of a dump")
+    folders = [path] if isinstance(path, str | Path) else path
+    try:
+        root, parts = enclose([Path(folder) for folder in folders])
+    except NotADump as refused:
+        raise FileNotFoundError(str(refused)) from refused
     spark.dataSource.register(DumpSource)
     request = TableRequest(
-        path=str(folder),
+        path=str(root.resolve()),
+        parts=parts,
         table="batches",
         topics=tuple(topics or ()),
         log_dirs=tuple(log_dirs),

@@ -21,7 +21,7 @@ def plan(request: TableRequest, wanted: Wanted) -> list[Slice]:
     """The tasks that give all rows of the request whose columns have wanted values, and maybe others."""
     if not Path(request.path).is_dir():
         raise FileNotFoundError(f"{request.path}: expected the folder of a dump on the driver and on every executor")
-    inventory = take_inventory(Path(request.path), log_dirs=request.log_dirs)
+    inventory = take_inventory(Path(request.path), log_dirs=request.log_dirs, parts=request.parts)
     reader = READERS.get(request.table)
     if reader is None:
         return []

@@ -30,6 +30,8 @@ class TableRequest:
     topics: tuple[str, ...] = ()
     """Shell patterns; none admits every topic."""
     log_dirs: tuple[tuple[int, str], ...] = ()
+    parts: tuple[str, ...] = ()
+    """Folders under the path that are the dump; none means all of it."""
     split_bytes: int = SPLIT_BYTES
     columns: tuple[str, ...] = ()
     """Columns of the result, in order; none means all."""
@@ -80,6 +82,7 @@ def to_options(request: TableRequest) -> dict[str, str]:
         "table": request.table,
         "topics": ",".join(request.topics),
         "logDirs": json.dumps(request.log_dirs),
+        "parts": json.dumps(request.parts),
         "splitBytes": str(request.split_bytes),
         "columns": ",".join(request.columns),
         "payloads": json.dumps(request.payloads),
@@ -97,6 +100,7 @@ def from_options(options: Mapping[str, str]) -> TableRequest:
         table=options.get("table", ""),
         topics=_list(options.get("topics")),
         log_dirs=tuple((int(broker), str(folder)) for broker, folder in json.loads(options.get("logDirs") or "[]")),
+        parts=tuple(json.loads(options.get("parts") or "[]")),
         split_bytes=int(options.get("splitBytes") or SPLIT_BYTES),
         columns=_list(options.get("columns")),
         payloads=options.get("payloads") == "true",

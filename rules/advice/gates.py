@@ -70,8 +70,8 @@ def _election(candidate: Candidate, absent: Sequence[int]) -> tuple[Going, str]:
     if candidate.damage:
         return "no-go", f"its log is damaged: {'; '.join(candidate.damage)}"
     if absent:
-        brokers = ", ".join(map(str, absent))
-        return "unknown", f"brokers {brokers} are assigned and not in this dump: they may hold more"
+        who = f"broker {absent[0]} is" if len(absent) == 1 else f"brokers {', '.join(map(str, absent))} are"
+        return "unknown", f"{who} assigned and not in this dump, and may hold more"
     return "go", "no other replica here holds anything that somebody was told is written and it lacks"
 
 
@@ -83,7 +83,12 @@ _OUTCOME = {
 
 
 def _named(stretches: Iterable[Stretch | Survivor]) -> str:
-    return ", ".join(f"[{s.start_offset}, {s.end_offset}) of epoch {s.epoch}" for s in stretches)
+    return ", ".join(f"[{s.start_offset}, {s.end_offset}){_of_epoch(s.epoch)}" for s in stretches)
+
+
+def _of_epoch(epoch: int) -> str:
+    """Formats 0 and 1 carry none."""
+    return f" of epoch {epoch}" if epoch >= 0 else ""
 
 
 def _versions(evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate]) -> Gate:

@@ -60,7 +60,7 @@ class Candidate:
     stopped_in_order: bool
     """Whether its broker left a clean-shutdown marker; without one the tail is recovered, or was copied live."""
     lacks: tuple[Stretch, ...]
-    """Committed or acknowledged records on other replicas that go when it leads."""
+    """Committed or acknowledged records on other replicas that are cut, or that nobody is served, when it leads."""
     cuts: tuple[OwedCut, ...]
 
 
@@ -101,5 +101,7 @@ class Advice:
     """Whom the epoch protocol would let the others follow; several where the disks cannot tell."""
     candidates: tuple[Candidate, ...]
     """Best first."""
+    release: tuple[int, ...]
+    """The lowest Kafka release among its brokers, whose tools are to be used; empty where no log tells."""
     doomed: tuple[Doomed, ...]
     gates: tuple[Gate, ...]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rules.advice.cuts import held_alike, merged, owed_cuts
+from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss import Loss
 from rules.protocol.offsets import without
+from rules.protocol.versions import parse_kafka_version
 from rules.survivors import Survivor, copies, survivors
 
 Cuts = Mapping[tuple[str, str], OwedCut]
@@ -23,7 +24,7 @@ def advise(evidence: PartitionEvidence, losses: Sequence[Loss] = ()) -> tuple[Ad
 def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequence[Loss]) -> Advice:
     leaders = tuple(replica for replica in replicas if replica in evidence.presumed_leaders)
     cuts = owed_cuts(replicas, evidence)
-    candidates = tuple(sorted((_candidate(replica, cuts) for replica in replicas), key=_rank))
+    candidates = tuple(sorted((_candidate(replica, cuts, evidence) for replica in replicas), key=_rank))
     doomed = tuple(_doomed(replicas, leaders, cuts, evidence))
     assignment = _assignment(evidence, replicas)
     absent = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
@@ -33,13 +34,22 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
         absent=absent,
         leaders=tuple(leader.broker for leader in leaders),
         candidates=candidates,
+        release=_release(evidence, replicas),
         doomed=doomed,
         gates=tuple(gates(evidence, replicas, candidates, doomed, absent, losses)),
     )
 
 
-def _candidate(replica: Replica, owed: Cuts) -> Candidate:
+def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:
+    brokers = {replica.broker for replica in replicas}
+    told = (version.binary for version in evidence.versions if version.broker in brokers)
+    known = [parsed for binary in told if binary is not None and (parsed := parse_kafka_version(binary)) is not None]
+    return tuple(min(known).release) if known else ()
+
+
+def _candidate(replica: Replica, owed: Cuts, evidence: PartitionEvidence) -> Candidate:
     cuts = tuple(cut for (_, leader), cut in owed.items() if leader == replica.path)
+    missed = [*(stretch for cut in cuts for stretch in cut.gone), *_unserved(replica, cuts, evidence)]
     return Candidate(
         broker=replica.broker,
         path=replica.path,
@@ -47,9 +57,22 @@ def _candidate(replica: Replica, owed: Cuts) -> Candidate:
         log_end_offset=replica.log_end_offset,
         damage=tuple(_damage(replica)),
         stopped_in_order=replica.clean_shutdown is not None,
-        lacks=merged(stretch for cut in cuts for stretch in cut.gone if stretch.told_of),
+        lacks=merged(stretch for stretch in missed if stretch.told_of),
         cuts=cuts,
     )
+
+
+def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvidence) -> Iterator[Stretch]:
+    """What a follower keeps although the leader holds other records there: nobody reads it from the leader."""
+    kept = {cut.follower: cut.cut_to for cut in cuts}
+    for difference in evidence.differences:
+        for other in (difference.left, difference.right):
+            end = min(difference.end_offset, kept.get(other.broker, 0))
+            if leader in (difference.left, difference.right) and other is not leader:
+                for run in other.log.epochs:
+                    low, high = max(run.start_offset, difference.start_offset), min(run.end_offset, end)
+                    if low < high:
+                        yield stretch_of(other, run.epoch, low, high, evidence)
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int, bool, int]:
@@ -66,18 +89,22 @@ def _rank(candidate: Candidate) -> tuple[int, int, int, bool, int]:
 def _damage(replica: Replica) -> Iterator[str]:
     log = replica.log
     if log.checksum_fault_count:
-        yield f"{log.checksum_fault_count} batches fail their checksum"
+        yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
     holes = sum(unread.kind not in ("zero_tail", "torn_tail") for unread in log.unread)
     if holes:
-        yield f"{holes} stretches cannot be read"
+        yield _count(holes, "stretch cannot be read", "stretches cannot be read")
     if log.header_fault_count:
-        yield f"{log.header_fault_count} batch headers contradict themselves"
+        yield _count(log.header_fault_count, "batch header contradicts itself", "batch headers contradict themselves")
     if log.overlap_count:
-        yield f"offsets overlap in {log.overlap_count} places"
+        yield f"offsets overlap in {_count(log.overlap_count, 'place', 'places')}"
     if log.gap_count and not replica.cleaned:
-        yield f"{log.gap_offsets} offsets are missing"
+        yield _count(log.gap_offsets, "offset is missing", "offsets are missing")
     if log.undecodable_count:
-        yield f"{log.undecodable_count} batches cannot be decoded"
+        yield _count(log.undecodable_count, "batch cannot be decoded", "batches cannot be decoded")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _doomed(

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,12 +50,12 @@ class Run:
         return {str(page.relative_to(self.output)): page.read_text() for page in self.output.rglob("*.html")}
 
 
-def run(dump: Path, output: Path, *words: str) -> Run:
+def run(dump: Path | Sequence[Path], output: Path, *words: str) -> Run:
     from auditor.cli import app
 
     stdout = io.StringIO()
     with contextlib.redirect_stdout(stdout), pytest.raises(SystemExit) as ended:
-        app(["quality", str(dump), "--output", str(output), *words])
+        app(["quality", *map(str, [dump] if isinstance(dump, Path) else dump), "--output", str(output), *words])
     return Run(code=int(ended.value.code or 0), stdout=stdout.getvalue(), output=output)
 
 
@@ -67,12 +67,12 @@ def bit_rot(spark: SparkSession, sample: Callable[[str], Path], tmp_path_factory
 
 @pytest.fixture(scope="module")
 def clean(spark: SparkSession, sample: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Two clusters in one tree: a single run looks at both."""
+    """Two clusters, a folder each, beside a third that was not given: a single run looks at both."""
     assert spark is not None
     folder = tmp_path_factory.mktemp("clean")
-    for name in ("clean_1_1", "recreated_topic"):
+    for name in ("clean_1_1", "recreated_topic", "bit_rot_payload"):
         shutil.copytree(sample(name), folder / "dump" / name)
-    return run(folder / "dump", folder / "quality")
+    return run([folder / "dump" / "recreated_topic", folder / "dump" / "clean_1_1"], folder / "quality")
 
 
 def test_a_flipped_bit_fails_its_expectation_and_no_other(bit_rot: Run) -> None:
@@ -91,6 +91,9 @@ def test_clean_recordings_meet_every_expectation(clean: Run) -> None:
     rows = {table["table"]: table["rows"] for table in clean.summary["tables"]}
     assert min(rows[name] for name in ("sources", "batches", "epochs", "checkpoints", "producers", "indexes")) > 0
     assert rows["refusals"] == 0
+    given = [clean.output.parent / "dump" / name for name in ("clean_1_1", "recreated_topic")]
+    assert rows["sources"] == sum(path.is_file() for folder in given for path in folder.rglob("*"))
+    assert clean.summary["dump"] == "recreated_topic, clean_1_1"
 
 
 def test_what_was_planned_was_evaluated(clean: Run) -> None:

@@ -44,7 +44,7 @@ def test_candidates_rank_by_epoch_then_log_end() -> None:
 def test_equal_logs_rank_by_health_and_by_how_the_broker_stopped() -> None:
     told = advice_on("broker 1 0000! | ; hw 4\nbroker 2 00000| ; unclean\nbroker 3 00000|\n".replace("! |", "!|"))
     assert [c.broker for c in told.candidates] == [3, 2, 1]
-    assert "1 batches fail their checksum" in candidate(told, 1).damage
+    assert "1 batch fails its checksum" in candidate(told, 1).damage
     assert not candidate(told, 2).stopped_in_order
 
 
@@ -123,6 +123,8 @@ def test_records_that_differ_below_the_cut_are_no_equal_outcome() -> None:
     told = advice_on(NEW + "broker 1 001a1a|\nbroker 2 001b1b|\n")
     assert {cut.then for c in told.candidates for cut in c.cuts} == {"diverges"}
     assert gate(told, "elect broker 1").going == "no-go"
+    (unserved,) = candidate(told, 1).lacks
+    assert (unserved.epoch, unserved.start_offset, unserved.end_offset) == (1, 2, 4), "broker 2's own, which it keeps"
 
 
 def test_a_barred_restart_bars_the_rolling_one() -> None:

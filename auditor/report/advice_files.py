@@ -1,0 +1,67 @@
+"""The files and commands that carry out an advice, for a person to review: those of the release that brokers run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from auditor.report.model import PlacedAdvice
+
+Json = dict[str, object]
+LEADER_ELECTION_SINCE: Final = (2, 4)
+"""kafka-leader-election took the place of kafka-preferred-replica-election, and can elect uncleanly."""
+REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
+"""kafka-reassign-partitions asked ZooKeeper before."""
+
+
+def election(placed: PlacedAdvice) -> Json:
+    """The file that kafka-leader-election takes, and kafka-preferred-replica-election before it."""
+    return {"partitions": [{"topic": placed.topic, "partition": placed.partition}]}
+
+
+def reassignment(placed: PlacedAdvice, leader: int) -> Json:
+    """The file that kafka-reassign-partitions takes, with the leader to be as the first replica."""
+    others = [broker for broker in placed.advice.assignment if broker != leader]
+    moved = {"topic": placed.topic, "partition": placed.partition, "replicas": [leader, *others]}
+    return {"version": 1, "partitions": [moved]}
+
+
+def commands(placed: PlacedAdvice) -> Iterator[str]:
+    """What would be typed, and the files; lines that are to be copied are never wrapped."""
+    if not placed.advice.candidates:
+        return
+    best = placed.advice.candidates[0].broker
+    release = placed.advice.release
+    yield f"For your review; nothing was run. {_for(release)}"
+    yield f"  put broker {best} first in the assignment:"
+    where = "--bootstrap-server HOST:PORT" if _since(release, REASSIGNS_BY_BROKERS_SINCE) else "--zookeeper HOST:PORT"
+    yield f"  kafka-reassign-partitions {where} --execute --reassignment-json-file reassignment.json"
+    yield f"    reassignment.json  {json.dumps(reassignment(placed, best))}"
+    yield from _election(placed, best)
+
+
+def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
+    if _since(placed.advice.release, LEADER_ELECTION_SINCE):
+        tool = "kafka-leader-election --bootstrap-server HOST:PORT"
+        yield f"  where broker {best} is in sync, without loss:"
+        yield f"  {tool} --election-type preferred --path-to-json-file election.json"
+        yield "  where no replica in sync runs; it elects the first of the assignment that runs, not the best one:"
+        yield f"  {tool} --election-type unclean --path-to-json-file election.json"
+    else:
+        yield f"  where broker {best} is in sync, without loss:"
+        yield "  kafka-preferred-replica-election --zookeeper HOST:PORT --path-to-json-file election.json"
+        yield "  where no replica in sync runs, this release elects uncleanly only by the topic's setting"
+        yield "  unclean.leader.election.enable=true: the first of the assignment that runs; take it back afterwards"
+    yield f"    election.json      {json.dumps(election(placed))}"
+
+
+def _since(release: tuple[int, ...], first: tuple[int, int]) -> bool:
+    """Whether the brokers are new enough; an unknown release is taken for a new one, and said to be."""
+    return not release or release[:2] >= first
+
+
+def _for(release: tuple[int, ...]) -> str:
+    if not release:
+        return "No log tells the brokers' release: this is for 2.6 and newer."
+    return f"These are the tools of Kafka {'.'.join(map(str, release[:3]))}."

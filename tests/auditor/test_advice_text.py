@@ -1,0 +1,84 @@
+"""The advice as it is printed: by the tools of the release, each gate once, and nothing that is to be copied broken."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from dumps_at_hand import SAMPLES
+from lost_records import unclean
+
+from auditor.advise import run_advise
+from auditor.audit import audit
+from auditor.config import AuditConfig, ConfigError
+from auditor.report.advice import text
+from auditor.report.model import PlacedAdvice
+from tests.lab.sample_reports import report_on
+
+
+def advice_on(case: str) -> PlacedAdvice:
+    (placed,) = report_on(SAMPLES / case).advice
+    return placed
+
+
+@pytest.mark.parametrize(
+    ("case", "release", "said", "unsaid"),
+    [
+        ("lost_pages_hw", (1, 1, 1), "kafka-preferred-replica-election --zookeeper", "kafka-leader-election"),
+        ("lost_pages_hw", (1, 1, 1), "kafka-reassign-partitions --zookeeper", "--bootstrap-server"),
+        ("unclean_4x", (4, 3, 0), "kafka-leader-election --bootstrap-server", "--zookeeper"),
+        ("unclean_4x", (4, 3, 0), "kafka-reassign-partitions --bootstrap-server", "preferred-replica"),
+    ],
+)
+def test_the_commands_are_those_of_the_release(case: str, release: tuple[int, ...], said: str, unsaid: str) -> None:
+    placed = advice_on(case)
+    assert placed.advice.release[:3] == release
+    told = text([placed])
+    assert said in told
+    assert unsaid not in told
+
+
+@pytest.mark.parametrize(
+    ("release", "zookeeper"), [((2, 4, 0), True), ((2, 5, 1), True), ((2, 6, 0), False), ((), False)]
+)
+def test_between_the_releases_each_tool_has_its_own_first_one(release: tuple[int, ...], zookeeper: bool) -> None:
+    placed = advice_on("unclean_4x")
+    told = text([replace(placed, advice=replace(placed.advice, release=release))])
+    assert "kafka-leader-election --bootstrap-server" in told
+    assert ("kafka-reassign-partitions --zookeeper" in told) == zookeeper
+
+
+def test_files_are_one_line_each_and_whole() -> None:
+    placed = advice_on("unclean_4x")
+    lines = text([replace(placed, topic="t" * 200)]).splitlines()
+    files = [json.loads(line.split(maxsplit=1)[1]) for line in lines if ".json  " in line]
+    assert [sorted(file) for file in files] == [["partitions", "version"], ["partitions"]]
+    assert all(file["partitions"][0]["topic"] == "t" * 200 for file in files)
+
+
+def test_what_is_said_of_several_brokers_is_said_once() -> None:
+    told = text([advice_on("unclean_4x")])
+    assert told.count("nothing that it holds is cut when it follows") == 1
+    assert "GO      restart any of brokers 1, 2, 3: nothing that it holds" in told
+
+
+def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica", logs=True)
+    told = text(audit(dump, AuditConfig(engine="local", topic=("pay",))).advice)
+    place = told.index("Before you restart anything")
+    assert "broker 1: [100, 150) of epoch 0, committed [100, 150); the last copy in this dump" in told[place:]
+    assert "copy now: broker-1/data/pay-0/00000000000000000000.log bytes [" in told[place:]
+    assert "NO-GO   restart broker 1: its return destroys the last copy" in told
+
+
+def test_the_advice_goes_to_a_file_and_never_into_the_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = SAMPLES / "lost_pages_hw" / "dump"
+    target = tmp_path / "advice.json"
+    assert run_advise([dump], AuditConfig(engine="local", format="json", output=str(target), quiet=True)) == 1
+    assert json.loads(target.read_text(encoding="utf-8"))["partitions"][0]["release"] == [1, 1, 1, 0]
+    assert capsys.readouterr().out == ""
+    with pytest.raises(ConfigError, match="inside the dump"):
+        run_advise([dump], AuditConfig(engine="local", output=str(dump / "advice"), quiet=True))
+    assert not (dump / "advice").exists()
