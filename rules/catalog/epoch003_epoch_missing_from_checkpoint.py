@@ -60,8 +60,9 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
                 brokers=(replica.broker,),
             )
             continue
+        starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         for run in missing:
-            yield _violation(replica, run)
+            yield _violation(replica, run, starts_move=starts_move)
 
 
 def _lacks(replica: Replica, run: EpochRun) -> bool:
@@ -73,11 +74,11 @@ def _lacks(replica: Replica, run: EpochRun) -> bool:
     return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
 
 
-def _violation(replica: Replica, run: EpochRun) -> Violation:
+def _violation(replica: Replica, run: EpochRun, *, starts_move: bool) -> Violation:
     file = replica.epoch_file
     start = max(run.start_offset, replica.log_start_offset)
     covered = min((e.start_offset for e in file.entries if e.epoch == run.epoch), default=run.end_offset)
-    doubtful = _may_be_of_another_moment(replica, run, covered)
+    doubtful = _may_be_of_another_moment(replica, run, covered, starts_move=starts_move)
     role = "the leader-epoch-checkpoint that lacks the epoch"
     return Violation(
         brokers=(replica.broker,),
@@ -99,8 +100,11 @@ def _violation(replica: Replica, run: EpochRun) -> Violation:
     )
 
 
-def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int) -> bool:
-    """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer."""
+def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int, *, starts_move: bool) -> bool:
+    """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer.
+
+    When the log start moves, the file is cut at once, the log start on disk follows within a minute.
+    """
     if replica.clean_shutdown is not None:
         return False
     if not replica.epoch_file.entries:
@@ -108,7 +112,8 @@ def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int) -> 
     newest = max(entry.epoch for entry in replica.epoch_file.entries)
     first = replica.epoch_file.entries[0]
     moved = covered < run.end_offset and first.epoch == run.epoch and run.start_offset <= replica.log_start_offset
-    return run.epoch > newest or moved
+    cut = starts_move and run.start_offset < first.start_offset and run.epoch <= first.epoch
+    return run.epoch > newest or moved or cut
 
 
 def _signature(replica: Replica, run: EpochRun) -> str:
