@@ -11,6 +11,7 @@ from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
 from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
+from rules.lineage import KeptOlder, batch_end, epoch_held, openings_on_older_records
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import ClockOffset, Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
 from rules.replica import (
@@ -41,6 +42,7 @@ __all__ = [
     "EpochFile",
     "GroupCommit",
     "IndexFault",
+    "KeptOlder",
     "LeaderChange",
     "LeaderRow",
     "Leftover",
@@ -56,13 +58,16 @@ __all__ = [
     "Span",
     "Told",
     "Uncompared",
+    "batch_end",
     "committed",
     "cuts",
+    "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
     "leader_changes",
     "leaders_by_epoch",
     "openings_below_committed",
+    "openings_on_older_records",
     "partition_states",
     "same_topic",
     "translated",

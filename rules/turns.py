@@ -102,9 +102,11 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
     known: dict[str, Moment] = {}
     role: dict[str, Moment] = {}
     for moment in moments:
-        if moment.broker is None or moment.clock != f"broker {moment.broker}":
+        # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
+        ordered = moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
+        if not ordered and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
             continue
-        if moment.kind in ROLE_KINDS:
+        if moment.kind in ROLE_KINDS or ordered:
             # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
             repeated = moment.term == moment.epoch and moment.clock in role
             former = role[moment.clock].term if repeated else moment.term

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import Moment, PartitionEvidence, epoch_starts
+from rules.evidence import Moment, PartitionEvidence, batch_end, epoch_held, epoch_starts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,8 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Produce, BrokerEvent),
     law="NoCommittedRecordLost",
-    message="broker {leader} acknowledged records [{start_offset}, {end_offset}) of epoch {epoch} ({acks}), and broker"
-    " {successor} opened epoch {next_epoch} at {start_offset}",
+    message="broker {leader} acknowledged records [{start_offset}, {end_offset}) of epoch {epoch} ({acks}), and {instead}",
     implied_by=("LEAD001", "LEAD002"),
 )
 def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -26,8 +25,9 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
     Proves
     ------
-    Records whose producers were answered without error are not in the log. The end of the range is the old leader's
-    log end where a log tells it, else the last acknowledged batch's first offset and one.
+    Records whose producers were answered without error are not in the log: that of the last leader where its disk is
+    at hand, else that of the next one. The end of the range is the old leader's log end where a log tells it, else the
+    next batch boundary known after the last acknowledged record.
 
     Undecided when
     --------------
@@ -54,9 +54,16 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
         following = next((starts[later] for later in sorted(starts) if later > epoch), None)
         if following is None or following.offset is None:
             continue
-        answers = [m for m in evidence.moments if _acknowledged(m, epoch) and (m.offset or 0) >= following.offset]
+        answers = [m for m in evidence.moments if _acknowledged(m, epoch) and _missing(m, epoch, following, evidence)]
         if answers:
             yield _violation(evidence, opening, following, answers)
+
+
+def _missing(answer: Moment, epoch: int, following: Moment, evidence: PartitionEvidence) -> bool:
+    """Whether the record is gone: by the last leader's own log, which may have come back with it, else by the next opening."""
+    last = evidence.leader_at_the_end
+    held = None if last is None else epoch_held(last, answer.offset or 0)
+    return (answer.offset or 0) >= (following.offset or 0) if held is None else held != epoch
 
 
 def _acknowledged(moment: Moment, epoch: int) -> bool:
@@ -71,11 +78,14 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
         if m.kind in ("follower-starts", "log-loaded") and m.broker == opening.broker and m.term == opening.epoch
         if (end := m.offset if m.end_offset is None else m.end_offset) is not None
     ]
-    last = max((m.offset or 0) for m in answers) + 1
+    last = batch_end(max(m.offset or 0 for m in answers), opening.epoch or 0, evidence.moments, evidence.replicas)
     everyone = any(m.acks == -1 for m in answers)
+    start = min(m.offset or 0 for m in answers)
+    opened = f"broker {following.broker} opened epoch {following.epoch} at {following.offset}"
+    held = evidence.leader_at_the_end and epoch_held(evidence.leader_at_the_end, start)
     return Violation(
         brokers=() if opening.broker is None else (opening.broker,),
-        start_offset=following.offset,
+        start_offset=start if (following.offset or 0) > start else following.offset,
         end_offset=max([last, *ends]),
         severity=Severity.CRITICAL if everyone else Severity.HIGH,
         facts={
@@ -84,6 +94,7 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
             "acks": "acks=all" if everyone else "acks=1",
             "successor": following.broker,
             "next_epoch": following.epoch,
+            "instead": opened if (following.offset or 0) <= start else f"epoch {held}'s records stand there now",
             "answers": len(answers),
         },
         exhibits=(

@@ -1,11 +1,11 @@
-"""LEAD001: a leader opened its epoch below records that were committed."""
+"""LEAD001: a leader opened its epoch without records that were committed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, Produce
-from rules.evidence import PartitionEvidence, openings_below_committed
+from rules.evidence import PartitionEvidence, openings_below_committed, openings_on_older_records
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,12 +15,11 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce),
     law="LeaderCompleteness",
-    message="broker {leader} opened epoch {epoch} at offset {start_offset}, below the {end_offset} that was committed:"
-    " {because}",
+    message="broker {leader} opened epoch {epoch} {instead} {end_offset} that was committed: {because}",
     implied_by=("LEAD002", "LEO001"),
 )
 def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A leader opened its epoch below what was committed before.
+    """A leader opened its epoch without records that were committed.
 
     Proves
     ------
@@ -28,7 +27,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
 
     Undecided when
     --------------
-    No log tells at which offset an epoch opened, or no trace, log or answer tells a high watermark before it.
+    No log tells at which offset an epoch opened, or no trace, log or answer tells a high watermark before it. That its
+    log was long enough and held an older epoch's records shows only while its own disk holds them still.
 
     Upheld
     ------
@@ -56,9 +56,29 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "epoch": lost.epoch,
                 "because": lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
+                "instead": f"at offset {lost.start_offset}, below the",
             },
             exhibits=(
                 Exhibit(span=lost.opening.span, role="the leader opens its epoch"),
                 Exhibit(span=lost.committed.moment.span, role="the proof of what was committed"),
+            ),
+        )
+    for kept in openings_on_older_records(evidence.moments, evidence.current):
+        yield Violation(
+            brokers=(kept.leader,),
+            start_offset=kept.start_offset,
+            end_offset=kept.end_offset,
+            facts={
+                "leader": kept.leader,
+                "epoch": kept.epoch,
+                "because": kept.committed.because,
+                "committed_in_epoch": kept.committed.term,
+                "instead": f"with epoch {kept.held_epoch}'s records from {kept.start_offset} on, not those of epoch"
+                f" {kept.committed.term} up to the",
+            },
+            exhibits=(
+                Exhibit(span=kept.opening.span, role="the leader opens its epoch"),
+                Exhibit(span=kept.held, role="what its log holds there"),
+                Exhibit(span=kept.committed.moment.span, role="the proof of what was committed"),
             ),
         )

@@ -110,7 +110,9 @@ def _time(statement: InForce) -> int | None:
 
 def _own(reign: Reign, moments: Sequence[Moment]) -> Iterator[InForce]:
     own = [m for m in moments if m.clock == reign.clock]
-    starts = {m.epoch: m.time for m in own if m.kind == "leader-starts" and m.epoch in reign.epochs}
+    # Of an epoch that was opened again after a restart the first time counts.
+    opened = (m for m in reversed(own) if m.kind == "leader-starts" and m.epoch in reign.epochs)
+    starts = {m.epoch: m.time for m in opened}
     first: dict[int | None, int | None] = {}
     for m in moments:
         if m.kind == "leadership" and m.partition_epoch is not None:

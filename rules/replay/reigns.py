@@ -82,7 +82,11 @@ def _goes_on(moments: Sequence[Moment], leaders: dict[int, int], before: int, ep
     if leaders[before] != leader:
         return False
     own = [m for m in moments if m.clock == f"broker {leader}" and m.kind in (*ROLE_KINDS, "log-loaded")]
-    opened = {m.epoch: index for index, m in enumerate(own) if m.kind == "leader-starts"}
+    opened: dict[int | None, int] = {}
+    for index, m in enumerate(own):
+        if m.kind == "leader-starts":
+            # After a restart a broker may open the epoch again that it led before: what counts is the first time.
+            opened.setdefault(m.epoch, index)
     if before not in opened or epoch not in opened:
         return False
     return all(m.kind == "leader-starts" for m in own[opened[before] : opened[epoch]])
@@ -93,7 +97,8 @@ def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], repl
     opening = next((m for m in own if m.kind == "leader-starts" and m.epoch == epochs[0]), None)
     start, why = _start(opening, epochs[0], replicas)
     end, end_why = _end(leader, epochs[-1], own, moments, replicas)
-    rows = tuple(m for m in own if m.kind in ANSWERED and m.witness == leader and m.term in epochs)
+    led = _until_restart(own, epochs)
+    rows = tuple(m for m in led if m.kind in ANSWERED and m.witness == leader and m.term in epochs)
     return Reign(
         leader=leader,
         epochs=epochs,
@@ -105,6 +110,13 @@ def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], repl
         end_because=end_why,
         follower_ends=_follower_ends(epochs, moments),
     )
+
+
+def _until_restart(own: Sequence[Moment], epochs: tuple[int, ...]) -> Sequence[Moment]:
+    """What the leader said before it was started again in the same epoch: its log may be another after that."""
+    opened = next((i for i, m in enumerate(own) if m.kind == "leader-starts" and m.epoch in epochs), len(own))
+    loaded = next((i for i in range(opened, len(own)) if own[i].kind == "log-loaded"), len(own))
+    return own[:loaded]
 
 
 def _follower_ends(epochs: tuple[int, ...], moments: Sequence[Moment]) -> dict[int, int]:
@@ -139,7 +151,7 @@ def _end(
 ) -> tuple[int | None, str]:
     """The log end that the reign left, where nothing can have been lost before it was told."""
     after = [m for m in own if m.kind in (*ROLE_KINDS, "log-loaded", "log-reset", "truncated")]
-    opened = max((i for i, m in enumerate(after) if m.kind == "leader-starts" and m.epoch == epoch), default=None)
+    opened = next((i for i, m in enumerate(after) if m.kind == "leader-starts" and m.epoch == epoch), None)
     if opened is None:
         return None, ""
     following = next(iter(after[opened + 1 :]), None)

@@ -123,3 +123,44 @@ t3 fetch 2@6 from 1 hw=4
 )
 def test_a_high_watermark_is_late_only_against_everyone_counted(history: str, said: list[Said]) -> None:
     assert violations("HW006", "kafka 1 3.9.1" + STALLED + history) == said
+
+
+CAME_BACK = """
+broker 1 00 11 33|
+broker 2 00 11 33|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 leads 1 epoch 1 at 2 hw 2 isr 1
+t3 acks 1 at 2 acks=all
+t4 leads 2 epoch 2 at 2 hw 2 isr 2
+t5 acks 2 at 2 acks=all
+t6 leads 1 epoch 3 at 4 hw 4 isr 1
+"""
+
+
+def test_a_leader_that_comes_back_with_its_own_records_lacks_those_of_the_term_between() -> None:
+    assert ((1,), 2, 3, "certain") in violations("LEAD001", CAME_BACK)
+    # With the records of the term between, nothing is lacking.
+    assert all(said[0] != (1,) for said in violations("LEAD001", CAME_BACK.replace("11", "22")))
+
+
+def test_acknowledged_records_are_missing_where_the_last_leader_does_not_hold_them() -> None:
+    assert violations("ACK001", CAME_BACK) == [((2,), 2, 3, "certain")]
+    assert violations("ACK001", CAME_BACK.replace("11", "22")) == [((1,), 2, 3, "certain")]
+
+
+RESTARTED = """
+broker 1 0000 33|
+broker 2 0000 33|
+t1 leads 1 epoch 2 at 4 hw 4 isr 1,2
+t2 fetch 2@4 from 1 hw=4
+t3 acks 1 at 4 acks=all
+t4 fetch 2@6 from 1 hw=6
+t5 loads 1 at 4
+t6 leads 1 epoch 2 at 4 hw 4 isr 1
+t7 leads 1 epoch 3 at 4 hw 4 isr 1
+"""
+
+
+def test_a_leader_started_again_in_its_own_epoch_is_judged_by_what_it_had_before() -> None:
+    assert violations("HW003", RESTARTED) == violations("HW002", RESTARTED) == []
+    assert violations("LEAD001", RESTARTED) == [((1,), 4, 6, "certain")]

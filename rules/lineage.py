@@ -1,0 +1,105 @@
+"""Whose records a log goes on from: what a new leader already held at the offsets that it did not have to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from parsers.provenance import Span
+from rules.facts import EpochRun
+from rules.history import ROLE_KINDS, Committed, Moment, committed, epoch_starts, openings_below_committed
+from rules.replica import Replica
+from rules.turns import cuts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptOlder:
+    """A leader opened its epoch on records of an older epoch, where committed ones of a newer epoch belonged."""
+
+    epoch: int
+    leader: int
+    start_offset: int
+    end_offset: int
+    held_epoch: int
+    held: Span
+    committed: Committed
+    opening: Moment
+
+
+def openings_on_older_records(moments: Sequence[Moment], replicas: Sequence[Replica]) -> Iterator[KeptOlder]:
+    """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
+
+    The offset at which it opened does not show it: only its log does, as long as it holds what it held then.
+    """
+    starts = epoch_starts(moments)
+    proofs = [proof for proof in committed(moments) if _learnt_in_its_term(proof, moments)]
+    voided = [lost.epoch for lost in openings_below_committed(moments)]
+    told: set[int] = set()
+    for epoch in sorted(starts):
+        leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
+        void_below = max((lost for lost in voided if lost <= epoch), default=-1)
+        for term in sorted({proof.term for proof in proofs if void_below <= proof.term < epoch} - told):
+            best = max((proof for proof in proofs if proof.term == term), key=lambda proof: proof.end_offset)
+            found = leader and _kept(leader, starts[epoch], starts.get(term), best)
+            if found and not _cut_since(found, moments):
+                told.add(term)
+                yield found
+
+
+def _learnt_in_its_term(proof: Committed, moments: Sequence[Moment]) -> bool:
+    """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
+    own = proof.moment
+    return own.kind in ("produced", "fetched", "consumed") or any(
+        m.clock == own.clock and m.kind in ROLE_KINDS and m.epoch == proof.term for m in moments
+    )
+
+
+def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Committed) -> KeptOlder | None:
+    if former is None or former.offset is None or opening.offset is None or opening.epoch is None or leader.cleaned:
+        return None
+    first, last = former.offset, min(proof.end_offset, opening.offset)
+    for run in leader.log.epochs:
+        start, end = max(first, run.start_offset), min(last, run.end_offset)
+        if 0 <= run.epoch < proof.term and start < end and leader.holds(start, end):
+            return KeptOlder(
+                epoch=opening.epoch,
+                leader=leader.broker,
+                start_offset=start,
+                end_offset=end,
+                held_epoch=run.epoch,
+                held=run.first,
+                committed=proof,
+                opening=opening,
+            )
+    return None
+
+
+def _cut_since(found: KeptOlder, moments: Sequence[Moment]) -> bool:
+    """Whether the leader cut its log there after it opened, so that what it holds may be of later."""
+    return any(
+        cut.broker == found.leader and cut.offset < found.end_offset and (cut.epoch is None or cut.epoch > found.epoch)
+        for cut in cuts(moments)
+    )
+
+
+def epoch_held(replica: Replica, offset: int) -> int | None:
+    """Epoch of the batch that holds an offset; null where no batch without fault does."""
+    if replica.cleaned or not replica.holds(offset, offset + 1):
+        return None
+    covering: Iterator[EpochRun] = (r for r in replica.log.epochs if r.start_offset <= offset < r.end_offset)
+    return next((run.epoch for run in covering), None)
+
+
+def batch_end(base_offset: int, epoch: int, moments: Sequence[Moment], replicas: Sequence[Replica]) -> int:
+    """Where the batch ended whose first record an answer to a producer names: the next boundary known of the epoch.
+
+    Other answers, positions that followers asked for, log ends and the disks' own batches stand at boundaries.
+    """
+    said = [m.end_offset if m.offset is None else m.offset for m in moments if m.term == epoch and _at_boundary(m)]
+    said += [run.end_offset for replica in replicas for run in replica.log.epochs if run.epoch == epoch]
+    return min((offset for offset in said if offset is not None and offset > base_offset), default=base_offset + 1)
+
+
+def _at_boundary(moment: Moment) -> bool:
+    own = moment.kind in ("follower-starts", "log-loaded")
+    return own or (moment.kind in ("fetched", "produced") and moment.error == 0 and not moment.doubtful)
