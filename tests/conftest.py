@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import settings
 
+from tests.lab.effort import WHOLE
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -21,14 +24,18 @@ SAMPLE_NAMES: Final = sorted(path.parent.name for path in SAMPLE_LOGS.glob("*/du
 # A law may be slow on a busy machine and still hold; in CI the same cases every time, elsewhere new ones.
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+LAWS_HERE: Final = "ci" if os.environ.get("CI") else "here"
+settings.load_profile(LAWS_HERE)
+settings.register_profile("fast", settings.get_profile(LAWS_HERE), max_examples=WHOLE // 4)
 
 SLOWNESS: Final = ("spark", "kafka")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed of the laws ourselves, so that it can be printed before anything fails."""
+    """Choose the seed of the laws ourselves, so that it can be printed before anything fails, and their effort."""
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("fast")
     if config.getoption("hypothesis_seed", None) is None and not settings().derandomize:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
@@ -36,7 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     """How to meet the same generated cases again."""
     seed = config.getoption("hypothesis_seed", None)
-    return f"laws: --hypothesis-seed={seed}" if seed else "laws: the same cases in every run"
+    tried = "all their cases" if settings().max_examples == WHOLE else "a quarter of their cases"
+    return f"laws on {tried}: " + (f"--hypothesis-seed={seed}" if seed else "the same in every run")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -53,6 +61,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _skip(items, "spark", _missing_for_spark)
     _skip(items, "kafka", _missing_for_kafka)
     items.sort(key=_slowness)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays for the whole run: the collector need not walk all of it again and again.
+
+    Tests make many values and few cycles, so it need not come as often as in a program of unknown memory either.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _slowness(item: pytest.Item) -> int:

@@ -98,6 +98,7 @@ def test_progress_tells_every_byte_and_every_partition(sample: Callable[[str], P
     assert sorted(map(repr, by_spark.partitions)) == sorted(map(repr, by_local.partitions))
 
 
+@pytest.mark.slow
 def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], Path]) -> None:
     import pyarrow as pa
 
@@ -148,6 +149,7 @@ def test_an_interrupt_stops_the_job(sample: Callable[[str], Path], spark: SparkS
     assert active == []
 
 
+@pytest.mark.slow
 def test_the_command_line_and_the_local_engine_load_no_spark(sample: Callable[[str], Path]) -> None:
     code = (
         "import sys; from pathlib import Path; import auditor, auditor.cli;"

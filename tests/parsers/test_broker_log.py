@@ -27,6 +27,7 @@ from parsers.broker_log import (
 from parsers.broker_log.wording import Event, Wording, compile_text
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, BrokerSetting, EventKind, Refusal, from_arrow
+from tests.lab.effort import cases
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 SERVER_LOGS = sorted(path for path in SAMPLES.glob("*/dump/*/logs/*.log") if "request" not in path.name)
@@ -74,6 +75,7 @@ def test_no_pattern_can_go_back() -> None:
         assert b".*" not in compile_text(wording.text).pattern.replace(b"(?>.*?(?=", b"").replace(b".*+", b"")
 
 
+@pytest.mark.slow
 def test_recorded_logs_are_read_without_a_refusal() -> None:
     counts: Counter[str] = Counter()
     for path in SERVER_LOGS:
@@ -233,20 +235,20 @@ MIXED = b"".join(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(st.lists(st.integers(0, len(MIXED)), max_size=6))
 def test_ranges_that_meet_give_what_the_whole_gives(cuts: list[int]) -> None:
     assert parts(MIXED, cuts, limit=512) == parts(MIXED, [], limit=512)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=cases(10), deadline=None)
 @given(st.lists(st.integers(0, 1 << 30), max_size=4))
 def test_ranges_of_a_recorded_log_give_what_the_whole_gives(cuts: list[int]) -> None:
     data = (SAMPLES / "fast_failover_kip101/dump/broker-1/logs/server.log").read_bytes()
     assert parts(data, cuts) == parts(data, [])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(40), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 1 << 30), st.binary(max_size=4)), min_size=1, max_size=12))
 def test_mutated_logs_never_raise(edits: list[tuple[int, bytes]]) -> None:
     data = bytearray(b"".join(entry(wording.sample) for _, wording in WORDINGS[::7]))

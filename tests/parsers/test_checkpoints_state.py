@@ -28,6 +28,7 @@ from parsers.writers.checkpoints import (
     write_quorum_state,
     write_static_quorum_state,
 )
+from tests.lab.effort import cases
 
 HERE = Origin(source="d/file", broker=1, log_dir="d", topic="t", partition=0)
 ID = "ZKLmK9Y_S2e0qQ8Ou4DFGA"
@@ -205,7 +206,7 @@ def test_properties_beyond_any_config_are_refused() -> None:
     assert [refusal.kind for refusal in properties.refusals] == ["too_large"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(st.lists(st.tuples(LATIN, LATIN), max_size=8))
 def test_properties_written_are_read_back(pairs: list[tuple[str, str]]) -> None:
     expected = dict(pairs)
@@ -262,7 +263,7 @@ def test_a_broken_snapshot_is_refused_whole(data: bytes, kind: str) -> None:
     assert [(item.kind, item.span_start, item.span_end) for item in parsed.refusals] == [(kind, 0, len(data))]
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     st.lists(
         st.tuples(int_of(64), int_of(16), int_of(32), int_of(64), int_of(32), int_of(64), int_of(32), int_of(64)),

@@ -15,6 +15,7 @@ from parsers.writers.checkpoints import (
     write_leader_epoch_checkpoint,
     write_offset_checkpoint,
 )
+from tests.lab.effort import cases
 
 EPOCHS = Origin(source="d/t-0/leader-epoch-checkpoint", broker=1, log_dir="d", topic="t", partition=0)
 OFFSETS = Origin(source="d/replication-offset-checkpoint", broker=1, log_dir="d")
@@ -161,7 +162,7 @@ def test_the_entry_limit_is_beyond_any_broker() -> None:
     assert ENTRY_LIMIT >= 1_000_000
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1)), max_size=20))
 def test_epochs_written_are_read_back(pairs: list[tuple[int, int]]) -> None:
     data = epoch_lines(pairs)
@@ -170,7 +171,7 @@ def test_epochs_written_are_read_back(pairs: list[tuple[int, int]]) -> None:
     assert write_leader_epoch_checkpoint(parsed.entries) == data
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(st.lists(st.tuples(TOPIC, st.integers(0, 2**31 - 1), INT64), max_size=20))
 def test_offsets_written_are_read_back(entries: list[tuple[str, int, int]]) -> None:
     data = offset_lines(entries)

@@ -13,6 +13,7 @@ from parsers.dump_text import DumpChunk, read_dump_text
 from parsers.provenance import Origin
 from parsers.tables import BatchHeader, IndexEntry, ProducerState, Refusal
 from parsers.tables.column import to_arrow
+from tests.lab.effort import cases
 
 TEXTS = Path(__file__).parents[2] / "sample_logs/dump_log_text"
 FRAME = b"Dumping /data/t-0/00000000000000000000.log\nLog starting offset: 0\n"
@@ -200,7 +201,7 @@ def test_a_file_of_anything_gives_one_refusal_for_a_run_of_lines() -> None:
     assert (refusal.kind, refusal.span_start, refusal.span_end) == ("malformed", 0, 12000)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(30), deadline=None)
 @given(name=st.sampled_from(NAMES), share=st.floats(0, 1))
 def test_a_cut_text_gives_a_prefix(name: str, share: float) -> None:
     text = (TEXTS / name).read_bytes()[:20_000]
@@ -212,7 +213,7 @@ def test_a_cut_text_gives_a_prefix(name: str, share: float) -> None:
     assert not cut or cut.endswith(b"\n") or "truncated_line" in [refusal.kind for refusal in refusals(cut)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(data=st.data(), name=st.sampled_from(NAMES))
 def test_no_mutation_raises_and_every_row_fits_its_table(data: st.DataObject, name: str) -> None:
     text = bytearray((TEXTS / name).read_bytes()[:6000])
@@ -230,7 +231,7 @@ def test_no_mutation_raises_and_every_row_fits_its_table(data: st.DataObject, na
             assert 0 <= row.span_start < row.span_end <= len(text)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(40), deadline=None)
 @given(
     payloads=st.lists(
         st.sampled_from([batch(1, 1, 100), batch(0, 0, 0), record(0), record(1), b"x\n", b"\n"]), max_size=6

@@ -20,6 +20,7 @@ from parsers.indexes import (
 from parsers.provenance import Origin
 from parsers.tables import IndexKind
 from parsers.writers.checkpoints import write_index
+from tests.lab.effort import cases
 
 HERE = Origin(source="d/t-0/00000000000000001000.index", broker=1, topic="t", partition=0)
 KINDS: list[IndexKind] = ["offset", "time", "transaction"]
@@ -133,7 +134,7 @@ def test_no_bytes_raise_and_rows_say_what_stands_there(kind: IndexKind, data: by
         assert write_index([row], kind) == data[row.span_start : row.span_end]
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     st.sampled_from(["offset", "time"]),
     st.lists(st.tuples(st.integers(1, 2**31 - 1), st.integers(0, 2**31 - 1)), min_size=1, max_size=20),

@@ -17,6 +17,7 @@ from parsers.internal_topics import (
 )
 from parsers.provenance import Origin
 from parsers.tables import TABLES, GroupOffset, GroupState, Transaction, to_arrow
+from tests.lab.effort import cases
 
 ORIGIN = Origin(source="log", partition=7)
 UUID = bytes(range(16))
@@ -220,7 +221,7 @@ VALUES = st.one_of(
 KEYS = st.one_of(st.binary(max_size=12), st.sampled_from([KEY, TRANSACTION_KEY, b"\x00\x02" + text("g")]), st.none())
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(st.tuples(KEYS, st.none() | VALUES), max_size=8))
 def test_any_record_is_a_row_or_a_refusal_or_counted(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
     records = [record(key, value) for key, value in pairs]

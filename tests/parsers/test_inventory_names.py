@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from parsers.inventory import FileName, ReplicaName, parse_file_name, parse_replica_name, plain_segments
 from parsers.provenance import Origin, Source
+from tests.lab.effort import cases
 
 UNIQUE = "0123456789abcdef" * 2
 
@@ -149,7 +150,7 @@ def test_one_base_offset_is_read_once() -> None:
     assert reasons([padded(1), "1.log"]) == {"1.log": "second file of base offset 1"}
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     st.lists(
         st.tuples(st.integers(0, 9), st.sampled_from([".log", ".log.swap", ".log.cleaned", ".log.deleted", ".index"])),

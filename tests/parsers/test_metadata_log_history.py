@@ -19,6 +19,7 @@ from parsers.metadata_log import (
 )
 from parsers.provenance import Origin
 from parsers.tables import TABLES, to_arrow
+from tests.lab.effort import cases
 
 ORIGIN = Origin(source="log", broker=100, log_dir="data", cluster_id="c")
 PAY, OTHER = bytes(range(16)), bytes(range(16, 32))
@@ -275,7 +276,7 @@ RECORDS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(st.lists(st.one_of(RECORDS, st.binary(max_size=30)), max_size=40))
 def test_any_log_folds_and_its_rows_fit_their_tables(values: list[bytes]) -> None:
     told = history(*values)

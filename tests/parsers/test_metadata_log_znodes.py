@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from parsers.metadata_log import Znode, join_histories, znode_place, znode_states
 from parsers.provenance import Origin
 from parsers.tables import MetadataChange, to_arrow
+from tests.lab.effort import cases
 
 STATE = b'{"controller_epoch":3,"leader":2,"version":1,"leader_epoch":5,"isr":[2,1]}'
 TOPIC = (
@@ -118,7 +119,7 @@ ANY = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists
 KEYS = ("leader", "isr", "leader_epoch", "controller_epoch", "leader_recovery_state")
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.fixed_dictionaries(dict.fromkeys(KEYS, ANY)))
 def test_any_content_is_a_row_or_a_refusal(content: dict[str, object]) -> None:
     parsed = znode_states([znode(STATE_PATH, json.dumps(content).encode())])

@@ -16,6 +16,7 @@ from parsers.records import content_hash, decode_entry, header_of, headers_hash,
 from parsers.refusal import Parsed
 from parsers.tables import RecordRow
 from parsers.tables.column import from_arrow, to_arrow
+from tests.lab.effort import cases
 from tests.parsers.test_records_bytes import COMMIT_MARKER, EMPTIED, TWO_RECORDS, Record, T, batch, raw_batch, record
 
 ORIGIN = Origin(source="broker-1/data/t-0/0.log", broker=1, topic="t", partition=0)
@@ -240,7 +241,7 @@ def records(draw: st.DrawFn) -> list[Record]:
     return [(draw(times), at, draw(contents), draw(contents), draw(headers)) for at in range(count)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=cases(50), deadline=None)
 @given(items=records(), codec=st.integers(0, 4), base=st.integers(0, 2**62), base_time=st.integers(0, 2**62))
 def test_what_is_written_is_read(items: list[Record], codec: int, base: int, base_time: int) -> None:
     parsed = decode(batch(items, codec=codec, base=base, base_time=base_time, producer=(1, 2, 3)))
@@ -250,7 +251,7 @@ def test_what_is_written_is_read(items: list[Record], codec: int, base: int, bas
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(data=st.data(), items=records(), codec=st.integers(0, 7))
 def test_no_mutation_raises_or_passes_in_silence(data: st.DataObject, items: list[Record], codec: int) -> None:
     entry = bytearray(batch(items, codec=min(codec, 4)))

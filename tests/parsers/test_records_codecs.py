@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from parsers.records.codecs import decompress
 from parsers.records.undecodable import Undecodable
+from tests.lab.effort import cases
 from tests.parsers.test_records_bytes import lz4, xerial, zstd
 
 LIMIT = 1 << 20
@@ -166,6 +167,7 @@ print("bounded")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux to bound a process")
 def test_bombs_of_a_gigabyte_and_more_are_refused_within_bounded_memory() -> None:
     root = Path(__file__).parents[2]
@@ -180,7 +182,7 @@ def test_bombs_of_a_gigabyte_and_more_are_refused_within_bounded_memory() -> Non
     assert run.stdout == "bounded\n", run.stderr
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=cases(80), deadline=None)
 @given(data=st.data(), packed=st.sampled_from([item[1:] for item in FRAMINGS[2:]]), magic=st.integers(0, 2))
 def test_no_mutated_stream_raises_anything_else(data: st.DataObject, packed: tuple[int, bytes], magic: int) -> None:
     codec, stream = packed[0], bytearray(packed[1])
@@ -190,7 +192,7 @@ def test_no_mutated_stream_raises_anything_else(data: st.DataObject, packed: tup
     assert outcome(codec, bytes(stream), magic) in ("read", "undecodable", "too_large")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(noise=st.binary(max_size=64), codec=st.integers(1, 7), magic=st.integers(0, 2))
 def test_noise_behind_a_true_beginning(noise: bytes, codec: int, magic: int) -> None:
     for start in (b"", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18\x60\x40\x82", xerial(b"")[:16], zlib.compress(b"")[:2]):

@@ -14,6 +14,7 @@ from parsers.provenance import Origin
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.refusal import Parsed
 from parsers.tables import RecordRow
+from tests.lab.effort import cases
 from tests.parsers.test_records_bytes import MAGIC_0, MAGIC_1, T, message, wrapper
 
 ORIGIN = Origin(source="0.log")
@@ -159,7 +160,7 @@ def test_the_recorded_old_format() -> None:
     assert [row.value for row in rows[:3]] == [b"v%d-" % index + b"x" * 20 for index in range(3)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(data=st.data(), magic=st.integers(0, 1), codec=st.integers(1, 3))
 def test_no_mutation_raises(data: st.DataObject, magic: int, codec: int) -> None:
     entry = bytearray(wrapper(107, inner([5, 6, 7], magic=magic), magic=magic, codec=codec))
@@ -171,7 +172,7 @@ def test_no_mutation_raises(data: st.DataObject, magic: int, codec: int) -> None
     assert entry[16] > 1 or base == (parsed.rows[0].offset if parsed.rows else None)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(data=st.data(), magic=st.integers(0, 1))
 def test_no_mutation_inside_the_stream_raises(data: st.DataObject, magic: int) -> None:
     stream = bytearray(inner([5, 6, 7], magic=magic))

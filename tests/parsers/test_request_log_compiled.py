@@ -16,10 +16,15 @@ from parsers.request_log.compiled import BlockScanner
 from parsers.request_log.grammar import FIELDS, NULL, SLOTS, empty_tables, grammar_table
 from parsers.request_log.lines import Block, Line
 from parsers.request_log.read import block_scanner
+from tests.lab.effort import cases, fast_if
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
 ORIGIN = Origin(source="kafka-request.log", broker=1)
+
+
+def is_small(log: Path) -> bool:
+    return log.stat().st_size < 100_000
 
 
 @cache
@@ -41,7 +46,7 @@ def fetch_lines() -> tuple[bytes, ...]:
     return tuple(lines.values())
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
+@pytest.mark.parametrize("log", fast_if(is_small, LOGS), ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
 def test_recorded_logs_read_the_same(log: Path) -> None:
     with log.open("rb") as file:
         assert read_request_lines(file, ORIGIN, scanner()) == read_request_log(log, ORIGIN)
@@ -61,7 +66,7 @@ PUTS = [
 
 
 @given(st.data())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=cases(250), deadline=None)
 def test_any_mutation_reads_the_same(data: st.DataObject) -> None:
     line = data.draw(st.sampled_from(fetch_lines()))
     for _ in range(data.draw(st.integers(1, 2))):
@@ -72,7 +77,7 @@ def test_any_mutation_reads_the_same(data: st.DataObject) -> None:
 
 
 @given(st.lists(st.sampled_from([b"", b"\n", b"[", *PUTS]), max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 def test_any_bytes_read_the_same(pieces: list[bytes]) -> None:
     text = b"".join(pieces) + b"\n"
     assert read_request_lines(io.BytesIO(text), ORIGIN, scanner()) == read_request_lines(io.BytesIO(text), ORIGIN)

@@ -15,6 +15,7 @@ from parsers.provenance import Origin
 from parsers.request_log import RequestLog, fetch_rows, read_request_lines, read_request_log
 from parsers.request_log.lines import Line, blocks_of, lines_in
 from parsers.tables import Fetch, arrow_schema, to_arrow
+from tests.lab.effort import cases
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 ORIGIN = Origin(source="kafka-request.log", broker=1)
@@ -56,7 +57,7 @@ PUTS = [b"{", b"}", b"]", b"null", b"-1", b'"', b"1e9", b"9" * 25, b"\\ud800"]
 
 
 @given(st.sampled_from(JSON_LINES + TEXT_LINES), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 def test_a_mutated_line_is_read_or_refused_but_never_raises(line: bytes, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(line)))
     gone = data.draw(st.integers(0, 12))
@@ -146,7 +147,7 @@ def test_a_line_beyond_the_limit_is_refused_and_its_neighbours_are_read(tmp_path
 
 
 @given(st.lists(st.binary(max_size=12), max_size=8), st.integers(0, 60), st.integers(0, 60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 def test_ranges_share_out_the_lines(pieces: list[bytes], first: int, second: int) -> None:
     text = b"\n".join(pieces)
     borders = sorted((min(first, len(text)), min(second, len(text))))

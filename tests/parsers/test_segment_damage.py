@@ -82,27 +82,29 @@ def test_a_file_that_is_no_segment(tmp_path: Path) -> None:
     assert [refusal.kind for refusal in refusals] == ["damage"]
 
 
-FIELD_BITS = [
-    (name, at + bit // 8, bit % 8)
-    for name, (dtype, at, *_) in (V2_DTYPE.fields or {}).items()
-    for bit in range(dtype.itemsize * 8)
-]
-
-
-@pytest.mark.parametrize(("field", "byte", "bit"), FIELD_BITS)
-def test_a_flipped_header_bit_costs_its_own_batch_at_most(tmp_path: Path, field: str, byte: int, bit: int) -> None:
+@pytest.mark.parametrize("field", V2_DTYPE.names or ())
+def test_a_flipped_header_bit_costs_its_own_batch_at_most(tmp_path: Path, field: str) -> None:
     log = log_of(6)
     start = len(log[0]) + len(log[1])
-    rows, refusals = _read(tmp_path, _flipped(b"".join(log), start + byte, bit))
-    kept = [row for row in rows if row[0] in (0, 3, 9, 12, 15)]
-    assert [row for row in kept if row[1]] == [(0, True), (3, True), (9, True), (12, True), (15, True)]
+    dtype, at = (V2_DTYPE.fields or {})[field][:2]
+    for bit in range(dtype.itemsize * 8):
+        rows, refusals = _read(tmp_path, _flipped(b"".join(log), start + at + bit // 8, bit % 8))
+        assert not misread(field, rows, refusals), f"bit {bit} of {field}"
+
+
+OTHERS = [0, 3, 9, 12, 15]
+
+
+def misread(field: str, rows: list[tuple[int | None, bool]], refusals: list[Refusal]) -> bool:
+    """Whether one bit of the third batch of six cost more than that batch."""
+    if [base for base, valid in rows if valid and base in OTHERS] != OTHERS:
+        return True
+    valid = [valid for _, valid in rows]
     if field in ("base_offset", "leader_epoch"):
-        assert (len(rows), refusals) == (6, [])
-    elif field not in ("length", "magic"):
-        assert [valid for _, valid in rows] == [True, True, False, True, True, True]
-        assert refusals == []
-    else:
-        assert len(refusals) == 1 or [valid for _, valid in rows].count(False) == 1
+        return len(rows) != 6 or refusals != []
+    if field in ("length", "magic"):
+        return len(refusals) != 1 and valid.count(False) != 1
+    return valid != [True, True, False, True, True, True] or refusals != []
 
 
 @pytest.mark.parametrize("length", [0, -1, -(2**31), 13, 48, 2**31 - 1, 2**31 - 13, 100_000_000])

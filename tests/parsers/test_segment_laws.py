@@ -13,6 +13,7 @@ from parsers.segment import compiled
 from parsers.segment.chain import choose_kernel
 from parsers.segment.compiled import compiled_kernel
 from parsers.segment.plain import PlainKernel
+from tests.lab.effort import cases
 from tests.parsers.segment_logs import SAMPLES, damaged, everything, log_of, spans
 
 PAGE = 4096
@@ -24,21 +25,21 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("laws") / "0.log"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(content=damaged(), cuts=st.lists(st.integers(0, 1500), max_size=5), rows=st.integers(1, 5))
 def test_parts_add_up_to_the_whole(path: Path, content: bytes, cuts: list[int], rows: int) -> None:
     path.write_bytes(content)
     assert everything(path, cuts, chunk_rows=rows) == everything(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(content=damaged())
 def test_both_kernels_see_one_chain(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert everything(path, kernel=compiled_kernel()) == everything(path, kernel=PlainKernel())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(content=damaged(), verify=st.booleans())
 def test_every_byte_is_in_one_row_or_one_refusal(path: Path, content: bytes, verify: bool) -> None:
     path.write_bytes(content)
@@ -47,7 +48,7 @@ def test_every_byte_is_in_one_row_or_one_refusal(path: Path, content: bytes, ver
     assert (ranges[-1][1] if ranges else 0) == len(content)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(30), deadline=None)
 @given(content=damaged())
 def test_checksums_do_not_change_the_chain(path: Path, content: bytes) -> None:
     path.write_bytes(content)

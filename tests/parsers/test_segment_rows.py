@@ -18,6 +18,7 @@ from parsers.segment.compiled import compiled_kernel
 from parsers.segment.plain import PlainKernel
 from parsers.tables import BatchHeader, arrow_schema, from_arrow
 from parsers.writers.segments import batch_bytes, legacy_bytes, legacy_set_bytes, write_segment
+from tests.lab.effort import cases
 from tests.parsers.segment_logs import ORIGIN, SAMPLES, TIME, batch, entries, everything, log_of, segments_of, spans
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/dump"))
@@ -167,7 +168,7 @@ def test_small_files_are_read_without_a_compiler(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", program], check=True, cwd=SAMPLES.parent)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=cases(30), deadline=None)
 @given(log=entries())
 def test_a_sound_log_comes_back_batch_by_batch(tmp_path_factory: pytest.TempPathFactory, log: list[bytes]) -> None:
     path = _file(tmp_path_factory.mktemp("log"), log)

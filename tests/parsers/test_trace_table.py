@@ -13,6 +13,7 @@ from parsers.provenance import Origin
 from parsers.refusal import Parsed
 from parsers.tables import Fetch, from_arrow, to_arrow
 from parsers.trace_table import COLUMNS, read_trace_table
+from tests.lab.effort import cases
 
 ORIGIN = Origin(source="trace.csv", broker=9)
 VALUES = ["2026-11-21 05:38:21,717", 1, 2, "orders", 0, 41, 3, 40, 5, 0]
@@ -90,7 +91,7 @@ def test_a_table_without_its_columns_is_refused_once(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 400), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 def test_a_cut_anywhere_gives_the_rows_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, cut: int, plain: bool
 ) -> None:
@@ -105,7 +106,7 @@ def test_a_cut_anywhere_gives_the_rows_of_the_whole(
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 def test_any_bytes_are_rows_or_refusals(tmp_path_factory: pytest.TempPathFactory, tail: bytes) -> None:
     parsed = read(tmp_path_factory.getbasetemp(), f"{HEADER}\n{LINE}\n".encode() + tail)
     assert parsed.rows[:1]

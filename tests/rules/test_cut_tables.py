@@ -7,6 +7,7 @@ import pytest
 from rules.counterfactual import Counterfactual
 from rules.cut_tables import Reconciliation, cut_tables, reconciliations, table_of
 from rules.sketch import read_sketch
+from tests.lab.effort import fast_if
 from tests.lab.sample_histories import histories
 
 RECORDED = {
@@ -40,7 +41,7 @@ def test_the_recorded_cut_is_the_row_of_the_version_that_ran(case: str) -> None:
         assert in_force(table) == (rule, offset)
 
 
-@pytest.mark.parametrize("case", [*RECORDED, "clean_mixed", "clean_1_1"])
+@pytest.mark.parametrize("case", fast_if("clean_1_1".__ne__, [*RECORDED, "clean_mixed", "clean_1_1"]))
 def test_every_reconciliation_that_can_be_redone_comes_out_as_it_did(case: str) -> None:
     for done, table in tables(case):
         assert in_force(table)[1] == done.cut.offset, (done, table)

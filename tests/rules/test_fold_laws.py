@@ -16,6 +16,7 @@ from rules import join as joining
 from rules import narrow as folding
 from rules.facts import LogFacts
 from rules.join import join, join_all
+from tests.lab.effort import cases
 
 
 @given(logs(), st.data())
@@ -56,21 +57,21 @@ def _defective(draw: random.Random) -> dict[str, object] | str:
     }  # fmt: skip
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(logs(6), logs(6), logs(6))
 def test_joining_is_associative(first: list[Laid], second: list[Laid], third: list[Laid]) -> None:
     a, b, c = folded(first), folded(second), folded(third)
     assert join(join(a, b), c) == join(a, join(b, c))
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(logs())
 def test_an_empty_stretch_changes_nothing(log: list[Laid]) -> None:
     facts = folded(log)
     assert join(facts, LogFacts()) == facts == join(LogFacts(), facts)
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(logs(20), st.data())
 def test_a_log_in_many_parts_is_one_log(log: list[Laid], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(log)), max_size=6)))
@@ -78,7 +79,7 @@ def test_a_log_in_many_parts_is_one_log(log: list[Laid], data: st.DataObject) ->
     assert join_all(folded(log[a:b]) for a, b in pairwise(bounds)) == folded(log)
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(logs(), st.randoms())
 def test_digests_do_not_ask_where_batches_lie(log: list[Laid], order: random.Random) -> None:
     """Replicas hold the same batches in other files at other positions, and a bucket's sum does not see their order."""
@@ -88,7 +89,7 @@ def test_digests_do_not_ask_where_batches_lie(log: list[Laid], order: random.Ran
     assert folded(moved).digests == folded(log).digests
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(logs(8), st.sampled_from(["crc", "size", "leader_epoch"]))
 def test_digests_see_every_field_that_tells_batches_apart(log: list[Laid], field: str) -> None:
     changed = [laid for laid in log if laid.row is not None][:1]
@@ -100,7 +101,7 @@ def test_digests_see_every_field_that_tells_batches_apart(log: list[Laid], field
     assert facts.digests != folded(log).digests
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(logs())
 def test_facts_travel_through_arrow_unchanged(log: list[Laid]) -> None:
     facts = folded(log)

@@ -22,6 +22,7 @@ from rules.simulator.state import Cluster, Settings
 from rules.simulator.step import create, step
 from rules.simulator.timeline import run
 from rules.sketch import read_sketch
+from tests.lab.effort import cases
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 
 VERSIONS = [
@@ -70,7 +71,7 @@ LINES = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.sampled_from(VERSIONS), st.lists(LINES, max_size=25))
 def test_any_script_runs_and_keeps_the_order_of_offsets(version: str, lines: list[str]) -> None:
     renamed = [line.replace(" n(", f" n{place}(") for place, line in enumerate(lines)]

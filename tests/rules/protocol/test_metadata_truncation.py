@@ -7,6 +7,7 @@ from rules.protocol.metadata_truncation import metadata_end_offset, truncate_met
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.replica import Replica
 from rules.protocol.truncation import after_truncation, divergence_point
+from tests.lab.effort import cases
 from tests.rules.protocol.lineages import elections, replica
 
 
@@ -14,7 +15,7 @@ def snapshot(epoch: int, end_offset: int) -> EpochEnd:
     return EpochEnd(epoch=Epoch(epoch), end_offset=Offset(end_offset))
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(pair=elections())
 def test_metadata_logs_agree_after_the_exchange_or_the_follower_refused(pair: tuple[Replica, Replica]) -> None:
     follower, leader = pair

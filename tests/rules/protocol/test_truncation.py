@@ -28,6 +28,7 @@ from rules.protocol.truncation import (
     truncate_on_fetch,
 )
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
+from tests.lab.effort import cases
 from tests.rules.protocol.lineages import elections, replica
 
 EPOCH_RULES: tuple[RuleName, ...] = ("kip-279", "truncate-on-fetch")
@@ -47,7 +48,7 @@ def exchange(asked: int, answered: int, end: int, *, at: int | None = None) -> E
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
 def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[Replica, Replica]) -> None:
     follower, leader = pair
@@ -60,7 +61,7 @@ def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[Replica, 
 
 
 @pytest.mark.parametrize("name", ["hw-truncation", *EPOCH_RULES])
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
 def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[Replica, Replica]) -> None:
     follower, leader = pair
@@ -69,7 +70,7 @@ def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[Replica
 
 
 @pytest.mark.parametrize("name", EPOCH_RULES)
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(pair=elections())
 def test_epoch_rules_end_with_logs_that_agree(name: RuleName, pair: tuple[Replica, Replica]) -> None:
     follower, leader = pair
@@ -79,7 +80,7 @@ def test_epoch_rules_end_with_logs_that_agree(name: RuleName, pair: tuple[Replic
     assert consequence(follower, leader, truncation) == "agrees"
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(pair=elections())
 def test_epoch_rules_cut_at_most_what_differs(pair: tuple[Replica, Replica]) -> None:
     follower, leader = pair
@@ -90,7 +91,7 @@ def test_epoch_rules_cut_at_most_what_differs(pair: tuple[Replica, Replica]) -> 
     assert truncate_on_fetch(follower, leader).offset == kept
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
 def test_epochs_asked_for_fall_until_an_answer_ends_the_rounds(pair: tuple[Replica, Replica]) -> None:
     asked = [one.asked_epoch for one in truncate_by_epoch_end(*pair).exchanges]
