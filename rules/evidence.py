@@ -13,7 +13,7 @@ from rules.groups import GroupCommit
 from rules.history import Committed, Moment, committed, epoch_starts, openings_below_committed
 from rules.lineage import KeptOlder, batch_end, epoch_held, openings_on_older_records
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import ClockOffset, Course, LeaderRow, Replay, Told, leaders_by_epoch, replay, translated
+from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, leaders_by_epoch, replay, translated
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -43,6 +43,7 @@ __all__ = [
     "GroupCommit",
     "IndexFault",
     "KeptOlder",
+    "Lag",
     "LeaderChange",
     "LeaderRow",
     "Leftover",
@@ -64,6 +65,7 @@ __all__ = [
     "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
+    "lags",
     "leader_changes",
     "leaders_by_epoch",
     "openings_below_committed",

@@ -24,6 +24,7 @@ from rules.catalog.hw004_follower_high_watermark_beyond_leader import follower_h
 from rules.catalog.hw005_high_watermark_below_log_start import high_watermark_below_log_start
 from rules.catalog.hw006_high_watermark_stalled import high_watermark_stalled
 from rules.catalog.isr001_isr_member_lacks_committed_records import isr_member_lacks_committed_records
+from rules.catalog.isr002_isr_contradicts_lag import isr_contradicts_lag
 from rules.catalog.lead001_leader_started_below_committed import leader_started_below_committed
 from rules.catalog.lead002_unclean_election import unclean_election
 from rules.catalog.lead003_leader_outside_isr import leader_outside_isr
@@ -72,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
     high_watermark_below_log_start,
     high_watermark_stalled,
     isr_member_lacks_committed_records,
+    isr_contradicts_lag,
     leader_started_below_committed,
     unclean_election,
     leader_outside_isr,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from rules.replay.clocks import ClockOffset, translated
 from rules.replay.course import Course, Missing, Replay, Told, replay
+from rules.replay.lag import Lag, lags
 from rules.replay.leader import LeaderRow
 from rules.replay.reigns import leaders_by_epoch
 
 __all__ = [
-    "ClockOffset", "Course", "LeaderRow", "Missing", "Replay", "Told", "leaders_by_epoch", "replay", "translated",
+    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "Told", "lags", "leaders_by_epoch", "replay",
+    "translated",
 ]  # fmt: skip

@@ -164,3 +164,48 @@ t7 leads 1 epoch 3 at 4 hw 4 isr 1
 def test_a_leader_started_again_in_its_own_epoch_is_judged_by_what_it_had_before() -> None:
     assert violations("HW003", RESTARTED) == violations("HW002", RESTARTED) == []
     assert violations("LEAD001", RESTARTED) == [((1,), 4, 6, "certain")]
+
+
+LAGGING = """
+kafka 1 3.9.1
+set replica.lag.time.max.ms 10000
+broker 1 000000|
+broker 2 0000|
+t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+t2 fetch 2@4 from 1 hw=0
+"""
+LATER = "\nt99000 acks 1 at 40 acks=1\nt99999 shrinks 1 from 1,2 to 1 at 41"
+EVER_BEHIND = """
+t3 acks 1 at 9 acks=1
+t15000 fetch 2@10 from 1 hw=4
+t15001 acks 1 at 19 acks=1
+t29000 fetch 2@20 from 1 hw=10
+t29001 acks 1 at 29 acks=1
+t43000 fetch 2@30 from 1 hw=20
+t43001 acks 1 at 39 acks=1
+"""
+KEPT = [((1, 2), None, None, "certain")]
+DROPPED = [((1, 2), None, None, "likely")]
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + LATER, KEPT),
+        # Not yet late: the leader looks every five seconds only.
+        ("t3 acks 1 at 5 acks=1\nt14000 acks 1 at 6 acks=1" + LATER, []),
+        # At the leader's log end it stays for ever.
+        ("t50000 fetch 2@4 from 1 hw=4" + LATER, []),
+        # It fetches, ever behind, and ever reaches what was the end at its former fetch.
+        (EVER_BEHIND + LATER, []),
+        # Nothing behind it shows that a change of the ISR would have been told.
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1\nt99000 acks 1 at 7 acks=1", []),
+        # The leader asked, the controller let it wait.
+        ("t3 acks 1 at 5 acks=1\nt16000 shrinks 1 from 1,2 to 1 at 6\nt50000 acks 1 at 6 acks=1" + LATER, []),
+        ("t3 shrinks 1 from 1,2 to 1 at 4", DROPPED),
+        ("t3 acks 1 at 5 acks=1\nt30000 shrinks 1 from 1,2 to 1 at 6", []),
+        ("t3 shrinks 1 from 1,2 to 1 at 4\nt9 fetch 2@3 from 1 hw=3", []),  # it had lost its tail meanwhile
+    ],
+)  # fmt: skip
+def test_the_isr_is_held_against_the_lag(history: str, said: list[Said]) -> None:
+    assert violations("ISR002", LAGGING + history) == said

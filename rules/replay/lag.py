@@ -1,0 +1,77 @@
+"""How long each follower has not been caught up, at every answer of a leader: never more than it truly was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rules.history import Moment
+from rules.replay.course import Course
+from rules.replay.leader import LeaderRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lag:
+    """A follower that is surely behind its leader's log end."""
+
+    broker: int
+    offset: int
+    """The furthest that it can have asked for."""
+    milliseconds: int
+    """Since the latest time at which it can have been caught up."""
+
+
+class _Watch:
+    """The latest time at which a follower can have been caught up; lives only inside `lags`.
+
+    A fetch is handled after the follower's former answer was logged and before its own is: where it asks for less than
+    the leader surely held at the former answer, it was behind when it was handled.
+    """
+
+    def __init__(self, began: int | None, log_end: int) -> None:
+        self.caught_up = self.answered = began
+        self.former_end = self.end = log_end
+
+    def answer(self, m: Moment, time: int, log_end: int) -> None:
+        """Take in an answered fetch."""
+        settled = not m.doubtful and m.error in (None, 0) and m.offset is not None
+        if not settled or (m.offset or 0) >= self.end:
+            self.caught_up = time
+        elif (m.offset or 0) >= self.former_end:
+            self.caught_up = _latest(self.caught_up, self.answered)
+        self.former_end, self.end, self.answered = self.end, log_end, time
+
+
+def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
+    """Every answer of the reign with the followers that were surely behind then."""
+    watches: dict[int, _Watch] = {}
+    members: frozenset[int] = frozenset()
+    opening = course.reign.opening
+    began = opening.time if opening is not None else None
+    held = course.reign.start_offset or 0
+    for row in course.rows:
+        time = row.moment.last_time if row.last else row.moment.time
+        if time is None:
+            continue
+        began = time if began is None else began
+        held = max(held, int(row.log_end.interval.low or 0))
+        possible = frozenset().union(*row.isr)
+        for remote in row.remotes:
+            watch = watches.setdefault(remote.broker, _Watch(began, course.reign.start_offset or 0))
+            if remote.broker in possible - members:
+                watch.caught_up = time  # it has just joined, or may have
+            if row.moment.kind == "fetched" and row.moment.broker == remote.broker:
+                watch.answer(row.moment, time, held)
+        members = possible
+        behind = (r for r in row.remotes if r.high is not None and r.high < held)
+        yield (
+            row,
+            tuple(
+                Lag(broker=r.broker, offset=r.high or 0, milliseconds=time - (watches[r.broker].caught_up or time))
+                for r in behind
+            ),
+        )
+
+
+def _latest(left: int | None, right: int | None) -> int | None:
+    return right if left is None else left if right is None else max(left, right)
