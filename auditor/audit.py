@@ -14,6 +14,7 @@ from auditor.engines import local
 from auditor.engines.groups import plan_groups
 from auditor.engines.plan import ReadUnit, plan
 from auditor.engines.plan_texts import TextPlan, plan_texts
+from auditor.engines.plan_told import plan_told
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.selection import Selection
 from auditor.report.model import AuditReport
@@ -70,8 +71,9 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection)
     own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
-    units = (*own, *texts.units, *plan_groups(str(dump.root), inventory))
-    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals))
+    told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
+    units = (*own, *texts.units, *told.units, *plan_groups(str(dump.root), inventory))
+    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals))
     return Prepared(inventory=inventory, units=units, surroundings=_surroundings(inventory, units, config))
 
 
@@ -84,11 +86,30 @@ def _overrides(root: Path, config: AuditConfig) -> tuple[list[tuple[int, str]], 
         if place.is_dir():
             folders.append((broker, path))
         elif place.is_file():
-            names = Path(os.path.relpath(os.path.realpath(place), os.path.realpath(root))).parts
-            files["/".join(map(printable, names))] = broker
+            files[_source_of(root, place)] = broker
         else:
             raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
     return folders, files
+
+
+def _traces(root: Path, inventory: Inventory, config: AuditConfig) -> dict[str, int | None]:
+    """Tables of fetches that the user named, each with the broker that answered, where it was given."""
+    sources = {file.origin.source for file in inventory.files}
+    named: dict[str, int | None] = {}
+    for broker, path in config.traces:
+        place = next((each for each in (root / path, Path(path)) if each.is_file()), None)
+        if place is None:
+            raise ConfigError(f"--trace {path}: no such file in {root}")
+        source = _source_of(root, place)
+        if source not in sources:
+            raise ConfigError(f"--trace {path}: lies outside {root}; copy it there, or give its folder as a DUMP too")
+        named[source] = broker
+    return named
+
+
+def _source_of(root: Path, place: Path) -> str:
+    names = Path(os.path.relpath(os.path.realpath(place), os.path.realpath(root))).parts
+    return "/".join(map(printable, names))
 
 
 def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config: AuditConfig) -> None:

@@ -39,6 +39,7 @@ from auditor.cli_options import (
     ReportFile,
     RuleName,
     Topics,
+    Traces,
     Verbose,
 )
 from auditor.cli_quality import quality
@@ -100,6 +101,7 @@ def audit(  # noqa: PLR0913 - one parameter an option: the command line's table 
     config: ConfigFile = None,
     exit_zero: ExitZero = None,
     log_dir: LogDirs = None,
+    trace: Traces = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
     quiet: Quiet = None,

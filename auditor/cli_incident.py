@@ -23,6 +23,7 @@ from auditor.cli_options import (
     Quiet,
     ReportFile,
     Topics,
+    Traces,
 )
 from auditor.cli_settings import settings_of
 from auditor.exit_codes import ExitCode
@@ -42,6 +43,7 @@ def postmortem(  # noqa: PLR0913 - one parameter an option
     *,
     topic: Topics = None,
     partition: Partitions = None,
+    trace: Traces = None,
     level: Level = None,
     engine: Engine = None,
     log_dir: LogDirs = None,
@@ -63,6 +65,7 @@ def advise(  # noqa: PLR0913 - one parameter an option
     *,
     topic: Topics = None,
     partition: Partitions = None,
+    trace: Traces = None,
     level: Level = None,
     engine: Engine = None,
     log_dir: LogDirs = None,

@@ -29,7 +29,11 @@ AUDITS: Final = f"""{PARAGRAPH}Examples:
   tidemark audit ./dump --format json --output report.json --fail-on high
 
 {PARAGRAPH}A dump is any folder with copies of brokers' log dirs, or with the text that
-kafka-dump-log printed of them. It is only read.
+kafka-dump-log printed of them. It is only read. Beside them are found and read:
+  server.log, controller.log, state-change.log, kafka-request.log, server.properties
+  *.csv, *.jsonl     tables of fetches with a column fetchOffset; others by --trace
+  any other name     outputs of --describe (topics, configs, groups, quorum),
+                     znodes: brokers/topics/… as files, or as zookeeper-shell printed them
 
 {PARAGRAPH}Every option is also a line of the --config file (fail-on: high) and a variable
 (TIDEMARK_FAIL_ON=high). A flag outranks the variable, the variable the file.
@@ -99,6 +103,15 @@ LogDirs = Annotated[
         "--log-dir",
         metavar="BROKER=PATH",
         help="This folder, absolute or relative to the dump, is a log dir of that broker; may be given again.",
+    ),
+]
+Traces = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trace",
+        metavar="[BROKER=]PATH",
+        help="This file of the dump is a table of fetches, CSV or JSON lines, answered by that broker where no column"
+        " says so; may be given again.",
     ),
 ]
 KafkaVersions = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from auditor.cli_options import Dumps
+from auditor.cli_options import Dumps, Traces
 
 
 def timeline(
@@ -15,6 +15,7 @@ def timeline(
     *,
     topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by its whole name.")],
     partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.")],
+    trace: Traces = None,
     format: Annotated[  # noqa: A002 - the option's name
         str, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")
     ] = "terminal",
@@ -28,6 +29,6 @@ def timeline(
     """Draw one partition's history: what each replica must have held beside what was told, one row an event."""
     from auditor.timeline import timeline as drawn
 
-    text = drawn(dump, topic=topic, partition=partition, format=format, since=since, until=until)
+    text = drawn(dump, topic=topic, partition=partition, trace=trace or (), format=format, since=since, until=until)
     sys.stdout.write(text)
     sys.stdout.flush()

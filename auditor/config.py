@@ -43,6 +43,7 @@ class AuditConfig:
     min_coverage: float = 0.0
     exit_zero: bool = False
     log_dir: tuple[str, ...] = ()
+    trace: tuple[str, ...] = ()
     kafka_version: tuple[str, ...] = ()
     inter_broker_protocol: tuple[str, ...] = ()
     format: str = "terminal"
@@ -64,6 +65,15 @@ class AuditConfig:
     def log_dir_overrides(self) -> tuple[tuple[int, str], ...]:
         """`BROKER=PATH` as pairs."""
         return tuple(_broker_and_value(text, "--log-dir", "1=kafka-a/data") for text in self.log_dir)
+
+    @property
+    def traces(self) -> tuple[tuple[int | None, str], ...]:
+        """`PATH` or `BROKER=PATH` as pairs; a path may hold the sign too."""
+        parted = ((text, *text.partition("=")) for text in self.trace)
+        return tuple(
+            (int(broker), path) if sign and broker.isascii() and broker.isdigit() else (None, text)
+            for text, broker, sign, path in parted
+        )
 
     def versions(self, brokers: Sequence[int]) -> tuple[BrokerVersion, ...]:
         """What each broker ran, as far as it was told."""

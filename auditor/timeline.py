@@ -27,6 +27,7 @@ def timeline(
     *,
     topic: str,
     partition: int,
+    trace: Sequence[str] = (),
     format: str = "terminal",  # noqa: A002 - the option's name
     since: str | None = None,
     until: str | None = None,
@@ -35,14 +36,17 @@ def timeline(
     if format not in FORMATS:
         raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
     window = _time(since, "--from"), _time(until, "--to")
-    drawn = timeline_of(evidence_of(dump, topic, partition)).within(*window)
+    drawn = timeline_of(evidence_of(dump, topic, partition, trace)).within(*window)
     return _json(drawn) if format == "json" else timeline_text(drawn)
 
 
-def evidence_of(dump: Path | Sequence[Path], topic: str, partition: int) -> PartitionEvidence:
+def evidence_of(
+    dump: Path | Sequence[Path], topic: str, partition: int, trace: Sequence[str] = ()
+) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
     given = gather(dump)
-    prepared = prepare(given, AuditConfig(topic=(topic,), partition=(partition,), level="quick", engine="local"))
+    asked = AuditConfig(topic=(topic,), partition=(partition,), trace=tuple(trace), level="quick", engine="local")
+    prepared = prepare(given, asked)
     facts: dict[str | None, list[Fact]] = {}
     of_clusters: list[Fact] = []
     for unit in prepared.units:

@@ -16,6 +16,7 @@ from rules.replay.followers import capped
 from rules.replay.leader import LeaderRow, at_least, at_most
 from rules.replay.tracks import RemoteEnd, accepted
 
+LAST: Final = 1 << 31
 NOTHING: Final = expected_interval(())
 PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
 
@@ -92,7 +93,9 @@ def _seen(rows: Sequence[LeaderRow]) -> set[int]:
 
 
 def _place(moment: Moment, time: int | None) -> tuple[int, int, str, str, int]:
-    """By leader epoch first; wall clocks only order what happened within one."""
+    """By leader epoch first; wall clocks only order what happened within one. What has no time at all goes last."""
+    if moment.kind == "described":
+        return LAST, 0, moment.clock, moment.span.source, moment.span.start
     epoch = moment.epoch if moment.kind in PLACED_BY_EPOCH and moment.epoch is not None else moment.term
     return (-1 if epoch is None else epoch, time or 0, moment.clock, moment.span.source, moment.span.start)
 
@@ -117,7 +120,7 @@ class _Table:
             self._served(led)
         elif moment.kind == "leadership" and moment.witness is None:
             self._elected(moment)
-        elif moment.broker in self.cells:
+        elif moment.broker in self.cells and moment.kind != "described":
             self._own(moment, self.cells[moment.broker])
         return TimelineRow(
             time=time,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rules.history import Moment
+from rules.history import ZOOKEEPER_CLOCK, Moment
 
 ERRORS: Final = {
     1: "OFFSET_OUT_OF_RANGE",
@@ -47,6 +47,8 @@ def _fetched(m: Moment) -> str:
 
 def _leadership(m: Moment) -> str:
     leader = "nobody" if m.leader in (None, -1) else _who(m.leader)
+    if m.clock == ZOOKEEPER_CLOCK:
+        return f"znode holds leader {leader}, epoch {m.epoch}, isr {_ids(m.isr)}"
     kind = "elects uncleanly" if m.unclean else "sets leader"
     return f"controller {kind} {leader}, epoch {m.epoch}, isr {_ids(m.isr)}"
 
@@ -54,6 +56,18 @@ def _leadership(m: Moment) -> str:
 def _asked(m: Moment) -> str:
     answer = m.answer_offset if m.answered_epoch in (None, -1) else f"{m.answered_epoch}:{m.answer_offset}"
     return f"{_who(m.broker)} asks {_who(m.leader)} where epoch {m.asked_epoch} ends: {answer}"
+
+
+def _described(m: Moment) -> str:
+    if m.end_offset is not None:
+        return f"a tool printed: {_who(m.broker)}'s log ends @{m.end_offset}"
+    leader = "nobody" if m.leader in (None, -1) else _who(m.leader)
+    parts = [f"a tool printed: leader {leader}"]
+    parts += [f"epoch {m.epoch}"] if m.epoch is not None else []
+    parts += [f"hw {m.high_watermark}"] if m.high_watermark is not None else []
+    parts += [f"isr {_ids(m.isr)}"] if m.isr is not None else []
+    parts += [f"elr {_ids(m.elr)}"] if m.elr else []
+    return ", ".join(parts)
 
 
 _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
@@ -82,5 +96,6 @@ _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
     "log-reset": lambda m: f"{_who(m.broker)} drops its whole log",
     "log-loaded": lambda m: f"{_who(m.broker)} loads its log, end {m.end_offset}",
     "high-watermark-loaded": lambda m: f"{_who(m.broker)} loads high watermark {m.high_watermark}",
+    "described": _described,
     "marked-as-failed": lambda m: f"{_who(m.broker)}'s fetcher marks the partition as failed",
 }

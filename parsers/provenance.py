@@ -29,6 +29,8 @@ FileKind = Literal[
     "server-properties",
     "trace-table",
     "describe-text",
+    "znode",
+    "znode-text",
     "leftover",
     "unknown",
 ]

@@ -37,6 +37,7 @@ MomentKind = Literal[
     "high-watermark-loaded",  # the checkpointed high watermark after clamping
     "log-start-moved",
     "marked-as-failed",
+    "described",  # a tool's output: leader, ISR, ELR, or a quorum replica's log end; when, nobody wrote down
 ]
 
 
@@ -68,6 +69,8 @@ class Moment:
     answer_offset: int | None = None
     isr: tuple[int, ...] | None = None
     previous_isr: tuple[int, ...] | None = None
+    elr: tuple[int, ...] | None = None
+    """Eligible leaders outside the ISR; null where the writer's version has none or does not tell."""
     replicas: tuple[int, ...] | None = None
     acks: int | None = None
     error: int | None = None
@@ -92,6 +95,10 @@ class Moment:
 ONE_CONTROLLER: Final = "controller "
 """Clocks of ZooKeeper's controllers begin with this: what one of them logged, without its predecessors' words."""
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")
+ZOOKEEPER_CLOCK: Final = "zookeeper"
+"""Of states as ZooKeeper held them when somebody saved them: the cluster may have gone on since."""
+DESCRIPTION_CLOCK: Final = "description"
+"""Of what tools printed: it shows no time, and nothing is ordered by it."""
 
 
 def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:

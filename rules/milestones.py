@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parsers.provenance import Span
-from rules.history import Moment
+from rules.history import ZOOKEEPER_CLOCK, Moment
 from rules.replay.clocks import ClockOffset
 
 
@@ -75,6 +75,9 @@ def _role_words(moment: Moment) -> str | None:
         )
     if moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0:
         return f"the controller elects broker {moment.leader} uncleanly for epoch {moment.epoch}"
+    if moment.kind == "leadership" and moment.clock == ZOOKEEPER_CLOCK:
+        leader = "nobody" if moment.leader in (None, -1) else f"broker {moment.leader}"
+        return f"{leader} leads epoch {moment.epoch} with the in-sync replicas {_ids(moment.isr)}, as its znode held it"
     return None
 
 
@@ -83,11 +86,23 @@ def _log_words(moment: Moment) -> str | None:
         return f"broker {moment.broker} truncates its log to offset {moment.offset}"
     if moment.kind == "epoch-answer-kept":
         return f"broker {moment.broker} is answered {moment.answer_offset} and cuts nothing"
+    if moment.kind == "described":
+        return _described_words(moment)
     if moment.kind == "isr-shrinking":
         return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
     if moment.kind == "log-loaded" and (moment.end_offset or 0) > 0:
         return f"broker {moment.broker} loads its log, which ends at offset {moment.end_offset}"
     return None
+
+
+def _described_words(moment: Moment) -> str:
+    if moment.end_offset is not None:
+        return f"broker {moment.broker}'s log ends at offset {moment.end_offset}, as a tool printed it"
+    leader = "nobody leads" if moment.leader in (None, -1) else f"broker {moment.leader} leads"
+    if moment.isr is None:
+        return f"{leader} in epoch {moment.epoch}, high watermark {moment.high_watermark}, as a tool printed it"
+    eligible = f", eligible leaders {_ids(moment.elr)}" if moment.elr else ""
+    return f"{leader} with the in-sync replicas {_ids(moment.isr)}{eligible}, as a tool printed it"
 
 
 def _ids(isr: tuple[int, ...] | None) -> str:

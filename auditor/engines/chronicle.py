@@ -179,24 +179,30 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
     )
 
 
-def of_metadata(changes: Iterable[MetadataChange]) -> Iterator[Named]:
-    """Statements of the controller's metadata log."""
+def of_metadata(changes: Iterable[MetadataChange], clock: str = "controller") -> Iterator[Named]:
+    """Statements of the controller's metadata log, or of ZooKeeper's znodes on a clock of their own."""
     for change in changes:
         if change.topic is None or change.partition is None or change.kind == "removed":
             continue
         yield (change.topic, change.partition), change.topic_id, Moment(
             kind="leadership",
-            clock="controller",
-            time=change.time,
+            clock=clock,
+            time=None if _carried_over(change) else change.time,
             leader=change.leader,
             epoch=change.leader_epoch,
             partition_epoch=change.partition_epoch,
             isr=_ids(change.isr),
             previous_isr=_ids(change.previous_isr),
+            elr=_ids(change.elr),
             replicas=replica_ids(change.replicas) or None,
             unclean=change.unclean,
             span=Span(source=change.source, start=change.span_start, end=change.span_end),
         )
+
+
+def _carried_over(change: MetadataChange) -> bool:
+    """Whether a migration wrote a state that had come about before: its time is the migration's."""
+    return change.kind == "created" and (change.partition_epoch or 0) > 0
 
 
 def _place(

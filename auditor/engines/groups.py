@@ -7,7 +7,7 @@ follow is read, and each commit becomes a fact of the partition that the group r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import file_of, unread_file
+from auditor.engines.facts import told_fact, unread_fact
+from auditor.engines.files import file_of
 from auditor.engines.plan import Piece, ReadUnit
 from parsers.internal_topics import InternalRecord, internal_record, latest_commits
 from parsers.inventory import Inventory, ReplicaDir, plain_segments
@@ -24,7 +25,7 @@ from parsers.records import decode_entry
 from parsers.segment import scan
 from parsers.tables import Refusal
 from parsers.tables.metadata import GroupOffset
-from rules.assemble import Fact, RootClaims
+from rules.assemble import Fact
 from rules.groups import GroupCommit
 
 GROUPS_TOPIC: Final = "__consumer_offsets"
@@ -88,42 +89,10 @@ def read_groups(unit: ReadUnit) -> Iterator[Fact]:
         if commit is not None and row.topic is not None and row.partition is not None:
             spoken.setdefault((row.topic, row.partition), []).append(commit)
     for (topic, partition), commits in spoken.items():
-        yield fact_of_groups(unit, topic, partition, commits)
+        yield told_fact(unit, topic, partition, commits=commits)
     refusals.extend(told.refusals)
     if refusals:
-        yield _refused(unit, refusals)
-
-
-def fact_of_groups(unit: ReadUnit, topic: str, partition: int, commits: Iterable[GroupCommit]) -> Fact:
-    """The fact that carries commits to the partition that they are about."""
-    return Fact(
-        cluster_id=unit.cluster_id,
-        topic=topic,
-        partition=partition,
-        topic_id=None,
-        broker=unit.broker,
-        log_dir=unit.log_dir,
-        path=None,
-        state="current",
-        order=unit.order,
-        group_commits=tuple(commits),
-    )
-
-
-def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Fact:
-    unread = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
-    return Fact(
-        cluster_id=unit.cluster_id,
-        topic=None,
-        partition=None,
-        topic_id=None,
-        broker=unit.broker,
-        log_dir=unit.log_dir,
-        path=None,
-        state="current",
-        order=unit.order,
-        root=unread,
-    )
+        yield unread_fact(unit, refusals)
 
 
 def _leading_copy(unit: ReadUnit) -> Sequence[Piece]:

@@ -38,10 +38,12 @@ class Piece:
 
 UnitKind = Literal[
     "log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata", "server-properties",
-    "group-offsets",
+    "group-offsets", "trace-table", "describe-text", "znodes",
 ]  # fmt: skip
 LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata", "server-properties")
 """Units that speak of many partitions over time, and of brokers as a whole."""
+TOLD_KINDS: Final[tuple[UnitKind, ...]] = ("trace-table", "describe-text", "znodes")
+"""Units of what people brought along: tables of traces, outputs of tools, copies of znodes."""
 OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
 
 

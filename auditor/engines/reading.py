@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,8 +12,9 @@ import pyarrow as pa
 from auditor.engines.files import entries, file_of, unread_file
 from auditor.engines.groups import read_groups
 from auditor.engines.logs import read_logs
-from auditor.engines.plan import LOG_KINDS, Piece, ReadUnit
+from auditor.engines.plan import LOG_KINDS, TOLD_KINDS, Piece, ReadUnit, UnitKind
 from auditor.engines.texts import read_texts
+from auditor.engines.told import read_told
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
     read_leader_epoch_checkpoint,
@@ -41,16 +42,9 @@ def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
         log = read_log(unit, level)
         seen = sum(piece.end - piece.start for piece in unit.pieces)
         return (_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
-    if unit.kind in LOG_KINDS:
-        return tuple(read_logs(unit))
-    if unit.kind == "group-offsets":
-        # Headers alone tell no commit, and level quick reads nothing else.
-        return () if level == "quick" else tuple(read_groups(unit))
-    if unit.kind == "directory":
-        return (_fact(unit, directory=_read_directory(unit)),)
-    if unit.kind == "dump-text":
-        return tuple(read_texts(unit, _read_directory))
-    return tuple(_read_root(unit))
+    if unit.kind == "group-offsets" and level == "quick":
+        return ()  # headers alone tell no commit
+    return tuple(_READERS[unit.kind](unit))
 
 
 def _fact(
@@ -239,3 +233,13 @@ def _root_fact(unit: ReadUnit, topic: str | None, partition: int | None, root: R
         root=root,
     )
 
+
+_READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
+    "root": _read_root,
+    "directory": lambda unit: (_fact(unit, directory=_read_directory(unit)),),
+    "dump-text": lambda unit: read_texts(unit, _read_directory),
+    "group-offsets": read_groups,
+    **dict.fromkeys(LOG_KINDS, read_logs),
+    **dict.fromkeys(TOLD_KINDS, read_told),
+}
+"""Every kind of unit but the stretches of logs, which are read at the level asked for."""

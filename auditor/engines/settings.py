@@ -12,7 +12,15 @@ from parsers.provenance import Span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.assemble import Fact, Surroundings
 from rules.evidence import BrokerVersion
-from rules.settings import INTER_BROKER_PROTOCOL, KAFKA_VERSION, METADATA_VERSION, Setting, Settings, settings_of
+from rules.settings import (
+    INTER_BROKER_PROTOCOL,
+    KAFKA_VERSION,
+    METADATA_VERSION,
+    Setting,
+    SettingOrigin,
+    Settings,
+    settings_of,
+)
 
 _VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
@@ -53,19 +61,21 @@ def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
         yield Setting(name=row.name, value=row.value, origin="file", broker=row.broker, span=_span(row))
 
 
-def of_changes(changes: Iterable[ConfigChange]) -> Iterator[Setting]:
-    """Settings of topics and brokers that the controller keeps."""
+def of_changes(
+    changes: Iterable[ConfigChange], origin: SettingOrigin = "metadata", clock: str = "controller"
+) -> Iterator[Setting]:
+    """Settings of topics and brokers that the controller keeps, or kept in ZooKeeper."""
     for change in changes:
         of_topic = change.resource_type == "topic"
         if of_topic or (change.resource_type == "broker" and _BROKER_OR_ALL.fullmatch(change.resource)):
             yield Setting(
                 name=change.name,
                 value=change.value,
-                origin="metadata",
+                origin=origin,
                 broker=None if of_topic or not change.resource else int(change.resource),
                 topic=change.resource if of_topic else None,
                 since=change.time,
-                clock="controller",
+                clock=clock,
                 span=_span(change),
             )
 

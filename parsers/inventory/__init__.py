@@ -6,7 +6,8 @@ from parsers.inventory.enclosure import NotADump, enclose
 from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, ReplicaDir
 from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.segments import LeftOut, PlainSegments, plain_segments
-from parsers.inventory.take import begins_dump_text, take_inventory
+from parsers.inventory.shapes import begins_dump_text
+from parsers.inventory.take import take_inventory
 
 __all__ = [
     "BrokerFrom",

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from parsers.files import FileFault, locate, printable, read_head
 from parsers.inventory.impostors import split_impostors
@@ -22,14 +21,11 @@ from parsers.inventory.log_dirs import (
 from parsers.inventory.model import Inventory, LogDir, ReplicaDir
 from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.replicas import find_replicas, mark_same_log_dirs, mark_same_replicas
+from parsers.inventory.shapes import HEAD, kind_by_head, kind_by_place
 from parsers.inventory.walk import Entry, Folder, ancestors, walk
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal
-
-_DUMP_TEXT: Final = (b"Dumping ", b"Starting offset:", b"Log starting offset:")
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_HEAD: Final = 64
 
 
 def take_inventory(
@@ -114,15 +110,14 @@ def _source(root: Path, origin: Origin, entry: Entry, in_replica: bool, cached: 
 
 
 def _sniff(root: Path, origin: Origin, entry: Entry) -> FileKind:
-    """The kind of a file that its name does not tell, by its first bytes."""
-    place = locate(root, origin.source) if entry.size else FileFault(kind="unreadable", expected="", found="")
-    head = place if isinstance(place, FileFault) else read_head(place, _HEAD)
-    return "dump-text" if isinstance(head, bytes) and begins_dump_text(head) else entry.parsed.kind
-
-
-def begins_dump_text(head: bytes) -> bool:
-    """Whether a file that begins so is what kafka-dump-log printed."""
-    return head.removeprefix(_BYTE_ORDER_MARK).startswith(_DUMP_TEXT)
+    """The kind of a file that its name does not tell, by its place in the tree and by its first bytes."""
+    kind = kind_by_place(origin.source)
+    if kind != "unknown" or not entry.size:
+        return kind if entry.size else entry.parsed.kind
+    place = locate(root, origin.source)
+    head = place if isinstance(place, FileFault) else read_head(place, HEAD)
+    told = kind_by_head(origin.source, head) if isinstance(head, bytes) else "unknown"
+    return told if told != "unknown" else entry.parsed.kind
 
 
 def _refuse_homeless(path: str, owner: Origin, root_name: str) -> Refusal:

@@ -83,13 +83,18 @@ class Dump:
 
     @property
     def fetches(self) -> DataFrame:
-        """Fetches of request logs, their sessions rebuilt."""
+        """Fetches of request logs, their sessions rebuilt, and of tables that were brought along."""
         return self.table("fetches")
 
     @property
     def events(self) -> DataFrame:
         """Events of broker logs."""
         return self.table("events")
+
+    @property
+    def descriptions(self) -> DataFrame:
+        """What the `--describe` options of Kafka's tools printed."""
+        return self.table("descriptions")
 
     @property
     def metadata_changes(self) -> DataFrame:

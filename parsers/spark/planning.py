@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from parsers.inventory import Inventory, plain_segments, take_inventory
-from parsers.provenance import Origin, Source
+from parsers.provenance import Source
+from parsers.spark.brought import OF_MANY_BROKERS
 from parsers.spark.registry import READERS, TableReader
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of, packed
@@ -25,7 +26,7 @@ def plan(request: TableRequest, wanted: Wanted) -> list[Slice]:
     reader = READERS.get(request.table)
     if reader is None:
         return []
-    chosen = [file for file in _files(inventory, reader) if _may_give(file.origin, reader, request, wanted)]
+    chosen = [file for file in _files(inventory, reader) if _may_give(file, reader, request, wanted)]
     found = list(_found(inventory, request))
     return found + list(by_replica(chosen) if reader.topic else by_bytes(chosen, request.split_bytes))
 
@@ -40,10 +41,11 @@ def _files(inventory: Inventory, reader: TableReader) -> Iterator[Source]:
     yield from (f for f in inventory.files if f.kind in reader.kinds and f.kind != "segment" and not f.suffix)
 
 
-def _may_give(origin: Origin, reader: TableReader, request: TableRequest, wanted: Wanted) -> bool:
-    if "topic" in reader.place and not request.admits(origin):
+def _may_give(file: Source, reader: TableReader, request: TableRequest, wanted: Wanted) -> bool:
+    if "topic" in reader.place and not request.admits(file.origin):
         return False
-    return all(getattr(origin, column) in wanted[column] for column in reader.place if column in wanted)
+    of_one = [column for column in reader.place if column != "broker" or file.kind not in OF_MANY_BROKERS]
+    return all(getattr(file.origin, column) in wanted[column] for column in of_one if column in wanted)
 
 
 def _found(inventory: Inventory, request: TableRequest) -> Iterator[Slice]:

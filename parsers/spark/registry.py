@@ -11,6 +11,7 @@ import pyarrow as pa
 from parsers.checkpoints import OFFSET_CHECKPOINTS
 from parsers.indexes import INDEX_KINDS
 from parsers.provenance import FileKind
+from parsers.spark.brought import OF_MANY_BROKERS, brought_refusals, description_rows, traced_rows
 from parsers.spark.disk import SMALL, batch_rows, disk_refusals, record_rows, small_rows
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of
@@ -48,6 +49,7 @@ class TableReader:
 def _refusals(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
     for part in parts:
         read = told_refusals if part.kind in _LOGS else disk_refusals
+        read = brought_refusals if part.kind in OF_MANY_BROKERS else read
         yield from batches_of(read(part, request), Refusal)
 
 
@@ -58,6 +60,7 @@ def _planned(_parts: Sequence[Part], _request: TableRequest) -> Iterator[pa.Reco
 
 _LOGS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
 _REQUESTS: Final[tuple[FileKind, ...]] = ("request-log",)
+_TRACES: Final[tuple[FileKind, ...]] = ("request-log", "trace-table")
 _COORDINATOR: Final = {"transactions": "__transaction_state"}
 
 READERS: Final[dict[str, TableReader]] = {
@@ -67,11 +70,12 @@ READERS: Final[dict[str, TableReader]] = {
     "checkpoints": TableReader(rows_of=small_rows, kinds=tuple(OFFSET_CHECKPOINTS), place=OF_A_BROKER),
     "producers": TableReader(rows_of=small_rows, kinds=("producer-snapshot",)),
     "indexes": TableReader(rows_of=small_rows, kinds=tuple(INDEX_KINDS)),
-    "refusals": TableReader(rows_of=_refusals, kinds=("segment", *SMALL, *_LOGS)),
+    "refusals": TableReader(rows_of=_refusals, kinds=("segment", *SMALL, *_LOGS, *OF_MANY_BROKERS)),
     "sources": TableReader(rows_of=_planned, kinds=()),
     "events": TableReader(rows_of=event_rows, kinds=("broker-log",), place=OF_A_BROKER),
     "settings": TableReader(rows_of=setting_rows, kinds=("broker-log", "server-properties"), place=("cluster_id",)),
-    "fetches": TableReader(rows_of=fetch_rows, kinds=_REQUESTS, place=OF_A_BROKER),
+    "fetches": TableReader(rows_of=traced_rows, kinds=_TRACES, place=OF_A_BROKER),
+    "descriptions": TableReader(rows_of=description_rows, kinds=("describe-text",), place=OF_A_BROKER),
     "session_gaps": TableReader(rows_of=fetch_rows, kinds=_REQUESTS, place=OF_A_BROKER),
     **{name: TableReader(rows_of=request_rows, kinds=_REQUESTS, place=OF_A_BROKER) for name in REQUESTS},
     **{

@@ -11,7 +11,7 @@ from parsers.provenance import FileKind, Origin, Source
 
 OPENING_COST: Final = 16 << 10
 """To open a file takes as long as reading so many bytes; small files fill a task by their number."""
-SPLITTABLE: Final[frozenset[FileKind]] = frozenset({"segment", "broker-log"})
+SPLITTABLE: Final[frozenset[FileKind]] = frozenset({"segment", "broker-log", "trace-table"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

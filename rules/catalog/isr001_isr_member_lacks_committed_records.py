@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Committed, Moment, PartitionEvidence, committed, epoch_starts
+from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence, committed, epoch_starts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -92,6 +92,8 @@ def _last_state(evidence: PartitionEvidence) -> Moment | None:
         for m in evidence.moments
         if m.kind in ("isr", "isr-shrinking") and newest is not None and m.term == newest.epoch
     ]
+    if newest is not None and newest.clock == ZOOKEEPER_CLOCK:
+        return None  # whoever saved it did so at some time: the ISR may have shrunk since
     # Up to 2.6 the leader changes the ISR by itself: what came after the last order is not an order.
     return None if newest is None or any(m.partition_epoch is None for m in later) else newest
 

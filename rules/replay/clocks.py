@@ -7,7 +7,7 @@ judged rests on an estimate alone: it narrows the time in which something came i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -68,13 +68,15 @@ def clock_offsets(moments: Sequence[Moment]) -> tuple[ClockOffset, ...]:
     return tuple(offsets)
 
 
-def _sightings(moments: Iterable[Moment]) -> Sightings:
+def _sightings(moments: Sequence[Moment]) -> Sightings:
     seen: Sightings = {}
+    # A state without a time was there before the next one of its epoch, which is then no first sight of it.
+    older = {moment.epoch for moment in moments if moment.time is None and moment.clock == "controller"}
     for moment in moments:
         if moment.time is None or moment.epoch is None or moment.doubtful:
             continue
         own = moment.kind in ROLE_KINDS or (moment.kind == "leadership" and moment.witness is not None)
-        if own or moment.clock == "controller":
+        if own or (moment.clock == "controller" and moment.epoch not in older):
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, -1), moment.time)
         if (moment.kind == "isr" or moment.clock == "controller") and moment.partition_epoch is not None:
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, moment.partition_epoch), moment.time)

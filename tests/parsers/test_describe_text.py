@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +13,7 @@ from parsers.provenance import Origin
 from parsers.tables import Description
 
 ORIGIN = Origin(source="describe.txt")
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
 
 TOPICS = """Topic: pay\tTopicId: xcq385rNTkaYtHO3h4VBjA\tPartitionCount: 2\tConfigs: min.insync.replicas=2
 \tTopic: pay\tPartition: 0\tLeader: 2\tReplicas: 1,2,3\tIsr: 2,3\tElr: 1\tLastKnownElr: \t
@@ -148,3 +152,12 @@ def test_mutated_outputs_never_raise(text: str, place: int, patch: bytes) -> Non
         (r.span_start, r.span_end) for r in parsed.refusals
     ]
     assert all(0 <= start < end <= len(mutated) for start, end in spans)
+
+
+@pytest.mark.parametrize(
+    "text", sorted((SAMPLES / "tool_texts").glob("[1-9]*/[!z]*.txt")), ids=lambda p: "-".join(p.parts[-2:])
+)
+def test_recorded_outputs_read_whole(text: Path) -> None:
+    told = parse_describe_text(text.read_bytes(), ORIGIN)
+    assert told.refusals == ()
+    assert told.rows

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.metadata_log import Znode, join_histories, znode_place, znode_states
+from parsers.metadata_log import Znode, join_histories, parse_znode_text, znode_place, znode_settings, znode_states
 from parsers.provenance import Origin
 from parsers.tables import MetadataChange, to_arrow
 from tests.lab.effort import cases
@@ -125,3 +125,63 @@ def test_any_content_is_a_row_or_a_refusal(content: dict[str, object]) -> None:
     parsed = znode_states([znode(STATE_PATH, json.dumps(content).encode())])
     assert len(parsed.rows) + len(parsed.refusals) == 1
     assert to_arrow(parsed.rows, MetadataChange).num_rows == len(parsed.rows)
+
+
+LOOPED = b"""/brokers/topics/pay/partitions/0/state
+Connecting to localhost:2181
+
+WATCHER::
+
+WatchedEvent state:SyncConnected type:None path:null
+{"controller_epoch":3,"leader":2,"version":1,"leader_epoch":5,"isr":[2,1]}
+cZxid = 0x3b
+mtime = Sat Nov 21 21:07:59 UTC 2026
+dataVersion = 11
+/brokers/topics/gone
+org.apache.zookeeper.KeeperException$NoNodeException: KeeperErrorCode = NoNode for /brokers/topics/x
+[zk: localhost:2181(CONNECTED) 4] get /config/topics/pay
+{"version":1,"config":{"retention.ms":"1000","sasl.jaas.config":"x"}}
+mtime = Sat Nov 21 21:07:59 CET 2026
+{"controller_epoch":3,"leader":1,"version":1,"leader_epoch":6,"isr":[1]}
+[zk: localhost:2181(CONNECTED) 5] get /brokers/ids/1
+{"version":5,"host":"x"}
+"""
+
+
+def test_a_transcript_tells_what_stands_behind_a_path() -> None:
+    parsed = parse_znode_text(LOOPED, Origin(source="zk.txt"))
+    state, settings = parsed.rows
+    assert LOOPED[state.start : state.start + len(state.content)] == state.content
+    (row,) = znode_states([state]).rows
+    assert (row.topic, row.partition, row.leader_epoch, row.partition_epoch) == ("pay", 0, 5, 11)
+    assert row.time == 1795295279000
+    told = znode_settings([state, settings]).rows
+    assert [(r.topic, r.name, r.value, r.time) for r in told] == [
+        ("pay", "retention.ms", "1000", None),
+        ("pay", "sasl.jaas.config", "[hidden]", None),
+    ]
+    (refusal,) = parsed.refusals
+    assert refusal.expected == "the znode's path on a line before its content"
+    assert LOOPED[refusal.span_start : refusal.span_end].startswith(b'{"controller_epoch":3,"leader":1')
+
+
+@given(st.lists(st.sampled_from(LOOPED.splitlines()), max_size=20), st.binary(max_size=40))
+def test_transcripts_cut_and_mixed_stay_within_themselves(lines: list[bytes], junk: bytes) -> None:
+    data = b"\n".join([*lines, junk, *lines[:3]])
+    parsed = parse_znode_text(data, Origin(source="zk.txt"))
+    for row in parsed.rows:
+        assert data[row.start : row.start + len(row.content)] == row.content
+    for refusal in parsed.refusals:
+        assert 0 <= refusal.span_start < refusal.span_end <= len(data)
+
+
+@pytest.mark.parametrize("content", [b'{"config":[]}', b'{"config":{"a":1}}', b"{", b"[]"])
+def test_settings_that_are_none_are_refused(content: bytes) -> None:
+    parsed = znode_settings([znode("zk/config/topics/pay", content)])
+    assert (parsed.rows, len(parsed.refusals)) == ((), 1)
+
+
+def test_brokers_settings_and_their_default() -> None:
+    content = b'{"version":1,"config":{"log.retention.ms":"5"}}'
+    znodes = [znode(f"/config/brokers/{name}", content) for name in ("7", "<default>")]
+    assert [(r.resource_type, r.resource) for r in znode_settings(znodes).rows] == [("broker", "7"), ("broker", "")]

@@ -73,7 +73,7 @@ def test_every_table_of_the_schema_module_is_offered_or_left_out_on_purpose() ->
     pytest.importorskip("pyspark")
     from parsers.spark.registry import READERS
 
-    assert set(TABLES) - set(READERS) == {"descriptions"}
+    assert set(TABLES) == set(READERS)
 
 
 @pytest.mark.parametrize("case", ["bit_rot_payload", "clean_1_1"])
@@ -282,3 +282,19 @@ def test_a_request_travels_as_options() -> None:
         columns=("topic", "offset"), payloads=True, deep=True, pushdown=True,
     )  # fmt: skip
     assert from_options(to_options(request)) == request
+
+
+def test_what_was_brought_along_is_a_table_too(tmp_path: Path, sample: Sample, spark: SparkSession) -> None:
+    from auditor import open_dump
+
+    shutil.copytree(sample("migrated") / "tools", tmp_path / "dump" / "tools")
+    one_segment(tmp_path / "dump", "pay")
+    lines = [f'{{"broker":{n % 2},"replica":2,"topic":"pay","partition":0,"fetchOffset":{n}}}\n' for n in range(50)]
+    (tmp_path / "dump" / "fetches.jsonl").write_text("".join(lines) + "{\n")
+    dump = open_dump(spark, tmp_path / "dump", split_bytes=256)
+    printed = dump.descriptions.where("kind = 'partition' and topic = 'pay'").first()
+    assert printed is not None
+    assert (printed.leader, printed.isr) == (2, "2,1")
+    told = dump.fetches.where("broker = 1").select("fetch_offset").collect()
+    assert sorted(row.fetch_offset for row in told) == list(range(1, 50, 2))
+    assert [row.span_start for row in dump.refusals.collect()] == [len("".join(lines))]

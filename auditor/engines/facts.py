@@ -1,0 +1,44 @@
+"""The facts of units that speak of many partitions: what they tell of each, and what of them could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from auditor.engines.files import unread_file
+from auditor.engines.plan import ReadUnit
+from parsers.tables import Refusal
+from rules.assemble import Fact, RootClaims
+from rules.groups import GroupCommit
+from rules.history import Moment
+
+
+def told_fact(
+    unit: ReadUnit,
+    topic: str | None,
+    partition: int | None,
+    *,
+    moments: Sequence[Moment] = (),
+    commits: Sequence[GroupCommit] = (),
+    root: RootClaims | None = None,
+) -> Fact:
+    """What a unit tells of a partition, or of none."""
+    return Fact(
+        cluster_id=unit.cluster_id,
+        topic=topic,
+        partition=partition,
+        topic_id=None,
+        broker=unit.broker,
+        log_dir=unit.log_dir,
+        path=None,
+        state="current",
+        order=unit.order,
+        root=root,
+        moments=tuple(moments),
+        group_commits=tuple(commits),
+    )
+
+
+def unread_fact(unit: ReadUnit, refusals: Sequence[Refusal]) -> Fact:
+    """What could not be read of a unit's files."""
+    root = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
+    return told_fact(unit, None, None, root=root)

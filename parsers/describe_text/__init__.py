@@ -1,0 +1,8 @@
+"""What the `--describe` options of Kafka's tools print: topics, configs, consumer groups and the metadata quorum."""
+
+from __future__ import annotations
+
+from parsers.describe_text.settings import split_settings
+from parsers.describe_text.text import parse_describe_text
+
+__all__ = ["parse_describe_text", "split_settings"]

@@ -1,0 +1,38 @@
+"""The cells of a tool's output: numbers, ids, and what is none of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NUMBER: Final = re.compile(r"-?\d{1,18}")
+_I32: Final = range(-(1 << 31), 1 << 31)
+
+
+class Malformed(ValueError):
+    """A line that belongs to an output but cannot be read."""
+
+
+def ids(value: str | None) -> str | None:
+    """Ids as printed, without blanks; null where the version prints none or does not know."""
+    return None if value is None or value == "N/A" else value.replace(" ", "")
+
+
+def i32(value: str) -> int:
+    """A number of 32 bits."""
+    number = i64(value)
+    if number not in _I32:
+        raise Malformed
+    return number
+
+
+def i64(value: str) -> int:
+    """A number of at most 18 digits."""
+    if _NUMBER.fullmatch(value) is None:
+        raise Malformed
+    return int(value)
+
+
+def dash_or_i64(value: str) -> int | None:
+    """A number, or nothing for a dash."""
+    return None if value == "-" else i64(value)

@@ -1,0 +1,66 @@
+"""Kinds of files that no fixed name tells: by where they lie, and by how they begin."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from parsers.provenance import FileKind
+
+HEAD: Final = 4096
+"""Bytes of a file that are looked at."""
+_LINES: Final = 40
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_DUMP_TEXT: Final = (b"Dumping ", b"Starting offset:", b"Log starting offset:")
+
+_ZNODE: Final = re.compile(r"(?:.*/)?brokers/topics/[^/]+(?:/partitions/\d+/state)?(?:\.json|/data|/data\.json)?")
+_SETTINGS_ZNODE: Final = re.compile(r"(?:.*/)?config/(?:topics/[^/]+|brokers/(?:\d+|<default>))(?:\.json)?")
+_TABLE_NAME: Final = re.compile(r".*\.(?:csv|tsv|jsonl|ndjson)")
+_TRACE_NAME: Final = re.compile(r"(?:.*[^a-z])?(?:fetch|trace)(?:es|s)?(?:[^a-z].*)?\.(?:csv|tsv|jsonl|ndjson)")
+_TRACE_COLUMN: Final = re.compile(rb"(?:^|[\s,;\"])fetch[ _]?offset(?:[\s,;\"]|$)", re.IGNORECASE)
+_DESCRIBED: Final = re.compile(
+    rb"\s?Topic: ?[\w.\-]{1,249}\s+(?:TopicId|PartitionCount|Partition): ?"
+    rb"|(?:Dynamic c|All c|Default c|Quota c|C)onfigs for (?:topic|Topic|broker|the default|default|client|user) ?"
+    rb"|(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:NEW-OFFSET|CURRENT-OFFSET)\s"
+    rb"|(?:GROUP\s+)?COORDINATOR \(ID\)\s"
+    rb"|(?:Error: )?Consumer group '[^']{1,249}' (?:has no|is rebalancing|does not)"
+    rb"|ClusterId:\s+\S+\s*$"
+    rb"|NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s"
+)
+_SHELL: Final = re.compile(rb"WatchedEvent state:|\[zk: ")
+_ZNODE_LINE: Final = re.compile(rb"\S{0,64}\s?.{0,64}/(?:brokers/topics|config/topics|config/brokers)/[\w.\-<>]{1,249}")
+_ZNODE_CONTENT: Final = re.compile(rb"\s*\{.{0,4000}\"version\"")
+
+
+def begins_dump_text(head: bytes) -> bool:
+    """Whether a file that begins so is what kafka-dump-log printed."""
+    return head.removeprefix(_BYTE_ORDER_MARK).startswith(_DUMP_TEXT)
+
+
+def kind_by_place(path: str) -> FileKind:
+    """A znode that was saved as a file keeps its path in ZooKeeper."""
+    return "znode" if _ZNODE.fullmatch(path) else "unknown"
+
+
+def kind_by_head(path: str, head: bytes) -> FileKind:
+    """What a file of no known name is, by its first lines; a table needs the name of one as well."""
+    text = head.removeprefix(_BYTE_ORDER_MARK)
+    if begins_dump_text(text):
+        return "dump-text"
+    name = path.rpartition("/")[2].lower()
+    lines = text.split(b"\n")[:_LINES]
+    if _TABLE_NAME.fullmatch(name) and (_TRACE_NAME.fullmatch(name) or _TRACE_COLUMN.search(lines[0])):
+        return "trace-table"
+    if any(_DESCRIBED.match(line) for line in lines):
+        return "describe-text"
+    if any(_SHELL.match(line) for line in lines) or _names_znodes(lines):
+        return "znode-text"
+    if _SETTINGS_ZNODE.fullmatch(path) and text.startswith(b"{"):
+        return "znode"
+    return "unknown"
+
+
+def _names_znodes(lines: list[bytes]) -> bool:
+    """Whether a line names a znode of Kafka's and the next one holds what Kafka keeps in one."""
+    return any(_ZNODE_LINE.match(line) and _ZNODE_CONTENT.match(after) for line, after in pairwise(lines))
