@@ -21,7 +21,7 @@ from parsers.broker_log.truncation import TRUNCATION
 from parsers.broker_log.wording import Event, Wording, compile_text, inner_lead, leads
 
 Value: TypeAlias = int | str | None
-Convert: TypeAlias = Callable[[bytes], Value]
+Convert: TypeAlias = Callable[[bytes], Value | tuple[Value, ...]]
 
 EVENTS: Final[tuple[Event, ...]] = (
     *TRUNCATION, *EPOCHS, *FETCHING, *LEADERSHIP, *ISR, *MEMBERSHIP, *RECOVERY, *STORAGE,
@@ -33,11 +33,12 @@ DETAIL_LIMIT: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setter:
-    """Which column a group of a pattern fills, and how its bytes become the value."""
+    """Which column a group of a pattern fills, and how its bytes become the value, or a value for each of its columns."""
 
     group: int
     """Index among the pattern's groups; those of an item come behind those of its line."""
-    column: str
+    columns: tuple[str, ...]
+    """One, or those of the two things that a group tells at once."""
     convert: Convert
 
 
@@ -88,12 +89,11 @@ def _setters(pattern: re.Pattern[bytes], behind: int) -> tuple[Setter, ...]:
     for name, group in pattern.groupindex.items():
         index = group - 1 + behind
         if name == "tp":
-            found.append(Setter(group=index, column="topic", convert=lambda value: _place(value)[0]))
-            found.append(Setter(group=index, column="partition", convert=lambda value: _place(value)[1]))
+            found.append(Setter(group=index, columns=("topic", "partition"), convert=_place))
         elif name == "last_offset":
-            found.append(Setter(group=index, column="log_end_offset", convert=lambda value: int(value) + 1))
+            found.append(Setter(group=index, columns=("log_end_offset",), convert=lambda value: int(value) + 1))
         elif name != "items":
-            found.append(Setter(group=index, column=name, convert=_CONVERT.get(name, int)))
+            found.append(Setter(group=index, columns=(name,), convert=_CONVERT.get(name, int)))
     return tuple(found)
 
 

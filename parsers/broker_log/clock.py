@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 _WALL: Final = re.compile(
@@ -14,6 +15,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
+@lru_cache(maxsize=4096)
 def wall_clock(time_text: str) -> int | None:
     """Milliseconds from 1970-01-01 00:00 on the writer's own clock; a printed zone is not applied.
 

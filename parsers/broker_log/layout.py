@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
 _LEVELS: Final = r"(?P<level>[A-Z]{4,5}+)"
@@ -25,11 +26,16 @@ _DATES: Final[dict[str, str]] = {
     "ISO8601_OFFSET_DATE_TIME_HHMM": "yyyy-MM-dd'T'HH:mm:ss,SSSXX", "ISO8601_OFFSET_DATE_TIME_HHCMM": "yyyy-MM-dd'T'HH:mm:ss,SSSXXX",
     "UNIX": "nnnnnnnnnn", "UNIX_MILLIS": "nnnnnnnnnnnnn",
 }  # fmt: skip
+_TAIL_LIMIT: Final = 512
 _DATE_PIECE: Final = re.compile(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<fixed>[^A-Za-z'])")
 
 
 class LayoutError(ValueError):
     """A pattern layout from which an entry's parts cannot be told."""
+
+
+MessageEnd: TypeAlias = tuple[int, bytes | None, bool]
+"""Where a message ends, the logger behind it, and whether the line is whole to its last part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +48,37 @@ class Layout:
     """The fixed text with which every entry begins; empty where it begins with a field."""
     tail_opening: bytes = b""
     tail: re.Pattern[bytes] | None = None
-    tail_closing: bytes | None = None
-    """Where the tail is nothing but a logger between two fixed texts, the second of them."""
 
-    def message_end(self, data: bytes, start: int, end: int) -> tuple[int, bytes | None, bool]:
-        """Where the message ends in the line `[start, end)`, its logger, and whether the line is whole to its last part."""
-        if self.tail is None:
-            return end, None, False
-        at = data.rfind(self.tail_opening, start, end)
-        if self.tail_closing is not None:
-            logger = data[at + len(self.tail_opening) : end - len(self.tail_closing)]
-            if at >= 0 and len(logger) <= 256 and b" " not in logger and data.endswith(self.tail_closing, at, end):
-                return at, logger, True
-            return end, None, False
-        match = self.tail.match(data, at, end) if at >= 0 else None
-        if match is None:
-            return end, None, False
-        return at, match["logger"] if self.tail.groups else None, True
+    def ends_of(self, data: bytes) -> Callable[[int, int], MessageEnd]:
+        """What tells, of a line `[start, end)` of the data, where its message ends.
+
+        Few different things stand behind the messages of a log: each is looked at once.
+        """
+        find, opening, known = data.rfind, self.tail_opening, dict[bytes, tuple[bytes | None, bool]]()
+
+        def message_end(start: int, end: int) -> MessageEnd:
+            at = find(opening, start, end) if opening else -1
+            if at < 0:
+                return end, None, False
+            if end - at > _TAIL_LIMIT:
+                logger, whole = self._tail_of(data[at:end])
+            else:
+                tail = data[at:end]
+                told = known.get(tail)
+                if told is None:
+                    told = known[tail] = self._tail_of(tail)
+                logger, whole = told
+            return (at if whole else end), logger, whole
+
+        return message_end
+
+    def _tail_of(self, tail: bytes) -> tuple[bytes | None, bool]:
+        """The logger in what may stand behind a message, and whether it is all that stands there."""
+        match = self.tail.match(tail) if self.tail else None
+        logger = match["logger"] if match and "logger" in match.re.groupindex else None
+        if match is None or (logger and b" " in logger.strip()):
+            return None, False
+        return logger, True
 
 
 @cache
@@ -79,8 +99,7 @@ def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
     opening = pieces[0][1].encode() if pieces[0][0] == "text" else b""
     head = "".join(_expressions(pieces[:at], pattern))
     absent = "".join(f"(?P<{name}>)" for name in ("time", "level", "logger") if f"(?P<{name}>" not in head)
-    closing = pieces[-1][1].encode() if [kind for kind, _ in pieces[at + 1 :]] == ["text", "logger", "text"] else None
-    return Layout(head + absent, opening, tail[0], tail[1], closing)
+    return Layout(head + absent, opening, tail[0], tail[1])
 
 
 def _pieces(pattern: str) -> list[tuple[str, str]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,12 +22,13 @@ Hit: TypeAlias = tuple[int | str | bytes | None, ...]
 
 Plain and flat, because there are millions, and the collector of garbage leaves a tuple of plain things alone.
 """
+_HEAD: Final = ("span_start", "span_end", "time_text", "level", "logger")
+"""Columns with which a hit begins."""
 _GROUPS: Final = 7
 """Where the groups begin in a hit."""
 
-Column: TypeAlias = Sequence[Value] | pa.Array
-
 _SCHEMA: Final = arrow_schema(BrokerEvent)
+NO_EVENTS: Final = pa.RecordBatch.from_pylist([], schema=_SCHEMA)
 _TYPES: Final = tuple((field.name, field.type) for field in _SCHEMA)
 
 
@@ -34,59 +36,114 @@ def batch_of(
     hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
 ) -> tuple[pa.RecordBatch, list[Refusal]]:
     """The rows of all hits in the order of their lines, and a refusal for each line whose numbers no column can hold."""
-    batches: list[pa.RecordBatch] = []
-    refusals: list[Refusal] = []
-    for matcher, found in hits.items():
-        batches += _batches(matcher, found, origin, version, refusals)
-    if not batches:
-        return pa.RecordBatch.from_pylist([], schema=_SCHEMA), refusals
-    joined = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-    order = pc.sort_indices(joined.column("span_start"))
-    return joined.take(order), refusals
-
-
-def _batches(
-    matcher: Matcher, hits: list[Hit], origin: Origin, version: KafkaVersion | None, refusals: list[Refusal]
-) -> list[pa.RecordBatch]:
-    """One batch; where a number does not fit, one for each hit that is sound."""
+    if not hits:
+        return NO_EVENTS, []
     try:
-        return [_batch(matcher, hits, origin, version)]
+        return _batch(hits, origin, version), []
     except (OverflowError, ValueError):
-        if len(hits) > 1:
-            return [batch for hit in hits for batch in _batches(matcher, [hit], origin, version, refusals)]
-        found = b" ".join(group for group in hits[0][_GROUPS:] if isinstance(group, bytes))
-        start, end = (int(place or 0) for place in hits[0][:2])
-        refusals.append(refuse(origin, "malformed", start, end, expected="numbers that Kafka can hold", found=found))
-        return []
+        unfit: list[Hit] = []
+        sound = {matcher: _sound(matcher, found, origin, unfit) for matcher, found in hits.items()}
+        refusals = [_refusal(hit, origin) for hit in unfit]
+        return _batch({matcher: found for matcher, found in sound.items() if found}, origin, version), refusals
 
 
-def _batch(matcher: Matcher, hits: list[Hit], origin: Origin, version: KafkaVersion | None) -> pa.RecordBatch:
-    starts, ends, times, levels, loggers, prefixes, details, *by_group = zip(*hits, strict=True)
-    columns: dict[str, Column] = {
-        "span_start": starts, "span_end": ends, "time_text": times, "level": levels, "logger": loggers,
-    }  # fmt: skip
-    columns |= _prefix_columns(prefixes, origin)
-    for setter in matcher.setters:
-        columns[setter.column] = _filled(by_group[setter.group], setter, columns.get(setter.column))
-    for to, of in matcher.copies:
-        columns[to] = columns[of]
-    if matcher.event.whole_message or matcher.event.reason_follows:
-        columns["detail"] = details
-    trust = trust_of(matcher.event.kind, version)
-    fixed: dict[str, Value] = {
-        "cluster_id": origin.cluster_id, "log_dir": origin.log_dir, "source": origin.source, "kind": matcher.event.kind,
-        "trust": trust.level, "trust_reason": trust.reason, "doubtful": ",".join(trust.doubtful) or None,
-    }  # fmt: skip
-    arrays = [_array(columns.get(name), fixed.get(name), type_, len(hits)) for name, type_ in _TYPES]
+def _sound(matcher: Matcher, hits: list[Hit], origin: Origin, unfit: list[Hit]) -> list[Hit]:
+    """The hits that give rows; halves are tried, so that a few bad lines among many cost little."""
+    try:
+        _batch({matcher: hits}, origin, None)
+    except (OverflowError, ValueError):
+        if len(hits) == 1:
+            unfit += hits
+            return []
+        middle = len(hits) // 2
+        return [hit for half in (hits[:middle], hits[middle:]) for hit in _sound(matcher, half, origin, unfit)]
+    return hits
+
+
+def _refusal(hit: Hit, origin: Origin) -> Refusal:
+    found = b" ".join(group for group in hit[_GROUPS:] if isinstance(group, bytes))
+    start, end = (int(place or 0) for place in hit[:2])
+    return refuse(origin, "malformed", start, end, expected="numbers that Kafka can hold", found=found)
+
+
+def _batch(
+    hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
+) -> pa.RecordBatch:
+    """The rows of all hits, sorted by where their lines begin; things that one line lists keep their order."""
+    columns = _Columns()
+    prefixes: dict[bytes | None, int] = {}
+    for matcher, found in hits.items():
+        columns.add(matcher, found, prefixes)
+    order = pc.sort_indices(pa.array(columns.values["span_start"], pa.int64()))
+    by_matcher = np.repeat(np.arange(len(hits)), [len(found) for found in hits.values()])
+    told = {
+        **_repeated(_of_prefixes(prefixes, origin), pa.array(columns.prefixes, pa.int32()).take(order)),
+        **_repeated(_of_matchers(list(hits), version), pa.array(by_matcher).take(order)),
+    }
+    place = {"cluster_id": origin.cluster_id, "log_dir": origin.log_dir, "source": origin.source}
+    arrays: list[pa.Array] = []
+    for name, type_ in _TYPES:
+        values = columns.values.get(name)
+        own = None if values is None else pa.array(values, type_).take(order)
+        if name in told:
+            # Where the line tells it itself, its prefix does not count.
+            own = told[name] if own is None else pc.coalesce(own, told[name])
+        arrays.append(pa.repeat(pa.scalar(place.get(name), type_), columns.count) if own is None else own)
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def _prefix_columns(prefixes: Sequence[bytes | None], origin: Origin) -> dict[str, Column]:
-    """The columns that prefixes fill: each of the few different prefixes is looked at once, and its values repeated."""
-    place = {prefix: index for index, prefix in enumerate(dict.fromkeys(prefixes))}
-    indices = pa.array([place[prefix] for prefix in prefixes], pa.int32())
-    parsed = [parse_prefix(prefix) if prefix else NO_PREFIX for prefix in place]
-    known: dict[str, list[Value]] = {
+class _Columns:
+    """The columns that lines fill themselves, wording after wording; lives only while a batch is made."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.values: dict[str, list[Value]] = {}
+        self.prefixes: list[int] = []
+
+    def add(self, matcher: Matcher, hits: list[Hit], prefixes: dict[bytes | None, int]) -> None:
+        """The hits of one wording; `prefixes` numbers the different prefixes."""
+        told = list(zip(*hits, strict=True))
+        *head, heads, details = told[:_GROUPS]
+        by_group = told[_GROUPS:]
+        columns: dict[str, Sequence[Value]] = dict(zip(_HEAD, head, strict=True))
+        for setter in matcher.setters:
+            columns |= zip(setter.columns, _converted(by_group[setter.group], setter), strict=True)
+        for to, of in matcher.copies:
+            columns[to] = columns[of]
+        if matcher.tells_more:
+            columns["detail"] = details
+        for prefix in heads:
+            prefixes.setdefault(prefix, len(prefixes))
+        self.prefixes += map(prefixes.__getitem__, heads)
+        self._append(columns, len(hits))
+
+    def _append(self, columns: Mapping[str, Sequence[Value]], count: int) -> None:
+        for name in columns.keys() - self.values.keys():
+            self.values[name] = [None] * self.count
+        self.count += count
+        for name, values in self.values.items():
+            values.extend(columns.get(name) or [None] * count)
+
+
+def _converted(groups: Sequence[bytes | None], setter: Setter) -> Iterable[Sequence[Value]]:
+    """The values of a group, a sequence for each of its columns; null where the line lacks the group."""
+    convert, width = setter.convert, len(setter.columns)
+    if None in groups:
+        nothing = None if width == 1 else (None,) * width
+        values = [nothing if group is None else convert(group) for group in groups]
+    else:
+        values = list(map(convert, groups))  # type: ignore[arg-type]
+    return (values,) if width == 1 else zip(*values, strict=True)  # type: ignore[return-value]
+
+
+def _repeated(few: Mapping[str, Sequence[Value]], places: pa.Array) -> dict[str, pa.Array]:
+    """Columns of few different values, each made once and repeated."""
+    return {name: pa.array(values, _SCHEMA.field(name).type).take(places) for name, values in few.items()}
+
+
+def _of_prefixes(prefixes: Iterable[bytes | None], origin: Origin) -> dict[str, Sequence[Value]]:
+    parsed = [parse_prefix(prefix) if prefix else NO_PREFIX for prefix in prefixes]
+    return {
         "broker": [origin.broker if prefix.broker is None else prefix.broker for prefix in parsed],
         "component": [prefix.component for prefix in parsed],
         "topic": [prefix.topic or origin.topic for prefix in parsed],
@@ -94,19 +151,13 @@ def _prefix_columns(prefixes: Sequence[bytes | None], origin: Origin) -> dict[st
         "leader": [prefix.leader for prefix in parsed],
         "directory": [prefix.directory for prefix in parsed],
     }
-    return {name: pa.array(values, _SCHEMA.field(name).type).take(indices) for name, values in known.items()}
 
 
-def _filled(groups: Sequence[bytes | None], setter: Setter, before: Column | None) -> Column:
-    """A column from a group; where the line lacks the group, what the prefix told stays."""
-    convert = setter.convert
-    if None not in groups:
-        return list(map(convert, groups))  # type: ignore[arg-type]
-    told = before.to_pylist() if isinstance(before, pa.Array) else before or [None] * len(groups)
-    return [old if group is None else convert(group) for group, old in zip(groups, told, strict=True)]
-
-
-def _array(column: Column | None, fixed: Value, type_: pa.DataType, count: int) -> pa.Array:
-    if column is None:
-        return pa.repeat(pa.scalar(fixed, type_), count)
-    return column if isinstance(column, pa.Array) else pa.array(column, type_)
+def _of_matchers(matchers: Sequence[Matcher], version: KafkaVersion | None) -> dict[str, Sequence[Value]]:
+    trusts = [trust_of(matcher.event.kind, version) for matcher in matchers]
+    return {
+        "kind": [matcher.event.kind for matcher in matchers],
+        "trust": [trust.level for trust in trusts],
+        "trust_reason": [trust.reason for trust in trusts],
+        "doubtful": [",".join(trust.doubtful) or None for trust in trusts],
+    }

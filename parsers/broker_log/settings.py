@@ -14,8 +14,11 @@ from parsers.tables import BrokerSetting, arrow_schema
 SettingHit: TypeAlias = tuple[bytes | None, bytes, bytes, int, int]
 """A row to be: time of the block, name, value, first and last byte. Plain, because a start prints hundreds."""
 
-_SETTING: Final = re.compile(rb"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)\n")
+_LINE: Final = r"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)\n"
+_SETTING: Final = re.compile(_LINE.encode())
+_SETTINGS: Final = re.compile(f"(?:{_LINE})++".encode())
 _SCHEMA: Final = arrow_schema(BrokerSetting)
+NO_SETTINGS: Final = pa.RecordBatch.from_pylist([], schema=_SCHEMA)
 
 
 def find_settings(
@@ -29,10 +32,11 @@ def find_settings(
     last = min(len(data), found.start() + 1 + limit)
     position = data.find(b"\n", found.end(), last) + 1
     while 0 < position < last:
-        setting = _SETTING.match(data, position, last)
-        if setting is not None:
-            yield time, setting[1], setting[2], shift + position, shift + setting.end() - 1
-            position = setting.end()
+        run = _SETTINGS.match(data, position, last)
+        if run is not None:
+            for setting in _SETTING.finditer(data, position, run.end()):
+                yield time, setting[1], setting[2], shift + setting.start(), shift + setting.end() - 1
+            position = run.end()
         elif head.match(data, position):
             return
         else:
@@ -42,7 +46,7 @@ def find_settings(
 def settings_batch(hits: list[SettingHit], origin: Origin) -> pa.RecordBatch:
     """The rows of all settings, in order."""
     if not hits:
-        return pa.RecordBatch.from_pylist([], schema=_SCHEMA)
+        return NO_SETTINGS
     times, names, values, starts, ends = zip(*hits, strict=True)
     columns: dict[str, object] = {
         "time_text": times,

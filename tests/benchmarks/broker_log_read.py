@@ -1,7 +1,8 @@
 """How fast logs become events, in megabytes a second of one core: `python tests/benchmarks/broker_log_read.py [MB]`.
 
 The recorded logs, joined and repeated, are dense: every broker starts and stops every few seconds, a third of the text
-is settings. The thinned log is one of a broker at work: ten lines of another kind behind each of theirs.
+is settings. The log of a broker at work has a line in ten that is an event: the others are rebalances, cleaning,
+connections that break with their stack traces, and now and then a block of some client's settings.
 """
 
 from __future__ import annotations
@@ -23,12 +24,36 @@ def recorded_logs() -> bytes:
     return b"".join(path.read_bytes() for path in paths)
 
 
-def thinned(logs: bytes, others: int) -> bytes:
-    """The entries of logs with so many lines of a group coordinator between them."""
-    other = b"[2026-11-21 05:25:18,155] INFO [GroupCoordinator 1]: Preparing to rebalance group g in state Stable with "
-    other += b"old generation 4711 (__consumer_offsets-7) (reason: Adding new member) (kafka.coordinator.group.Group)\n"
+STAMP = b"[2026-11-21 05:25:18,155] "
+NOISE = tuple(
+    STAMP + b"INFO " + line + b"\n"
+    for line in (
+        b"[GroupCoordinator 1]: Preparing to rebalance group g in state Stable with old generation 4711 (kafka.Group)",
+        b"[GroupCoordinator 1]: Stabilized group g generation 4712 (__consumer_offsets-7) with 3 members (kafka.Group)",
+        b"[LocalLog partition=orders-7, dir=/d] Deleting segment files LogSegment(baseOffset=81, size=1048402) (Log)",
+        b"Cleaner 0: Cleaning LogSegment(baseOffset=0, size=1048402) in log __consumer_offsets-7 into 0 (Log)",
+        b"[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Node 2 disconnected. (org.apache.kafka.NetworkClient)",
+        b"[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Connection to node 2 could not be made. (Client)",
+        b"[SocketServer listenerType=ZK_BROKER, nodeId=1] Failed authentication with /10.0.0.9 (SSL failed) (Selector)",
+        b"[ProducerStateManager partition=orders-7] Cleaned up 4 expired producers (kafka.log.ProducerStateManager)",
+    )
+)
+TRACE = STAMP + b"ERROR [KafkaApi-1] Unexpected error handling request (kafka.server.KafkaApis)\njava.io.IOException\n"
+TRACE += b"\tat java.base/sun.nio.ch.SocketDispatcher.write(SocketDispatcher.java:62)\n" * 25
+CLIENT = STAMP + b"INFO ProducerConfig values: \n" + b"\tmetric.reporters = []\n" * 60
+
+
+def at_work(logs: bytes) -> bytes:
+    """The entries of logs among what else a broker writes."""
     entries = [line for line in logs.splitlines(keepends=True) if line.startswith(b"[2026")]
-    return b"".join(line + other * others for line in entries)
+    written: list[bytes] = []
+    for place, line in enumerate(entries):
+        written += [line, *(NOISE[(place + step) % len(NOISE)] for step in range(5))]
+        if place % 20 == 0:
+            written.append(TRACE)
+        if place % 200 == 0:
+            written.append(CLIENT)
+    return b"".join(written)
 
 
 def measure(name: str, data: bytes, *, settings: bool) -> None:
@@ -44,7 +69,7 @@ def measure(name: str, data: bytes, *, settings: bool) -> None:
 if __name__ == "__main__":
     size = int(sys.argv[1] if len(sys.argv) > 1 else "200") * 1_000_000
     logs = recorded_logs()
-    dense, sparse = logs * (size // len(logs) + 1), thinned(logs, 10)
+    dense, working = logs * (size // len(logs) + 1), at_work(logs)
     measure("recorded, events", dense, settings=False)
     measure("recorded, events and settings", dense, settings=True)
-    measure("one event line in some thirty", sparse * (size // len(sparse) + 1), settings=False)
+    measure("a broker at work", working * (size // len(working) + 1), settings=True)

@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -346,3 +347,24 @@ def test_damaged_and_endless_compressed_logs_end_with_their_trouble() -> None:
     ):
         list(read_log(stream, reading()))  # type: ignore[arg-type]
         assert stream.trouble is not None
+
+
+def test_lines_tried_together_give_what_each_gives_alone() -> None:
+    """Wordings are tried on all lines of a block at once: neighbours, their order and their number do not matter."""
+    spoken = [(path.read_bytes(), row) for path in SERVER_LOGS[::6] for row in events(path.read_bytes())[::20]]
+    lines = list(dict.fromkeys(data[row.span_start : row.span_end] + b"\n" for data, row in spoken if row.span_end))
+    alone = [row for line in lines for row in events(line)]
+    assert len({row.kind for row in alone}) > 20
+    together = [
+        replace(row, span_start=0, span_end=row.span_end - row.span_start) for row in events(b"".join(lines))
+    ]
+    assert together == alone
+
+
+def test_a_number_that_no_column_holds_is_refused_and_its_neighbours_are_read() -> None:
+    sound = [entry(f"[UnifiedLog partition=pay-0, dir=/d] Truncating to offset {offset}") for offset in range(40)]
+    bad = entry("[UnifiedLog partition=pay-0, dir=/d] Truncating to offset 9999999999999999999")
+    parsed = parse_events(b"".join([*sound[:7], bad, *sound[7:]]), reading())
+    assert [row.offset for row in parsed.rows] == list(range(40))
+    (refusal,) = parsed.refusals
+    assert (refusal.span_start, refusal.found) == (sum(map(len, sound[:7])), "'9999999999999999999'")
