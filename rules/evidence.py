@@ -193,8 +193,8 @@ class PartitionEvidence:
     def _certain_setting(
         self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]
     ) -> str | None:
-        setting = self.settings.certain(self.topic, broker, name, at, clocks)
-        return None if setting is None else setting.value
+        setting = self.settings.in_force(self.topic, broker, name, at, clocks)
+        return setting.value if setting is not None and self.settings.is_certain(setting) else None
 
     def release_of(self, broker: int) -> KafkaVersion | None:
         """What a broker ran, where that is known."""

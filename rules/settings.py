@@ -83,18 +83,10 @@ class Settings:
         """Whether a metadata log was read, so that a topic of which nothing is told has no settings of its own."""
         return any(setting.origin == "metadata" for setting in self.statements)
 
-    def certain(
-        self,
-        topic: str,
-        broker: int | None,
-        name: str,
-        at: Moment | None = None,
-        clocks: Mapping[str, ClockOffset] | None = None,
-    ) -> Setting | None:
-        """The same as `in_force`, but None where the topic may have a setting of its own that nobody read."""
-        held = self.in_force(topic, broker, name, at, clocks)
-        owned = held is not None and (held.topic is not None or name not in TOPICS_OWN or self.tells_topics)
-        return held if owned else None
+    def is_certain(self, held: Setting) -> bool:
+        """Whether no topic can have a setting of its own, read by nobody, in place of this one."""
+        own = held.topic is not None or held.name not in (*TOPICS_OWN, *BROKER_NAMES.values())
+        return own or self.tells_topics
 
     def told(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
         """What speaks of a setting, the statements that outrank the others first."""

@@ -15,7 +15,7 @@ from auditor.report.windows import windows_of
 from rules.finding import Finding, Severity
 
 FINDINGS_SHOWN: Final = 50
-OF_ONE_INCIDENT: Final = 10
+OF_ONE_INCIDENT: Final = 12
 EXHIBITS_SHOWN: Final = 4
 TABLES_SHOWN: Final = 10
 BILLS_SHOWN: Final = 4

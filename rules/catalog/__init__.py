@@ -7,6 +7,7 @@ from typing import Final
 from rules.catalog.ack001_acknowledged_records_missing import acknowledged_records_missing
 from rules.catalog.ack002_single_copy_commit import single_copy_commit
 from rules.catalog.bug001_known_defect_signature import known_defect_signature
+from rules.catalog.conf001_durability_not_configured import durability_not_configured
 from rules.catalog.cons004_read_beyond_high_watermark import read_beyond_high_watermark
 from rules.catalog.epoch001_leader_epoch_regressed import leader_epoch_regressed
 from rules.catalog.epoch002_checkpoint_contradicts_log import checkpoint_contradicts_log
@@ -56,6 +57,7 @@ RULES: Final[tuple[Rule, ...]] = (
     acknowledged_records_missing,
     single_copy_commit,
     known_defect_signature,
+    durability_not_configured,
     read_beyond_high_watermark,
     leader_epoch_regressed,
     checkpoint_contradicts_log,

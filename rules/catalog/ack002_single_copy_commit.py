@@ -17,6 +17,7 @@ from rules.rule import rule
     law="WeakIsr",
     message="broker {leader} alone was in sync in epoch {epoch} and acknowledged records [{start_offset}, {end_offset}):"
     " {fate}",
+    implied_by=("CONF001",),
 )
 def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Records were committed on the last replica standing.

@@ -16,6 +16,7 @@ from rules.rule import rule
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
     message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr})",
+    implied_by=("CONF001",),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A broker was elected that was neither in sync nor eligible.

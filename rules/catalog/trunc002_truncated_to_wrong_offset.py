@@ -18,6 +18,7 @@ from rules.rule import rule
     law="TruncationJustified",
     message="broker {follower} kept its log up to {end_offset} on broker {leader}'s answer {answered_offset} for epoch"
     " {asked_epoch}; with the epoch in the answer, ({answered_epoch}, {answered_offset}), it would have cut to {start_offset}",
+    implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A follower cut to another offset than the epochs of both logs call for.

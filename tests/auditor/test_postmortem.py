@@ -197,7 +197,7 @@ def test_an_incident_is_one_chain_from_its_cause(case: str) -> None:
     lines = render(report(case)).splitlines()
     start = lines.index("## Causes, before what follows from them")
     chain = [line for line in lines[start : lines.index("## What each protocol would have done")] if "- " in line]
-    assert chain[0].split()[1] in ("LEAD002", "LEO001")
+    assert chain[0].split()[1] in ("LEAD002", "LEO001", "BUG001")
     steps = [len(line) - len(line.lstrip()) for line in chain]
     assert steps[0] == 0
     assert all(after - before <= 2 for before, after in pairwise(steps))

@@ -209,3 +209,36 @@ DROPPED = [((1, 2), None, None, "likely")]
 )  # fmt: skip
 def test_the_isr_is_held_against_the_lag(history: str, said: list[Said]) -> None:
     assert violations("ISR002", LAGGING + history) == said
+
+
+UNCLEAN_ELECTION = """
+broker 1 0000|
+broker 2 0011|
+t1 leader 1 epoch 0 isr 1 of 1,2
+t2 leader 2 epoch 1 isr 2 of 1,2
+"""
+LOST_ALONE = """
+broker 1 0000|
+broker 2 0011|
+t1 leads 1 epoch 0 at 0 hw 0 isr 1
+t3 acks 1 at 3 acks=all
+t4 leads 2 epoch 1 at 2 hw 2 isr 2
+"""
+CUT_OLD = "broker 1 0000|\nbroker 2 0000|\nt1 loads 2 at 4\nt2 truncates 2 to 3\n"
+
+
+@pytest.mark.parametrize(
+    ("history", "setting", "brokers"),
+    [
+        (UNCLEAN_ELECTION, "unclean.leader.election.enable true", [(2,)]),
+        (UNCLEAN_ELECTION, "unclean.leader.election.enable false", []),
+        (LOST_ALONE, "min.insync.replicas 1", [(1,)]),
+        (LOST_ALONE, "min.insync.replicas 2", []),
+        (CUT_OLD, "inter.broker.protocol.version 0.10.2-IV0", [(2,)]),
+        (CUT_OLD, "inter.broker.protocol.version 1.1-IV0", []),
+    ],
+)
+def test_a_setting_is_named_only_where_it_allowed_something(
+    history: str, setting: str, brokers: list[tuple[int, ...]]
+) -> None:
+    assert [said[0] for said in violations("CONF001", f"set {setting}\n{history}")] == brokers
