@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 
+@cache
 def tool_version() -> str:
     """The version of the distribution: as it is installed, else as its source states it."""
     from importlib.metadata import PackageNotFoundError, version

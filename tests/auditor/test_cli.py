@@ -246,6 +246,7 @@ def test_nothing_in_a_dump_reaches_the_terminal_raw(tmp_path: Path) -> None:
     assert "\\x1b" in ended.out or "%1B" in ended.out
 
 
+@pytest.mark.slow
 def test_a_reader_who_goes_away_does_not_change_the_verdict() -> None:
     command = [sys.executable, "-m", "auditor.cli", "audit", str(SPLIT), "--engine", "local"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -61,6 +61,7 @@ def test_a_whole_audit_of_the_same_is_not_interrupted(tmp_path: Path) -> None:
     assert len(report.replicas) == 8
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
     dump = many_partitions(tmp_path / "dump", PARTITIONS)
     command = [sys.executable, "-m", "auditor.cli", "audit", str(dump), "--engine", "local", "--format", "json"]

@@ -16,15 +16,14 @@ from parsers.request_log.compiled import BlockScanner
 from parsers.request_log.grammar import FIELDS, NULL, SLOTS, empty_tables, grammar_table
 from parsers.request_log.lines import Block, Line
 from parsers.request_log.read import block_scanner
-from tests.lab.effort import cases, fast_if
+from tests.lab.effort import cases
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
 ORIGIN = Origin(source="kafka-request.log", broker=1)
 
-
-def is_small(log: Path) -> bool:
-    return log.stat().st_size < 100_000
+pytestmark = pytest.mark.slow
+"""Where it was never compiled, the first test waits for the compiler."""
 
 
 @cache
@@ -46,7 +45,7 @@ def fetch_lines() -> tuple[bytes, ...]:
     return tuple(lines.values())
 
 
-@pytest.mark.parametrize("log", fast_if(is_small, LOGS), ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
 def test_recorded_logs_read_the_same(log: Path) -> None:
     with log.open("rb") as file:
         assert read_request_lines(file, ORIGIN, scanner()) == read_request_log(log, ORIGIN)

@@ -158,6 +158,7 @@ def test_positions_beyond_two_gigabytes(tmp_path: Path, kernel: Kernel) -> None:
     assert refusals == []
 
 
+@pytest.mark.slow
 def test_small_files_are_read_without_a_compiler(tmp_path: Path) -> None:
     path = _file(tmp_path, log_of(2))
     program = (
