@@ -77,7 +77,8 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
     offsets = {clock.clock: clock for clock in replayed.clocks}
     brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
     table = _Table(replayed, brokers)
-    placed = sorted(evidence.moments, key=lambda m: _place(m, on_reference(m, offsets)))
+    told = (moment for moment in evidence.moments if moment.kind != "trace-begins")
+    placed = sorted(told, key=lambda m: _place(m, on_reference(m, offsets)))
     return Timeline(
         topic=evidence.topic,
         partition=evidence.partition,

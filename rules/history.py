@@ -38,6 +38,7 @@ MomentKind = Literal[
     "log-start-moved",
     "marked-as-failed",
     "described",  # a tool's output: leader, ISR, ELR, or a quorum replica's log end; when, nobody wrote down
+    "trace-begins",  # the first line of a request log, whatever it is about
 ]
 
 
@@ -76,6 +77,8 @@ class Moment:
     error: int | None = None
     unclean: bool = False
     implied: bool = False
+    fresh: bool = False
+    """Whether the broker took its role without having had one before: its process began since its last."""
     doubtful: bool = False
     """Values that rest on lines which are missing, or that the writer's version prints wrongly."""
     topic_id: str | None = None
@@ -141,7 +144,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
     log shows, in some epoch below that one.
     """
-    in_order = ordered(moments)
+    in_order = ordered(_split_at_roles(moments))
     first_role: dict[str, int] = {}
     for moment in in_order:
         if _gives_role(moment) and moment.epoch is not None:
@@ -155,6 +158,22 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
         placed.append(replace(moment, term=named if named is not None and named >= 0 else former))
     return tuple(placed)
+
+
+def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
+    """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements."""
+    roles: dict[str, list[int]] = {}
+    for moment in moments:
+        if _gives_role(moment) and moment.time is not None:
+            roles.setdefault(moment.clock, []).append(moment.time)
+    for moment in moments:
+        first, last = moment.time, moment.last_time
+        unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
+        if unnamed and any((first or 0) < time <= (last or 0) for time in roles.get(moment.clock, ())):
+            yield replace(moment, count=1, last_time=None)
+            yield replace(moment, count=1, time=last, last_time=None)
+        else:
+            yield moment
 
 
 def _gives_role(moment: Moment) -> bool:

@@ -11,9 +11,10 @@ from parsers.provenance import Span
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import MetadataChange, replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
-from rules.history import ONE_CONTROLLER, Moment, MomentKind
+from rules.history import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
 
 PartitionName = tuple[str, int]
+NO_EPOCH: Final = -1
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
 
 Named = tuple[PartitionName, str | None, Moment]
@@ -76,6 +77,7 @@ def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
         answer_offset=event.answer_offset,
         isr=_ids(event.isr),
         previous_isr=_ids(event.previous_isr),
+        fresh=event.previous_epoch == NO_EPOCH and kind in ROLE_KINDS,
         doubtful=bool({"offset", "high_watermark", "epoch"} & doubtful),
         trust=event.trust,
         span=Span(source=event.source, start=event.span_start, end=event.span_end),
@@ -113,6 +115,14 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
             doubtful=fetch.possibly_stale,
             span=Span(source=fetch.source, start=fetch.span_start, end=fetch.span_end),
         )
+
+
+def trace_begins(times: Iterable[str], broker: int | None, source: str) -> Iterator[Moment]:
+    """From when on a request log tells, by the first lines of each kind; nothing of an empty one."""
+    known = [time for time in map(wall_clock, times) if time is not None]
+    if known:
+        span = Span(source=source, start=0, end=0)
+        yield Moment(kind="trace-begins", clock=f"broker {broker}", time=min(known), witness=broker, span=span)
 
 
 def of_requests(

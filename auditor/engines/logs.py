@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from auditor.engines.chronicle import Named, of_events, of_fetches, of_metadata, of_requests
+from auditor.engines.chronicle import Named, of_events, of_fetches, of_metadata, of_requests, trace_begins
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
@@ -30,10 +30,11 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     refusals: list[Refusal] = []
     settings: list[Setting] = []
     spoken: dict[tuple[str, int], list[Moment]] = {}
-    for place, topic_id, moment in _statements(unit, settings, refusals):
+    begun: list[Moment] = []
+    for place, topic_id, moment in _statements(unit, settings, refusals, begun):
         spoken.setdefault(place, []).append(replace(moment, topic_id=topic_id))
     for (topic, partition), moments in spoken.items():
-        yield _fact(unit, topic, partition, tuple(collapse(moments)))
+        yield _fact(unit, topic, partition, (*begun, *collapse(moments)))
     if settings:
         yield replace(_fact(unit, None, None, ()), settings=settings_of(settings).statements)
     if refusals:
@@ -63,7 +64,9 @@ def _fact(
     )
 
 
-def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+def _statements(
+    unit: ReadUnit, settings: list[Setting], refusals: list[Refusal], begun: list[Moment]
+) -> Iterator[Named]:
     names = {name.topic_id: name.topic for name in unit.names}
     if unit.kind == "metadata":
         yield from _metadata(unit, settings, refusals)
@@ -71,16 +74,20 @@ def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]
     for piece in unit.pieces:
         path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
         if unit.kind == "request-log":
-            yield from _requests(path, origin, names, refusals)
+            yield from _requests(path, origin, names, refusals, begun)
         elif unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
             yield from _events(path, origin, settings, refusals)
 
 
-def _requests(path: Path, origin: Origin, names: dict[str, str], refusals: list[Refusal]) -> Iterator[Named]:
+def _requests(
+    path: Path, origin: Origin, names: dict[str, str], refusals: list[Refusal], begun: list[Moment]
+) -> Iterator[Named]:
     log = read_request_log(path, origin)
     refusals.extend(log.refusals)
+    kinds = (log.fetch_calls, log.produces, log.epoch_requests, log.offset_requests, log.isr_requests)
+    begun += trace_begins((rows[0].time_text for rows in kinds if rows), origin.broker, origin.source)
     yield from of_fetches((row for row in log.fetches(origin) if isinstance(row, Fetch)), names)
     yield from of_requests((*log.produces, *log.epoch_requests, *log.offset_requests, *log.isr_requests), names)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rules.replay.clocks import ClockOffset, translated
-from rules.replay.course import Course, Missing, Replay, Told, replay
+from rules.replay.course import Course, Replay, Told, replay
 from rules.replay.lag import Lag, lags
 from rules.replay.leader import LeaderRow
+from rules.replay.missing import Missing
 from rules.replay.reigns import leaders_by_epoch
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,11 +10,24 @@ from rules.history import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
-from rules.replay.followers import UNKNOWN, LogRules, after_answers, after_cuts, capped, either, reopened, restarted
+from rules.replay.followers import (
+    UNKNOWN,
+    LogRules,
+    after_answers,
+    after_cuts,
+    capped,
+    either,
+    loosened,
+    lowered,
+    reopened,
+    restarted,
+)
 from rules.replay.in_sync import IsrHistory, isr_history
 from rules.replay.leader import LeaderRow, walk
+from rules.replay.missing import Missing, missing
 from rules.replay.rank import Lookup, Rank, nothing_told, rank_of
 from rules.replay.reigns import Reign, reigns
+from rules.replay.restarts import with_restarts
 from rules.replica import Replica
 
 Standing = Literal["inside", "above", "below"]
@@ -38,17 +51,6 @@ class Told:
         if high is not None and self.observed > high:
             return "above"
         return "below" if low is not None and self.observed < low else "inside"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """Evidence that is not there, and what it leaves open."""
-
-    kind: str
-    """What sort of evidence it is, whichever term it is of."""
-    evidence: str
-    leaves_open: str
-    epochs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +82,16 @@ def replay(
     settings: Lookup = nothing_told,
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
+    moments = with_restarts(moments)
     clocks = clock_offsets(moments)
     found = reigns(moments, replicas)
     story = _Story(moments, replicas, binaries, settings, {clock.clock: clock for clock in clocks})
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(
-        clocks=clocks, courses=courses, told=tuple(story.told), missing=tuple(m for c in courses for m in _missing(c))
+        clocks=clocks,
+        courses=courses,
+        told=tuple(story.told),
+        missing=tuple(m for c in courses for m in missing(c.reign, c.isr, c.rows)),
     )
 
 
@@ -103,7 +109,10 @@ class _Story:
         self.moments, self.binaries, self.settings, self.offsets = moments, binaries, settings, offsets
         self.brokers = _assignment(moments, replicas)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
-        self.own = {b: [m for m in moments if m.clock == f"broker {b}" and m.broker == b] for b in self.brokers}
+        own = {b: [m for m in moments if m.clock == f"broker {b}" and m.broker == b] for b in self.brokers}
+        self.own = {b: [m for m in told if m.term is not None] for b, told in own.items()}
+        self.undated = {b: [m for m in told if m.term is None and m.kind == "log-loaded"] for b, told in own.items()}
+        """Restarts of brokers that never tell in which epoch they are."""
         self.places = dict.fromkeys(self.brokers, 0)
         self.told: list[Told] = []
         self.final_high: Bound | None = None
@@ -124,11 +133,42 @@ class _Story:
         course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
             before = self.held[broker]
-            after = end if broker == reign.leader else after_answers(before, broker, rows, end.high)
-            self.held[broker] = either(before, after)
-            load = self._within(broker, reign)
+            heard, surely = self._before_next_role(broker, rows, reign)
+            after = end if broker == reign.leader else after_answers(before, broker, heard, end.high)
+            if len(surely) < len(heard) and broker != reign.leader:
+                after = lowered(after, after_answers(before, broker, surely, end.high))
+            self.held[broker] = either(before, loosened(after, broker, heard))
+            load = self._within(broker, reign) or self._late_load(broker, rows, reign)
             self.held[broker] = after if load is None else self._after_restart(load, after, rows, reign)
+            for undated in self.undated[broker]:
+                self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
         return course
+
+    def _before_next_role(
+        self, broker: int, rows: Sequence[LeaderRow], reign: Reign
+    ) -> tuple[Sequence[LeaderRow], Sequence[LeaderRow]]:
+        """The answers that a follower may have had before a later term of its own, and those that it surely had.
+
+        Up to 2.0 fetches name no epoch: it may ask a leader that was deposed long ago.
+        """
+        later = [m for m in self.own[broker] if m.kind == "leader-starts" and (m.epoch or 0) > reign.epochs[0]]
+        window = translated(later[0].time, later[0].clock, reign.clock, self.offsets) if later else None
+        if window is None:
+            return rows, rows
+        maybe = [row for row in rows if row.moment.epoch is not None or (_last_time(row) or 0) <= window[1]]
+        return maybe, [row for row in maybe if row.moment.epoch is not None or (_last_time(row) or 0) < window[0]]
+
+    def _late_load(self, broker: int, rows: Sequence[LeaderRow], reign: Reign) -> Moment | None:
+        """A restart that its broker tells of before it has heard of this reign, and that may have come later yet."""
+        asked = [row.moment for row in rows if row.moment.broker == broker and row.moment.kind == "fetched"]
+        first = min((m.time for m in asked if m.time is not None and m.epoch is None), default=None)
+        if first is None:
+            return None
+        for load in reversed(self.own[broker]):
+            if load.kind == "log-loaded" and load.term is not None and load.term < reign.epochs[0]:
+                window = translated(load.time, load.clock, reign.clock, self.offsets)
+                return load if window is None or window[1] >= first else None
+        return None
 
     def _after_restart(
         self, load: Moment, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: Reign
@@ -189,10 +229,19 @@ class _Story:
         # Up to 2.3 one line an assigned replica is printed, remote ones with 0, and a cut left the value alone.
         if moment.high_watermark is None or moment.doubtful or not self._rules(broker).clamps:
             return
+        if moment.kind == "high-watermark-loaded" and self._of_unknown_epoch(broker, moment):
+            return
         expected = self.held[broker]
         if moment.kind in ROLE_KINDS:
             expected = capped(expected, moment.offset, f"its log ended at {moment.offset}")
         self.told.append(Told(moment=moment, by_leader=False, expected=expected, observed=moment.high_watermark))
+
+    def _of_unknown_epoch(self, broker: int, moment: Moment) -> bool:
+        """Whether it stands before the first role that the log shows, which was not the process's first."""
+        first = next((m for m in self.own[broker] if m.kind in ROLE_KINDS), None)
+        if first is None or first.time is None or moment.time is None:
+            return False
+        return moment.time <= first.time and not first.fresh and (first.epoch or 0) > 0
 
     def _note_answers(self, rows: Sequence[LeaderRow]) -> None:
         for row in rows:
@@ -210,41 +259,11 @@ class _Story:
         return any(m.kind in ("truncated", "log-reset") for m in self.own.get(broker, ()))
 
 
+def _last_time(row: LeaderRow) -> int | None:
+    return row.moment.last_time if row.moment.last_time is not None else row.moment.time
+
+
 def _assignment(moments: Sequence[Moment], replicas: Sequence[Replica]) -> frozenset[int]:
     assigned = {broker for m in moments for broker in (*(m.replicas or ()), *(m.isr or ()))}
     asked = {m.broker for m in moments if m.kind == "fetched" and m.broker is not None}
     return frozenset(assigned | asked | {r.broker for r in replicas if r.state == "current"})
-
-
-def _missing(course: Course) -> Iterator[Missing]:
-    reign = course.reign
-    if reign.opening is None:
-        yield Missing(
-            kind="the leaders' own logs (state-change.log, server.log)",
-            evidence=f"broker {reign.leader}'s own log (state-change.log, server.log) of epoch {reign.epochs[0]}",
-            leaves_open="where the epoch opened and what its leader's log end was",
-            epochs=reign.epochs,
-        )
-    # A leader whose ISR is nobody else may well have served no follower.
-    alone = bool(course.isr.statements) and all(s.isr == {reign.leader} for s in course.isr.statements)
-    if not alone and not any(row.moment.kind == "fetched" for row in course.rows):
-        yield Missing(
-            kind="the leaders' request logs at DEBUG",
-            evidence=f"broker {reign.leader}'s request log at DEBUG in epochs {', '.join(map(str, reign.epochs))}",
-            leaves_open="every high watermark of the term",
-            epochs=reign.epochs,
-        )
-    elif any(row.moment.doubtful for row in course.rows):
-        yield Missing(
-            kind="the beginnings of fetch sessions",
-            evidence=f"the beginnings of fetch sessions with broker {reign.leader}",
-            leaves_open="the offsets of partitions that requests do not name",
-            epochs=reign.epochs,
-        )
-    if not course.isr.statements:
-        yield Missing(
-            kind="the ISR at the beginning of every term (metadata log, state-change.log or orders)",
-            evidence=f"the ISR at the beginning of epoch {reign.epochs[0]} (metadata log, state-change.log or orders)",
-            leaves_open="who had to be counted: the high watermark's upper bound",
-            epochs=reign.epochs,
-        )

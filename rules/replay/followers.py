@@ -82,6 +82,7 @@ def after_answers(
     taken = [row for row in given if accepted(row.moment)]
     if not rows:
         return UNKNOWN
+    before = _told_beside_a_cut(before, given)
     if not taken:
         return either(before, expected_interval((_or_zero(before.low), *((final_high,) if final_high else ()))))
     last = taken[-1]
@@ -94,6 +95,29 @@ def after_answers(
     if surely is None and before.high is not None and final_high is not None:
         final_high = max(before.high, final_high, key=_offset)
     return expected_interval((low,) if final_high is None else (low, final_high))
+
+
+def lowered(first: ExpectedHighWatermark, second: ExpectedHighWatermark) -> ExpectedHighWatermark:
+    """The first, no lower bound of which is above the second's."""
+    low = either(first, second).low
+    return expected_interval(tuple(bound for bound in (low, first.high) if bound is not None))
+
+
+def loosened(after: ExpectedHighWatermark, broker: int, rows: Sequence[LeaderRow]) -> ExpectedHighWatermark:
+    """The same at any time of the reign: a high watermark falls to that of each answer that is lower."""
+    given = (row for row in rows if row.moment.broker == broker and row.moment.kind == "fetched")
+    lows = [row.answer.low for row in given if row.answer.low is not None]
+    lowest = min((*lows, *((after.low,) if after.low else ())), key=_offset, default=None)
+    return expected_interval(tuple(bound for bound in (lowest, after.high) if bound is not None))
+
+
+def _told_beside_a_cut(before: ExpectedHighWatermark, given: Sequence[LeaderRow]) -> ExpectedHighWatermark:
+    """Up to 3.4.0 a diverging answer's high watermark was taken too, before the cut (KAFKA-14704): it can be lower."""
+    lows = [row.answer.low for row in given if row.moment.answered_epoch not in (None, -1) and row.answer.low]
+    lowest = min(lows, key=_offset, default=None)
+    if lowest is None or before.low is None or lowest.offset >= before.low.offset:
+        return before
+    return expected_interval((lowest,) if before.high is None else (lowest, before.high))
 
 
 def _or_zero(low: Bound | None) -> Bound:

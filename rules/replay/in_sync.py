@@ -16,6 +16,8 @@ from rules.replay.clocks import ClockOffset, translated
 from rules.replay.reigns import Reign
 
 BEFORE_ALL: Final = -(1 << 62)
+OWN_LOG_KINDS: Final = ("log-loaded", "high-watermark-loaded", "isr", "isr-shrinking")
+"""What a leader writes into the log in which it tells of its ISR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +51,19 @@ class IsrHistory:
         return (*sure, *(s for s in later if s.earliest is None or s.earliest <= time))
 
     def absent_before(self, statement: InForce) -> frozenset[int]:
-        """The members of a statement that were left out by one before it: they have joined by reaching its leader."""
-        earlier = self.statements[: self.statements.index(statement)]
+        """The members of a statement that were left out by one before it: they have joined by reaching its leader.
+
+        A proposal that nothing shows to have come into force leaves nobody out.
+        """
+        earlier = [s for s in self.statements[: self.statements.index(statement)] if s.latest is not None]
         return frozenset(b for b in statement.isr if any(b not in s.isr for s in earlier))
+
+    def settled_since(self, since: int, time: int) -> bool:
+        """Whether an ISR surely came into force between two times: what was in flight before it is so no more."""
+        return any(
+            s.earliest is not None and s.latest is not None and since < s.earliest and s.latest <= time
+            for s in self.statements
+        )
 
     def likely(self, time: int | None) -> frozenset[int] | None:
         """The ISR in force by the best estimate of times, which proves nothing."""
@@ -72,6 +84,8 @@ def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, C
     if not _changes_told(reign, moments):
         return IsrHistory(statements=())
     told = [*_own(reign, moments), *_controllers(reign, moments, offsets)]
+    if not _followed(reign, moments):
+        return IsrHistory(statements=())
     merged = _merged(told)
     if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
         return IsrHistory(statements=())
@@ -96,6 +110,22 @@ def _changes_told(reign: Reign, moments: Sequence[Moment]) -> bool:
     own = [m for m in moments if m.epoch in reign.epochs and m.kind in ("leader-starts", "leadership")]
     ordered = any(m.kind == "leadership" for m in own)
     return ordered or not any(m.clock == reign.clock and m.partition_epoch is not None for m in own)
+
+
+def _followed(reign: Reign, moments: Sequence[Moment]) -> bool:
+    """Whether every change of the ISR would have been told: by the controller, or by the leader's own log.
+
+    A dump with the leader's request log alone tells of none of them.
+    """
+    if not any(m.kind == "trace-begins" and m.clock == reign.clock for m in moments):
+        return True
+    return any(
+        (m.clock == "controller" and m.epoch in reign.epochs)
+        or (m.clock == reign.clock and m.kind in OWN_LOG_KINDS and not m.doubtful)
+        # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
+        or (m.clock == reign.clock and m.kind == "leader-starts" and m.isr is None)
+        for m in moments
+    )
 
 
 def _opens(first: InForce, reign: Reign) -> bool:
@@ -149,7 +179,11 @@ def _statement(moment: Moment, earliest: int | None, latest: int | None) -> InFo
 
 def _controllers(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
     for m in moments:
-        if m.clock != "controller" or m.isr is None or m.epoch not in reign.epochs or m.leader != reign.leader:
+        # The controller's broker answers a leader's proposal in its own request log, on its own clock.
+        answer = m.kind == "isr" and m.witness != reign.leader
+        if not (m.clock == "controller" or answer) or m.isr is None:
+            continue
+        if m.epoch not in reign.epochs or m.leader != reign.leader:
             continue
         window = translated(m.time, m.clock, reign.clock, offsets)
         yield _statement(m, window[0] if window else None, window[1] if window else None)
@@ -171,7 +205,8 @@ def _merged(told: Sequence[InForce]) -> list[InForce]:
         written = next((s for s in by_epoch.values() if _writes(statement, s)), None)
         if written is None or written.partition_epoch is None:
             open_ended.append(statement)
-        elif written.earliest is None:
+        elif written.earliest is None or (statement.earliest is not None and statement.earliest < written.earliest):
+            # It may have been written at once, and the same ISR again with the next epoch.
             by_epoch[written.partition_epoch] = replace(written, earliest=statement.earliest)
     return [*by_epoch.values(), *open_ended]
 

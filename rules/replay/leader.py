@@ -6,7 +6,7 @@ No high watermark that anybody told goes into this: only what was asked, what wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.history import Moment
@@ -63,7 +63,9 @@ class LeaderWalk:
         self.end_time = max((time for time in times if time is not None), default=None)
         runs = follower_runs(reign)
         brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
-        self.tracks = {b: Track(b, runs.get(b, ()), reign.follower_ends.get(b)) for b in brokers}
+        self.tracks = {
+            b: Track(b, runs.get(b, ()), reign.follower_ends.get(b), begun_unseen=reign.begun_unseen) for b in brokers
+        }
         begin = 0 if reign.start_offset is None else reign.start_offset
         self.end_low = at_least(begin, reign.start_because)
         self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")
@@ -71,7 +73,7 @@ class LeaderWalk:
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
         self.left_at: dict[int, int] = {}
-        self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, NEVER)
+        self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if reign.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the reign."""
         self.low_when_asked: dict[int | None, Bound] = {}
         """The lower bound when each follower's former answer was logged: its next fetch came after that."""
@@ -107,8 +109,10 @@ class LeaderWalk:
 
     def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
         """Only the last fetches of a trace can have been applied without ever being logged."""
-        late = time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
-        return track.now(in_flight_at_end=late, asking=asking)
+        return track.now(in_flight_at_end=self._is_late(time), asking=asking)
+
+    def _is_late(self, time: int | None) -> bool:
+        return time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
 
     def _append(self, row: Moment) -> None:
         if row.error not in (None, 0) or row.offset is None or row.doubtful:
@@ -135,7 +139,7 @@ class LeaderWalk:
         if not self.rank.surely_enough(sizes, self.proved_min_isr):
             return
         awaited = self._perhaps_counted(possible, time)
-        counted = [remotes[broker] for broker in sorted(awaited)]
+        counted = [self._slowest(remotes[broker], time) for broker in sorted(awaited)]
         slowest = min(counted, key=lambda remote: remote.low, default=None)
         reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
         if reached > self.low.offset:
@@ -152,6 +156,11 @@ class LeaderWalk:
             told.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
         return "".join(f"; {setting}" for setting in told)
 
+    def _slowest(self, remote: RemoteEnd, time: int | None) -> RemoteEnd:
+        """A follower that has not been seen in this term may ask for any offset, unseen."""
+        unseen = remote.last is None and self._may_ask_unseen(self.tracks[remote.broker], time)
+        return replace(remote, low=NEVER) if unseen else remote
+
     def _perhaps_counted(self, possible: tuple[InForce, ...], time: int | None) -> frozenset[int]:
         """Everybody whom the leader may wait for: the ISR, and whoever may pass for caught up outside it."""
         if not possible:
@@ -166,17 +175,23 @@ class LeaderWalk:
         track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms
         now = track.now(in_flight_at_end=False, asking=False)
         soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
-        if soon or version is None or limit is None or time is None:
+        if soon or version is None or limit is None or time is None or self._may_ask_unseen(track, time):
             return True
         if now.last is None:
-            return broker in self._first_isr()
+            return self.reign.begun_unseen or broker in self._first_isr()
         left = self.left_at.setdefault(broker, time)
         seen = now.last.last_time or now.last.time
         if seen is None:
             return True
+        if version.at_least(2, 7) and not self.isr.settled_since(seen, time):
+            return True  # the leader may have proposed to take it in, and may still wait for the controller's word
         if version.at_least(3, 6) and seen < left - IN_FLIGHT_MS:
             return False
         return time - seen <= 2 * limit
+
+    def _may_ask_unseen(self, track: Track, time: int | None) -> bool:
+        """Whether a fetch may be in flight that the trace does not tell of: the term ends without a word."""
+        return self.reign.end_offset is None and track.exhausted and self._is_late(time)
 
     def _first_isr(self) -> frozenset[int]:
         return self.isr.statements[0].isr if self.isr.statements else frozenset()

@@ -10,6 +10,8 @@ from rules.history import ROLE_KINDS, Moment
 from rules.replica import Replica
 
 ANSWERED: Final = ("fetched", "consumed", "produced")
+FIRST_FETCH_MS: Final = 1000
+"""A request log of which the first line is that much younger than a reign did not see it begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,8 @@ class Reign:
     """Its own word for the beginning; null where only others tell of it."""
     start_offset: int | None
     start_because: str
+    begun_unseen: bool
+    """Whether its request log begins later than the reign, or may: what was asked before that is unknown."""
     rows: tuple[Moment, ...]
     """Answers to fetches and produces, in the order in which the leader logged them."""
     end_offset: int | None
@@ -105,6 +109,7 @@ def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], repl
         opening=opening,
         start_offset=start,
         start_because=why,
+        begun_unseen=_begun_unseen(opening, own),
         rows=rows,
         end_offset=end,
         end_because=end_why,
@@ -117,6 +122,13 @@ def _until_restart(own: Sequence[Moment], epochs: tuple[int, ...]) -> Sequence[M
     opened = next((i for i, m in enumerate(own) if m.kind == "leader-starts" and m.epoch in epochs), len(own))
     loaded = next((i for i in range(opened, len(own)) if own[i].kind == "log-loaded"), len(own))
     return own[:loaded]
+
+
+def _begun_unseen(opening: Moment | None, own: Sequence[Moment]) -> bool:
+    traces = [m.time for m in own if m.kind == "trace-begins" and m.time is not None]
+    if not traces:
+        return False
+    return opening is None or opening.time is None or min(traces) - opening.time > FIRST_FETCH_MS
 
 
 def _follower_ends(epochs: tuple[int, ...], moments: Sequence[Moment]) -> dict[int, int]:

@@ -31,7 +31,9 @@ class RemoteEnd:
 class Track:
     """One follower's fetches, walked along the leader's log; lives only inside the walk over one reign."""
 
-    def __init__(self, broker: int, runs: tuple[Moment, ...], log_end: int | None = None) -> None:
+    def __init__(
+        self, broker: int, runs: tuple[Moment, ...], log_end: int | None = None, *, begun_unseen: bool = False
+    ) -> None:
         self.broker = broker
         self.log_end = log_end
         """Its log end when it took its next role: it never asked for more."""
@@ -39,7 +41,12 @@ class Track:
         self.index = -1
         self.done = True
         self.low = NEVER
-        self.high: int | None = NEVER
+        self.high: int | None = None if begun_unseen else NEVER
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the trace tells of no further fetch."""
+        return self.done and self.index + 1 >= len(self.runs)
 
     def answer(self, run: Moment, *, last: bool) -> None:
         """Walk over an answer: the first of a run of equal ones, or the last."""

@@ -18,7 +18,7 @@ from rules.protocol.placement import (
 )
 from rules.simulator.generation import ISR_WITHOUT_NEW_EPOCH
 from rules.simulator.roles import tell
-from rules.simulator.state import Cluster, Metadata, may_elect_unclean, say
+from rules.simulator.state import Cluster, Metadata, decision_note, may_elect_unclean, note, say
 
 Told = tuple[BrokerId, ...] | None
 """Who hears of a decision at once; None is everyone alive."""
@@ -28,7 +28,11 @@ def decide(cluster: Cluster, leader: BrokerId | None, isr: Brokers, told: Told =
     """A decision with a new epoch, told to its leader first."""
     before = cluster.in_force
     decided = Metadata(epoch=Epoch(before.epoch + 1), version=before.version + 1, leader=leader, isr=isr)
-    return announce(replace(cluster, decided=(*cluster.decided, decided)), decided, told)
+    return announce(_written(cluster, decided), decided, told)
+
+
+def _written(cluster: Cluster, decided: Metadata) -> Cluster:
+    return note(replace(cluster, decided=(*cluster.decided, decided)), decision_note(cluster, decided))
 
 
 def announce(cluster: Cluster, decided: Metadata, told: Told = None) -> Cluster:
@@ -111,7 +115,7 @@ def _without(cluster: Cluster, broker: BrokerId, told: Told) -> Cluster:
     if not generation.kraft or generation.spoken < ISR_WITHOUT_NEW_EPOCH:
         return decide(cluster, state.leader, state.isr - {broker}, told)
     decided = replace(state, version=state.version + 1, isr=state.isr - {broker})
-    return announce(replace(cluster, decided=(*cluster.decided, decided)), decided, told)
+    return announce(_written(cluster, decided), decided, told)
 
 
 def _hold(cluster: Cluster, election: Election, trigger: str, told: Told = None) -> Cluster:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rules.protocol.leader import answer_fetch
-from rules.protocol.offsets import BrokerId, Epoch
+from rules.protocol.offsets import BrokerId
 from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.leading import accept_fetch
 from rules.simulator.log import appended, ranges, read
 from rules.simulator.reconciling import diverge, reconcile, reset
-from rules.simulator.state import Broker, Cluster, InFlight, put, replica_of, say
-from rules.simulator.wire import reach
+from rules.simulator.state import Broker, Cluster, InFlight, note, put, replica_of, say
+from rules.simulator.wire import abandon, answered, reach, refused, serves
 
 
 def fetch(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster:
@@ -31,9 +31,10 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
     if follower.stage == "truncating":
         return reconcile(cluster, follower)
     fenced = follower.generation.sends_epoch_in_fetch
-    cluster, leader = reach(cluster, follower, fenced=fenced, what=f"Fetch({follower.log.end_offset})")
-    if leader is None or leader.told is None:
-        return cluster
+    cluster, leader, error = reach(cluster, follower, fenced=fenced, what=f"Fetch({follower.log.end_offset})")
+    if leader is None or leader.told is None or follower.told is None:
+        return note(cluster, *refused(follower, error))
+    cluster = abandon(cluster, follower)
     on_fetch = follower.generation.rule == "truncate-on-fetch"
     reply = answer_fetch(replica_of(leader), follower.log.end_offset, follower.last_epoch if on_fetch else None)
     batches = read(leader.log, follower.log.end_offset, limit) if reply.kind == "records" else ()
@@ -41,12 +42,16 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
         kind="waiting" if reply.kind == "records" and not batches else reply.kind,
         leader=leader.id,
         leader_epoch=leader.told.epoch,
+        offset=follower.log.end_offset,
+        believed_epoch=follower.told.epoch,
         batches=batches,
         high_watermark=leader.high_watermark,
         end=reply.end,
         limit=limit,
     )
     cluster = put(cluster, replace(follower, in_flight=in_flight))
+    if in_flight.kind != "waiting":
+        cluster = note(cluster, answered(follower, in_flight))
     counted = reply.kind == "records" or (reply.kind == "diverging" and leader.generation.counts_diverging_fetch)
     return accept_fetch(cluster, leader.id, follower, leader.log.end_offset) if counted else cluster
 
@@ -72,14 +77,11 @@ def answer(cluster: Cluster, follower: Broker) -> Cluster:
 def _complete(cluster: Cluster, follower: Broker, waiting: InFlight) -> Cluster:
     """A Fetch that waited is read again when it is answered: what came since, and the high watermark of now."""
     leader = cluster.broker(waiting.leader)
-    if not leader.leads or not _same_epoch(leader, waiting.leader_epoch):
+    if not serves(cluster, waiting):
         return say(cluster, f"Fetch({follower.log.end_offset}) of broker {follower.id} ends with an error")
     batches = read(leader.log, follower.log.end_offset, waiting.limit)
-    return _take(cluster, follower, replace(waiting, batches=batches, high_watermark=leader.high_watermark))
-
-
-def _same_epoch(leader: Broker, epoch: Epoch) -> bool:
-    return leader.told is not None and leader.told.epoch == epoch
+    read_now = replace(waiting, batches=batches, high_watermark=leader.high_watermark)
+    return _take(note(cluster, answered(follower, read_now)), follower, read_now)
 
 
 def _take(cluster: Cluster, follower: Broker, records: InFlight) -> Cluster:

@@ -18,7 +18,13 @@ from rules.protocol.isr import (
 from rules.protocol.offsets import BrokerId, Offset
 from rules.protocol.watermarks import next_high_watermark
 from rules.simulator.log import appended, first_and_last
-from rules.simulator.state import Batch, Broker, Cluster, Produce, lag_limit, put, say
+from rules.simulator.notes import (
+    NOT_ENOUGH_REPLICAS,
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    NOT_LEADER_OR_FOLLOWER,
+    AnsweredProduce,
+)
+from rules.simulator.state import Batch, Broker, Cluster, Produce, lag_limit, note, put, say
 
 
 def view(cluster: Cluster, leader: Broker) -> LeaderView:
@@ -54,15 +60,25 @@ def produce(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks)
     held, told = leader.leading, leader.told
     if not leader.alive or held is None or told is None:
         failed = _told(cluster, leader, name, count, acks, answer="failed" if leader.alive else "untold")
+        if leader.alive:
+            failed = note(failed, _turned_away(leader.id, acks, count, NOT_LEADER_OR_FOLLOWER))
         return say(failed, f"{name}: broker {leader.id} {'does not lead' if leader.alive else 'does not answer'}")
     least = cluster.settings.min_insync_replicas
     if not admit_produce(acks, isr_size=len(held.committed_isr), min_insync_replicas=least):
         refused = _told(cluster, leader, name, count, acks, answer="refused")
+        refused = note(refused, _turned_away(leader.id, acks, count, NOT_ENOUGH_REPLICAS))
         return say(refused, f"{name} refused: {len(held.committed_isr)} in sync, {least} asked for")
     batch = Batch(base_offset=leader.log.end_offset, count=count, epoch=told.epoch, name=name)
     leader = appended(leader, (batch,))
     waiting = _told(put(cluster, leader), leader, name, count, acks, answer="waiting")
+    if acks == "0":
+        written = AnsweredProduce(broker=leader.id, acks=acks, count=count, base_offset=batch.base_offset)
+        waiting = note(waiting, written)
     return advance(waiting, leader.id)
+
+
+def _turned_away(broker: BrokerId, acks: Acks, count: int, error: int) -> AnsweredProduce:
+    return AnsweredProduce(broker=broker, acks=acks, count=count, error=error)
 
 
 def _told(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks, *, answer: str) -> Cluster:
@@ -100,6 +116,7 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
     isr_size = len(leader.leading.committed_isr)
     answered: list[Produce] = []
     told: dict[str, list[str]] = {}
+    notes: list[AnsweredProduce] = []
     for sent in cluster.produces:
         if sent.answer == "waiting" and sent.broker == broker:
             answer = answer_produce(
@@ -111,10 +128,18 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
             )
             if answer in ("acknowledged", "refused-after-append"):
                 told.setdefault(answer, []).append(sent.name)
+                notes.append(_written(sent, in_full=answer == "acknowledged"))
             sent = replace(sent, answer=answer)  # noqa: PLW2901 - the same request, answered
         answered.append(sent)
     said = (f"{first_and_last(names)} {answer.replace('-', ' ')}" for answer, names in told.items())
-    return say(replace(cluster, produces=tuple(answered)), *said)
+    return say(note(replace(cluster, produces=tuple(answered)), *notes), *said)
+
+
+def _written(sent: Produce, *, in_full: bool) -> AnsweredProduce:
+    if not in_full:
+        return _turned_away(sent.broker, sent.acks, sent.count, NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+    base = Offset(sent.required_offset - sent.count)
+    return AnsweredProduce(broker=sent.broker, acks=sent.acks, count=sent.count, base_offset=base)
 
 
 def dismiss_producers(cluster: Cluster, broker: BrokerId, *, crashed: bool) -> Cluster:
@@ -126,6 +151,9 @@ def dismiss_producers(cluster: Cluster, broker: BrokerId, *, crashed: bool) -> C
         replace(sent, answer="untold" if crashed else "failed") if sent in waiting else sent
         for sent in cluster.produces
     )
+    if not crashed:
+        told = (_turned_away(broker, sent.acks, sent.count, NOT_LEADER_OR_FOLLOWER) for sent in waiting)
+        cluster = note(cluster, *told)
     outcome = "its producer is told nothing" if crashed else "its producer is told that the leader changed"
     return say(replace(cluster, produces=produces), f"{first_and_last([sent.name for sent in waiting])}: {outcome}")
 

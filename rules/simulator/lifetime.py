@@ -9,16 +9,18 @@ from rules.protocol.watermarks import high_watermark_at_start
 from rules.simulator.controller import decide, hand_over
 from rules.simulator.leading import dismiss_producers
 from rules.simulator.log import ranges, recovered, without_pages
+from rules.simulator.notes import Loaded, Stopped
 from rules.simulator.roles import tell
-from rules.simulator.state import Broker, Cluster, put, say
+from rules.simulator.state import Broker, Cluster, note, put, say
+from rules.simulator.wire import abandon, let_go
 
 
 def crash(cluster: Cluster, broker: Broker) -> Cluster:
     """The process dies: what was only in memory is gone, the disk stays."""
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down already")
-    cluster = dismiss_producers(cluster, broker.id, crashed=True)
-    return put(cluster, _stopped(broker))
+    cluster = dismiss_producers(abandon(cluster, broker), broker.id, crashed=True)
+    return put(note(cluster, Stopped(broker=broker.id, in_order=False)), _stopped(broker))
 
 
 def _stopped(broker: Broker) -> Broker:
@@ -31,7 +33,9 @@ def shut_down(cluster: Cluster, broker: Broker) -> Cluster:
         return say(cluster, f"broker {broker.id} is down already")
     cluster = hand_over(cluster, broker.id)
     cluster = checkpoint(cluster, cluster.broker(broker.id))
-    stopped = put(cluster, _stopped(cluster.broker(broker.id)))
+    last = cluster.broker(broker.id)
+    cluster = note(let_go(abandon(cluster, last), last), Stopped(broker=broker.id, in_order=True))
+    stopped = put(cluster, _stopped(last))
     return replace(stopped, fenced=stopped.fenced | {broker.id})
 
 
@@ -65,7 +69,18 @@ def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
     cluster = replace(put(cluster, loaded), fenced=cluster.fenced - {broker.id})
     words = f"broker {broker.id} loads its log up to {loaded.log.end_offset}, HW {high_watermark} from "
     cluster = say(cluster, words + ("its checkpoint" if broker.checkpoint is not None else "its log start"))
+    cluster = note(cluster, _loaded(loaded))
     state = cluster.in_force
     if state.leader == broker.id:
         return decide(cluster, broker.id, state.isr)
     return tell(cluster, loaded, state) if told else cluster
+
+
+def _loaded(broker: Broker) -> Loaded:
+    return Loaded(
+        broker=broker.id,
+        log_start_offset=broker.log.start_offset,
+        log_end_offset=broker.log.end_offset,
+        high_watermark=broker.high_watermark,
+        checkpointed=broker.checkpoint is not None,
+    )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rules.protocol.isr import Brokers, lag_kind
-from rules.protocol.offsets import BrokerId
+from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator.leading import advance, remote, view
-from rules.simulator.state import Broker, Cluster, Metadata, put, say
+from rules.simulator.notes import CommittedIsr, ProposedIsr, RefusedIsr
+from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
 
 
 def shrink(cluster: Cluster, leader: Broker, member: BrokerId, *, only_proposed: bool = False) -> Cluster:
@@ -53,11 +54,25 @@ def _change(cluster: Cluster, leader: Broker, isr: Brokers, *, only_proposed: bo
         return cluster
     if held.proposed_isr is not None:
         return say(cluster, "an ISR change is in flight already")
+    cluster = note(cluster, _proposal(leader, held, isr))
     if not leader.generation.asynchronous_isr:
         return _written(cluster, leader, isr)
     proposed = put(cluster, replace(leader, leading=replace(held, proposed_isr=isr)))
     proposed = advance(proposed, leader.id)
     return proposed if only_proposed else commit(proposed, proposed.broker(leader.id))
+
+
+def _proposal(leader: Broker, held: Leading, isr: Brokers) -> ProposedIsr:
+    ends = {known.broker: known.log_end_offset for known in held.followers}
+    return ProposedIsr(
+        broker=leader.id,
+        epoch=leader.told.epoch if leader.told else Epoch(-1),
+        before=held.committed_isr,
+        isr=isr,
+        high_watermark=leader.high_watermark,
+        log_end_offset=leader.log.end_offset,
+        remote_ends=tuple((member, ends.get(member, -1)) for member in sorted(held.committed_isr - isr)),
+    )
 
 
 def commit(cluster: Cluster, leader: Broker) -> Cluster:
@@ -87,10 +102,13 @@ def is_true_leader(cluster: Cluster, leader: Broker) -> bool:
 def _written(cluster: Cluster, leader: Broker, isr: Brokers) -> Cluster:
     held, told = leader.leading, leader.told
     if held is None or told is None or not is_true_leader(cluster, leader):
+        cluster = note(cluster, RefusedIsr(broker=leader.id, version=told.version)) if told else cluster
         return say(cluster, f"the ISR change of broker {leader.id} is refused: it was deposed")
     decided = Metadata(epoch=told.epoch, version=cluster.in_force.version + 1, leader=leader.id, isr=isr)
     leader = replace(leader, told=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
     after = put(replace(cluster, decided=(*cluster.decided, decided)), leader)
+    written = decision_note(after, decided)
+    after = note(after, written, CommittedIsr(broker=leader.id, decided=written))
     members = ", ".join(map(str, sorted(isr)))
     after = say(after, f"ISR is {members}")
     # a leader that learns of the commit by an answer looked at its high watermark only since KAFKA-13091

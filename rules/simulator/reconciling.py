@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rules.protocol.offsets import BrokerId, Offset
+from rules.protocol.offsets import BrokerId, Epoch, Offset
 from rules.protocol.replica import truncate_to
 from rules.protocol.truncation import (
     RULES,
@@ -17,7 +17,8 @@ from rules.protocol.truncation import (
 )
 from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.log import begun_anew, cut, ranges
-from rules.simulator.state import Broker, Cluster, Cut, InFlight, Stage, may_elect_unclean, put, replica_of, say
+from rules.simulator.notes import AnsweredEnd, AnsweredEpoch, Reconciled, Stopped
+from rules.simulator.state import Broker, Cluster, Cut, InFlight, Stage, may_elect_unclean, note, put, replica_of, say
 from rules.simulator.wire import reach
 
 
@@ -46,10 +47,36 @@ def reconcile(cluster: Cluster, follower: Broker) -> Cluster:
         return _settle(cluster, follower, None, RULES[rule](replica, replica))
     asked = -1 if follower.last_epoch is None else follower.last_epoch
     fenced = follower.generation.sends_epoch_in_question
-    cluster, leader = reach(cluster, follower, fenced=fenced, what=f"OffsetsForLeaderEpoch({asked})")
+    cluster, leader, error = reach(cluster, follower, fenced=fenced, what=f"OffsetsForLeaderEpoch({asked})")
     if leader is None:
-        return cluster
-    return _settle(cluster, follower, leader.id, RULES[rule](replica_of(follower), replica_of(leader)))
+        return note(cluster, *_turned_away(follower, asked, error))
+    account = RULES[rule](replica_of(follower), replica_of(leader))
+    asks = follower.last_epoch is not None or not follower.generation.binary.at_least(2)
+    if asks:  # up to 1.1 a follower without epochs asks for -1
+        cluster = note(cluster, *(_answered(follower, leader.id, exchange) for exchange in account.exchanges))
+    return _settle(cluster, follower, leader.id, account)
+
+
+def _turned_away(follower: Broker, asked: int, error: int) -> tuple[AnsweredEpoch, ...]:
+    told = follower.told
+    if not error or told is None or told.leader is None:
+        return ()
+    return (
+        AnsweredEpoch(
+            leader=told.leader, follower=follower.id, believed_epoch=told.epoch, asked_epoch=asked, error=error
+        ),
+    )
+
+
+def _answered(follower: Broker, leader: BrokerId, exchange: Exchange) -> AnsweredEpoch:
+    return AnsweredEpoch(
+        leader=leader,
+        follower=follower.id,
+        believed_epoch=follower.told.epoch if follower.told else Epoch(-1),
+        asked_epoch=exchange.asked_epoch,
+        epoch=exchange.answered_epoch,
+        end_offset=exchange.answered_offset,
+    )
 
 
 def diverge(cluster: Cluster, follower: Broker, answer: InFlight) -> Cluster:
@@ -73,14 +100,25 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
     if not other.leads:
         return say(cluster, f"broker {leader} does not answer where its log ends")
     account = reset_out_of_range(replica_of(follower), replica_of(other))
+    believed = follower.told.epoch if follower.told else Epoch(-1)
+    end = other.log.end_offset
+    cluster = note(cluster, AnsweredEnd(leader=leader, follower=follower.id, believed_epoch=believed, offset=end))
     halts = follower.generation.halts_out_of_range and not may_elect_unclean(cluster, follower)
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
+        cluster = note(cluster, Stopped(broker=follower.id, in_order=False))
         stopped = put(cluster, replace(follower, alive=False, told=None, in_flight=None, stage="idle"))
         return say(stopped, f"broker {follower.id} stops: {account.because}, and unclean leader election is off")
-    return _settle(cluster, follower, leader, account)
+    return _settle(cluster, follower, leader, account, out_of_range=True)
 
 
-def _settle(cluster: Cluster, follower: Broker, leader: BrokerId | None, account: Truncation) -> Cluster:
+def _settle(
+    cluster: Cluster,
+    follower: Broker,
+    leader: BrokerId | None,
+    account: Truncation,
+    *,
+    out_of_range: bool = False,
+) -> Cluster:
     """Does to the log what a rule concluded, and keeps the account."""
     before = follower.log.end_offset
     after, removed = begun_anew(follower, account.offset) if account.offset > before else cut(follower, account.offset)
@@ -97,7 +135,17 @@ def _settle(cluster: Cluster, follower: Broker, leader: BrokerId | None, account
         removed=removed,
         because=account.because,
     )
-    cluster = replace(put(cluster, replace(after, stage="fetching")), cuts=(*cluster.cuts, held))
+    written = Reconciled(
+        broker=follower.id,
+        leader=leader if leader is not None or follower.told is None else follower.told.leader,
+        rule=account.rule,
+        exchanges=account.exchanges,
+        out_of_range=out_of_range,
+        from_offset=before,
+        to_offset=account.offset,
+        high_watermark=follower.high_watermark,
+    )
+    cluster = replace(put(note(cluster, written), replace(after, stage="fetching")), cuts=(*cluster.cuts, held))
     return say(cluster, *_account(held))
 
 

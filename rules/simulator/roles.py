@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
 from rules.simulator.leading import advance, dismiss_producers
+from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Told, TookRole
 from rules.simulator.reconciling import begin
-from rules.simulator.state import Broker, Cluster, Leading, Metadata, put, say
+from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
+from rules.simulator.wire import abandon, let_go
 
 
 def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
@@ -15,6 +17,9 @@ def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     told = broker.told
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down and learns nothing")
+    old = told is not None and decided.epoch < told.epoch
+    error = STALE_CONTROLLER_EPOCH if old else NO_ERROR
+    cluster = note(cluster, Told(broker=broker.id, decided=decision_note(cluster, decided), error=error))
     if told is not None and decided.epoch < told.epoch:
         return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {told.epoch}")
     if told is not None and decided.epoch == told.epoch:
@@ -36,7 +41,7 @@ def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, told: Metad
 
 
 def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
-    generation, start = broker.generation, broker.log.end_offset
+    before, generation, start = broker, broker.generation, broker.log.end_offset
     leading = Leading(
         followers=_remembered(cluster, broker, decided), committed_isr=decided.isr, epoch_start_offset=start
     )
@@ -54,8 +59,19 @@ def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
         in_flight=None,
         high_watermark=broker.log.start_offset if lost else broker.high_watermark,
     )
+    cluster = note(let_go(abandon(cluster, before), before), _took_role(cluster, before, broker, decided))
     led = say(put(cluster, broker), f"broker {broker.id} leads epoch {decided.epoch} from offset {start}")
     return advance(led, broker.id)
+
+
+def _took_role(cluster: Cluster, before: Broker, after: Broker, decided: Metadata) -> TookRole:
+    return TookRole(
+        broker=before.id,
+        leads=decided.leader == before.id,
+        decided=decision_note(cluster, decided),
+        log_end_offset=before.log.end_offset,
+        high_watermark=after.high_watermark,
+    )
 
 
 def _remembered(cluster: Cluster, broker: Broker, decided: Metadata) -> tuple[RemoteReplica, ...]:
@@ -79,12 +95,17 @@ def _follow(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     other_leader = before is None or before.leader != decided.leader or broker.leading is not None
     raised_by = decided.epoch - before.epoch if before is not None else decided.epoch
     was_leader = broker.leading is not None
+    if decided.leader is not None or broker.generation.kraft:
+        cluster = note(cluster, _took_role(cluster, broker, broker, decided))
+    if was_leader:
+        cluster = let_go(cluster, broker)
     broker = replace(broker, told=decided, leading=None)
     if was_leader:
         cluster = dismiss_producers(cluster, broker.id, crashed=False)
     if decided.leader is None:
-        return put(cluster, replace(broker, stage="idle", in_flight=None))
+        return put(abandon(cluster, broker), replace(broker, stage="idle", in_flight=None))
     if not broker.generation.reconciles(other_leader, raised_by):
         return put(cluster, broker)
+    cluster = abandon(cluster, broker)
     broker = replace(broker, in_flight=None)
     return begin(put(cluster, broker), broker)

@@ -13,6 +13,7 @@ from rules.protocol.placement import Assignment
 from rules.protocol.replica import Replica
 from rules.protocol.truncation import Exchange
 from rules.simulator.generation import Generation
+from rules.simulator.notes import Decided, Note
 
 CREATED_AT_MS: Final = 1_000_000_000
 """The clock when a partition is created: far from 0, which stands for "never" in what a leader remembers."""
@@ -72,6 +73,8 @@ class InFlight:
     kind: AnswerKind
     leader: BrokerId
     leader_epoch: Epoch
+    offset: Offset
+    believed_epoch: Epoch
     batches: tuple[Batch, ...] = ()
     high_watermark: Offset
     end: EpochEnd | None = None
@@ -168,6 +171,8 @@ class Cluster:
     """What consumers could have read at any time, as far as it was visible."""
     said: tuple[str, ...] = ()
     """What happened in the last step, in words."""
+    notes: tuple[Note, ...] = ()
+    """What was written down in the last step."""
 
     @property
     def in_force(self) -> Metadata:
@@ -207,6 +212,22 @@ def put(cluster: Cluster, *changed: Broker) -> Cluster:
 def say(cluster: Cluster, *words: str) -> Cluster:
     """The cluster with something more said of this step."""
     return replace(cluster, said=(*cluster.said, *words))
+
+
+def note(cluster: Cluster, *notes: Note) -> Cluster:
+    """The cluster with something more written down in this step."""
+    return replace(cluster, notes=(*cluster.notes, *notes))
+
+
+def decision_note(cluster: Cluster, decided: Metadata) -> Decided:
+    """A decision as it is written down."""
+    return Decided(
+        epoch=decided.epoch,
+        version=decided.version,
+        leader=decided.leader,
+        isr=decided.isr,
+        replicas=cluster.assignment,
+    )
 
 
 def replica_of(broker: Broker) -> Replica:

@@ -13,7 +13,7 @@ from rules.simulator.events import Event
 from rules.simulator.generation import Generation
 from rules.simulator.log import visible_part
 from rules.simulator.roles import tell
-from rules.simulator.state import Batch, Broker, Cluster, Metadata, Settings, replica_of, say
+from rules.simulator.state import Batch, Broker, Cluster, Metadata, Settings, decision_note, note, replica_of, say
 
 
 def create(
@@ -32,7 +32,7 @@ def create(
     cluster = Cluster(
         brokers=brokers, assignment=tuple(assignment), settings=settings or Settings(), decided=(decided,)
     )
-    told = controller.announce(cluster, decided)
+    told = controller.announce(note(cluster, decision_note(cluster, decided)), decided)
     # an empty log has nothing to reconcile: whoever follows fetches from the start
     fresh = tuple(replace(broker, stage="idle" if broker.leading else "fetching") for broker in told.brokers)
     return replace(told, brokers=fresh, cuts=(), said=())
@@ -40,7 +40,7 @@ def create(
 
 def step(cluster: Cluster, event: Event) -> Cluster:
     """What an event makes of a cluster; an event that nobody can act on changes nothing and says why."""
-    before = replace(cluster, said=())
+    before = replace(cluster, said=(), notes=())
     unknown = [broker for broker in _named(event) if not cluster.has(broker)]
     if unknown:
         return say(before, f"there is no broker {unknown[0]}")

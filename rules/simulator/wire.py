@@ -1,23 +1,99 @@
-"""Whether a follower's request reaches a broker that answers it: alive, leading, and of the same epoch."""
+"""Requests between brokers: whether one reaches a broker that answers it, and what the broker writes of its answer."""
 
 from __future__ import annotations
 
-from rules.simulator.state import Broker, Cluster, say
+from dataclasses import replace
+
+from rules.simulator.notes import (
+    FENCED_LEADER_EPOCH,
+    NO_ERROR,
+    NOT_LEADER_OR_FOLLOWER,
+    OFFSET_OUT_OF_RANGE,
+    UNKNOWN_LEADER_EPOCH,
+    AnsweredFetch,
+)
+from rules.simulator.state import Broker, Cluster, InFlight, note, say
+
+Refused = int
+"""The error code of a broker that is up and does not serve; 0 where nobody answers."""
 
 
-def reach(cluster: Cluster, follower: Broker, *, fenced: bool, what: str) -> tuple[Cluster, Broker | None]:
+def reach(cluster: Cluster, follower: Broker, *, fenced: bool, what: str) -> tuple[Cluster, Broker | None, Refused]:
     """The leader that takes a follower's request; none where the cluster says why."""
     told = follower.told
     if not follower.alive or follower.leading is not None or told is None or told.leader is None:
-        return say(cluster, f"broker {follower.id} follows nobody"), None
+        return say(cluster, f"broker {follower.id} follows nobody"), None, NO_ERROR
     leader = cluster.broker(told.leader)
     if not leader.alive:
-        return say(cluster, f"{what} is not answered: broker {leader.id} is down"), None
+        return say(cluster, f"{what} is not answered: broker {leader.id} is down"), None, NO_ERROR
     known = leader.told.epoch if leader.told else None
     if fenced and (known is None or told.epoch > known):
-        return say(cluster, f"{what} of epoch {told.epoch}: broker {leader.id} answers UNKNOWN_LEADER_EPOCH"), None
+        words = f"{what} of epoch {told.epoch}: broker {leader.id} answers UNKNOWN_LEADER_EPOCH"
+        return say(cluster, words), None, UNKNOWN_LEADER_EPOCH
     if fenced and known is not None and told.epoch < known:
-        return say(cluster, f"{what} of epoch {told.epoch}: broker {leader.id} answers FENCED_LEADER_EPOCH"), None
+        words = f"{what} of epoch {told.epoch}: broker {leader.id} answers FENCED_LEADER_EPOCH"
+        return say(cluster, words), None, FENCED_LEADER_EPOCH
     if leader.leading is None:
-        return say(cluster, f"{what}: broker {leader.id} answers NOT_LEADER_OR_FOLLOWER"), None
-    return cluster, leader
+        return say(cluster, f"{what}: broker {leader.id} answers NOT_LEADER_OR_FOLLOWER"), None, NOT_LEADER_OR_FOLLOWER
+    return cluster, leader, NO_ERROR
+
+
+def answered(follower: Broker, in_flight: InFlight) -> AnsweredFetch:
+    """What the leader writes of the answer to a Fetch."""
+    return AnsweredFetch(
+        leader=in_flight.leader,
+        follower=follower.id,
+        offset=in_flight.offset,
+        last_epoch=follower.last_epoch,
+        believed_epoch=in_flight.believed_epoch,
+        error=OFFSET_OUT_OF_RANGE if in_flight.kind == "out-of-range" else NO_ERROR,
+        high_watermark=None if in_flight.kind == "out-of-range" else in_flight.high_watermark,
+        diverging=in_flight.end if in_flight.kind == "diverging" else None,
+        records=sum(batch.count for batch in in_flight.batches),
+    )
+
+
+def refused(follower: Broker, error: Refused) -> tuple[AnsweredFetch, ...]:
+    """What a broker writes of a Fetch that it turns away."""
+    told = follower.told
+    if not error or told is None or told.leader is None:
+        return ()
+    return (
+        AnsweredFetch(
+            leader=told.leader,
+            follower=follower.id,
+            offset=follower.log.end_offset,
+            last_epoch=follower.last_epoch,
+            believed_epoch=told.epoch,
+            error=error,
+        ),
+    )
+
+
+def serves(cluster: Cluster, waiting: InFlight) -> bool:
+    """Whether the leader at which a Fetch waits still leads the epoch in which it took it."""
+    return _took(cluster.broker(waiting.leader), waiting)
+
+
+def _took(leader: Broker, waiting: InFlight) -> bool:
+    same = leader.told is not None and leader.told.epoch == waiting.leader_epoch
+    return waiting.kind == "waiting" and leader.leads and same
+
+
+def abandon(cluster: Cluster, follower: Broker) -> Cluster:
+    """A follower will not hear the answer for which it waits: the leader answers, and writes it down, all the same."""
+    waiting = follower.in_flight
+    if waiting is None or not serves(cluster, waiting):
+        return cluster
+    high_watermark = cluster.broker(waiting.leader).high_watermark
+    return note(cluster, answered(follower, replace(waiting, high_watermark=high_watermark)))
+
+
+def let_go(cluster: Cluster, leader: Broker) -> Cluster:
+    """A broker whose term is over answers those that waited at it with an error."""
+    for follower in cluster.brokers:
+        waiting = follower.in_flight
+        if waiting is not None and waiting.leader == leader.id and _took(leader, waiting):
+            error = FENCED_LEADER_EPOCH if follower.generation.sends_epoch_in_fetch else NOT_LEADER_OR_FOLLOWER
+            cluster = note(cluster, replace(answered(follower, waiting), error=error, high_watermark=None))
+    return cluster

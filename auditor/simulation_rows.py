@@ -1,0 +1,123 @@
+"""What every node of a simulated run wrote, as rows of the tables that its files are read into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from auditor.simulation_events import created_rows, event_rows
+from auditor.simulation_place import CLUSTER, CONTROLLER, STATE_CHANGE, TOPIC, TOPIC_ID, Place, blank, ids
+from auditor.simulation_requests import FetchSessions, RequestRow, request_rows
+from parsers.tables import BrokerEvent
+from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids
+from rules.protocol.offsets import BrokerId
+from rules.simulator import notes
+from rules.simulator.generation import Generation
+from rules.simulator.notes import Note
+from rules.simulator.state import CREATED_AT_MS, Cluster
+from rules.simulator.timeline import Run
+
+FIRST_TIMESTAMP: Final = 1_600_000_000_000
+LINES_A_STATEMENT: Final = 10
+"""Statements are numbered in tens, so that the lines of one keep their order; bytes come when they are written."""
+METADATA: Final = f"controller-{CONTROLLER}/data/__cluster_metadata-0"
+
+
+class Journal:
+    """What one node wrote, file by file, in order; lives only inside a recorder."""
+
+    def __init__(self, node: int) -> None:
+        """The node's process has just started."""
+        self.node = node
+        self.server: list[BrokerEvent] = []
+        self.state_change: list[BrokerEvent] = []
+        self.requests: list[RequestRow] = []
+        self.starts = [FIRST_TIMESTAMP]
+        self.in_order = False
+
+
+class Recorder:
+    """Fills the journals while a run goes on: every statement a millisecond after the one before it."""
+
+    def __init__(self, generations: Mapping[BrokerId, Generation]) -> None:
+        """Nothing is written yet but that every node started."""
+        self.generations = generations
+        self.journals = {node: Journal(node) for node in (*generations, CONTROLLER)}
+        self.metadata: list[MetadataChange] = []
+        self.sessions = FetchSessions()
+        self.roles: dict[int, notes.Decided] = {}
+        self.written = 0
+        for broker, generation in generations.items():
+            place = Place(node=broker, number=0, ms=FIRST_TIMESTAMP)
+            self.journals[broker].server.extend(created_rows(place, generation))
+
+    def record(self, cluster: Cluster) -> None:
+        """Write down what was noted in the cluster's last step."""
+        for said in cluster.notes:
+            self.written += 1
+            self._write(said, FIRST_TIMESTAMP + cluster.time_ms - CREATED_AT_MS + self.written)
+
+    def _write(self, said: Note, ms: int) -> None:
+        if isinstance(said, notes.Decided):
+            self.metadata.append(self._change(said, ms))
+            return
+        writer = writer_of(said)
+        self._live(said, writer, ms)
+        place, generation = (
+            Place(node=writer, number=LINES_A_STATEMENT * self.written, ms=ms),
+            self.generations[BrokerId(writer)],
+        )
+        for row in request_rows(said, place, generation, self.sessions):
+            self.journals[row.broker or CONTROLLER].requests.append(row)
+        for line, event in enumerate(event_rows(said, place, generation, self.roles.get(writer))):
+            own = self.journals[writer]
+            start = LINES_A_STATEMENT * self.written + line
+            placed = replace(event, span_start=start, span_end=start + 1)
+            (own.state_change if event.logger == STATE_CHANGE else own.server).append(placed)
+        if isinstance(said, notes.TookRole):
+            self.roles[writer] = said.decided
+
+    def _live(self, said: Note, writer: int, ms: int) -> None:
+        if isinstance(said, notes.Loaded):
+            self.journals[writer].starts.append(ms)
+            self.journals[writer].in_order = False
+        if isinstance(said, notes.Stopped):
+            self.journals[writer].in_order = said.in_order
+            self.roles.pop(writer, None)
+        if isinstance(said, notes.TookRole | notes.Stopped):
+            self.sessions.forget(writer)
+
+    def _change(self, said: notes.Decided, ms: int) -> MetadataChange:
+        before = self.metadata[-1] if self.metadata else None
+        members = [] if before is None else (before.isr or "").split(",")
+        elected = before is not None and said.leader is not None and before.leader != said.leader
+        values: dict[str, object] = {
+            **blank(MetadataChange), "cluster_id": CLUSTER, "broker": CONTROLLER, "topic": TOPIC,
+            "topic_id": TOPIC_ID, "partition": 0, "kind": "created" if before is None else "changed", "time": ms,
+            "leader": NO_LEADER if said.leader is None else said.leader, "leader_epoch": said.epoch,
+            "partition_epoch": said.version, "isr": ids(said.isr), "replicas": join_ids(said.replicas),
+            "previous_leader": before.leader if before else None, "previous_isr": before.isr if before else None,
+            "unclean": elected and str(said.leader) not in members,
+            "source": METADATA, "span_start": LINES_A_STATEMENT * self.written, "span_end": 0,
+        }  # fmt: skip
+        return MetadataChange(**values)  # type: ignore[arg-type]
+
+
+def recorded(run: Run) -> Recorder:
+    """What every node wrote during a run."""
+    recorder = Recorder(run.generations)
+    for state in run.states:
+        recorder.record(state)
+    return recorder
+
+
+def writer_of(said: Note) -> int:
+    """The broker in whose files a statement stands."""
+    match said:
+        case notes.Decided():
+            return CONTROLLER
+        case notes.AnsweredFetch() | notes.AnsweredEpoch() | notes.AnsweredEnd():
+            return said.leader
+        case _:
+            return said.broker

@@ -1,0 +1,55 @@
+"""Evidence that is not there, and what it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rules.replay.in_sync import IsrHistory
+from rules.replay.leader import LeaderRow
+from rules.replay.reigns import Reign
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Evidence that is not there, and what it leaves open."""
+
+    kind: str
+    """What sort of evidence it is, whichever term it is of."""
+    evidence: str
+    leaves_open: str
+    epochs: tuple[int, ...]
+
+
+def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
+    """What a reign's evidence lacks."""
+    if reign.opening is None:
+        yield Missing(
+            kind="the leaders' own logs (state-change.log, server.log)",
+            evidence=f"broker {reign.leader}'s own log (state-change.log, server.log) of epoch {reign.epochs[0]}",
+            leaves_open="where the epoch opened and what its leader's log end was",
+            epochs=reign.epochs,
+        )
+    # A leader whose ISR is nobody else may well have served no follower.
+    alone = bool(isr.statements) and all(s.isr == {reign.leader} for s in isr.statements)
+    if not alone and not any(row.moment.kind == "fetched" for row in rows):
+        yield Missing(
+            kind="the leaders' request logs at DEBUG",
+            evidence=f"broker {reign.leader}'s request log at DEBUG in epochs {', '.join(map(str, reign.epochs))}",
+            leaves_open="every high watermark of the term",
+            epochs=reign.epochs,
+        )
+    elif any(row.moment.doubtful for row in rows):
+        yield Missing(
+            kind="the beginnings of fetch sessions",
+            evidence=f"the beginnings of fetch sessions with broker {reign.leader}",
+            leaves_open="the offsets of partitions that requests do not name",
+            epochs=reign.epochs,
+        )
+    if not isr.statements:
+        yield Missing(
+            kind="the ISR at the beginning of every term (metadata log, state-change.log or orders)",
+            evidence=f"the ISR at the beginning of epoch {reign.epochs[0]} (metadata log, state-change.log or orders)",
+            leaves_open="who had to be counted: the high watermark's upper bound",
+            epochs=reign.epochs,
+        )

@@ -1,0 +1,172 @@
+"""What somebody wrote down of a step: the statements of which logs, request logs and metadata are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rules.protocol.acknowledgement import Acks
+from rules.protocol.epochs import EpochEnd
+from rules.protocol.isr import Brokers
+from rules.protocol.offsets import BrokerId, Epoch, Offset
+from rules.protocol.placement import Assignment
+from rules.protocol.truncation import Exchange
+
+NO_ERROR: Final = 0
+OFFSET_OUT_OF_RANGE: Final = 1
+NOT_LEADER_OR_FOLLOWER: Final = 6
+STALE_CONTROLLER_EPOCH: Final = 11
+NOT_ENOUGH_REPLICAS: Final = 19
+NOT_ENOUGH_REPLICAS_AFTER_APPEND: Final = 20
+FENCED_LEADER_EPOCH: Final = 74
+UNKNOWN_LEADER_EPOCH: Final = 75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The controller wrote the partition's state."""
+
+    epoch: Epoch
+    version: int
+    leader: BrokerId | None
+    isr: Brokers
+    replicas: Assignment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A broker heard of a decision, and answered with an error code."""
+
+    broker: BrokerId
+    decided: Decided
+    error: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TookRole:
+    """A broker leads or follows in a new epoch; the log end is that before any cut."""
+
+    broker: BrokerId
+    leads: bool
+    decided: Decided
+    log_end_offset: Offset
+    high_watermark: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredFetch:
+    """A leader answered a follower's Fetch; one that is refused has an error and no high watermark."""
+
+    leader: BrokerId
+    follower: BrokerId
+    offset: Offset
+    last_epoch: Epoch | None
+    believed_epoch: Epoch
+    error: int = NO_ERROR
+    high_watermark: Offset | None = None
+    diverging: EpochEnd | None = None
+    records: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredProduce:
+    """A broker answered a producer; beside an error there is no base offset."""
+
+    broker: BrokerId
+    acks: Acks
+    count: int
+    base_offset: Offset | None = None
+    error: int = NO_ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredEpoch:
+    """A leader answered where an epoch ends; -1 and -1 where it does not know, or refuses."""
+
+    leader: BrokerId
+    follower: BrokerId
+    believed_epoch: Epoch
+    asked_epoch: int
+    epoch: int = -1
+    end_offset: int = -1
+    error: int = NO_ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredEnd:
+    """A leader told a follower that is out of range where its log ends."""
+
+    leader: BrokerId
+    follower: BrokerId
+    believed_epoch: Epoch
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """A follower found what to cut, and by which word of its leader."""
+
+    broker: BrokerId
+    leader: BrokerId | None
+    rule: str
+    exchanges: tuple[Exchange, ...]
+    out_of_range: bool
+    from_offset: Offset
+    to_offset: Offset
+    high_watermark: Offset
+    """Before the cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedIsr:
+    """A leader sets out to change its ISR."""
+
+    broker: BrokerId
+    epoch: Epoch
+    before: Brokers
+    isr: Brokers
+    high_watermark: Offset
+    log_end_offset: Offset
+    remote_ends: tuple[tuple[BrokerId, int], ...]
+    """The log ends of those who leave, as the leader knows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedIsr:
+    """A leader learnt that its ISR is in force."""
+
+    broker: BrokerId
+    decided: Decided
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedIsr:
+    """A deposed leader's change of the ISR was turned away; the version is the one that it held."""
+
+    broker: BrokerId
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A broker started and loaded its log."""
+
+    broker: BrokerId
+    log_start_offset: Offset
+    log_end_offset: Offset
+    high_watermark: Offset
+    checkpointed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """A broker's process ended."""
+
+    broker: BrokerId
+    in_order: bool
+
+
+Note = (
+    Decided | Told | TookRole | AnsweredFetch | AnsweredProduce | AnsweredEpoch | AnsweredEnd | Reconciled
+    | ProposedIsr | CommittedIsr | RefusedIsr | Loaded | Stopped
+)  # fmt: skip

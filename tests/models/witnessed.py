@@ -1,0 +1,161 @@
+"""Random walks of model and simulator, what their brokers wrote, and the replay of it beside the model's truth."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from auditor.engines.chronicle import of_events, of_fetches, of_metadata, of_requests
+from auditor.simulation_place import TOPIC, TOPIC_ID
+from auditor.simulation_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
+from parsers.provenance import Span
+from parsers.tables.requests import Fetch
+from rules.history import Moment, collapse, in_terms
+from rules.replay import Replay, replay
+from rules.replay.leader import LeaderRow
+from tests.models.oracle import Model, Version
+from tests.models.search import Pair, choice
+
+BEGINNING = Moment(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
+
+
+@dataclass
+class Truth:
+    """What the model held after a step."""
+
+    ends: dict[int, int]
+    watermarks: dict[int, int]
+    leading: dict[int, int]
+    """Who led, and in which epoch."""
+
+
+@dataclass
+class Witnessed:
+    """A walk: the truth after every statement that was written, and where statements of a step begin."""
+
+    version: Version
+    lines: list[str]
+    recorder: Recorder
+    truths: list[Truth] = field(default_factory=list)
+    begins: dict[str, int] = field(default_factory=dict)
+    """Request logs that were cut at their beginning, and when they begin now."""
+
+    def after(self, moment: Moment) -> Truth:
+        """The truth after the step in which a statement was written."""
+        return self.truths[moment.span.start // LINES_A_STATEMENT - 1]
+
+
+def truth_of(model: Model) -> Truth:
+    """The model's state, as far as a replay speaks of it."""
+    return Truth(
+        ends={broker: replica.end for broker, replica in model.replicas.items()},
+        watermarks={broker: replica.hw for broker, replica in model.replicas.items()},
+        leading={b: r.state.leader_epoch for b, r in model.replicas.items() if r.alive and r.presumes and r.state},
+    )
+
+
+def witnessed(
+    version: Version, seed: int, length: int, replicas: int, *, pace: int = 1, processes: bool = True
+) -> Witnessed:
+    """A random walk with everything written down; `pace` seconds pass between two actions."""
+    rng = random.Random(seed)  # noqa: S311 - the same walks every time
+    pair = Pair.created(version, replicas)
+    found = Witnessed(version, pair.lines, Recorder({b.id: b.generation for b in pair.cluster.brokers}))
+    note_step(found, pair)
+    for _ in range(length):
+        line = choice(pair.model, rng, processes=processes)
+        if line.startswith("wait"):
+            for broker in pair.model.replicas:
+                take(found, pair, f"answer {broker}")
+        verb, _, rest = line.partition(" ")
+        if verb in ("ask", "fetch", "reconcile") and pair.model.replicas[int(rest)].awaits is not None:
+            line = f"answer {rest}"  # a fetcher asks again when it has worked off the former answer
+        take(found, pair, line)
+        take(found, pair, f"wait {pace}s")
+    return found
+
+
+def take(found: Witnessed, pair: Pair, line: str) -> None:
+    """One action, written down."""
+    pair.act(line)
+    note_step(found, pair)
+
+
+def note_step(found: Witnessed, pair: Pair) -> None:
+    """What the last step wrote, and the truth after it."""
+    before = found.recorder.written
+    found.recorder.record(pair.cluster)
+    found.truths += [truth_of(pair.model)] * (found.recorder.written - before)
+
+
+def moments_of(found: Witnessed) -> tuple[Moment, ...]:
+    """Everything written, as statements, as an audit reads them."""
+    recorder, names = found.recorder, {TOPIC_ID: TOPIC}
+    told: list[Moment] = []
+    for journal in recorder.journals.values():
+        fetches = [row for row in journal.requests if isinstance(row, Fetch)]
+        others = [row for row in journal.requests if not isinstance(row, Fetch)]
+        for named in (
+            of_events(journal.server),
+            of_events(journal.state_change),
+            of_fetches(fetches, names),
+            of_requests(others, names),
+        ):
+            told += collapse([moment for _, _, moment in named])
+    if all(generation.kraft for generation in recorder.generations.values()):
+        told += [moment for _, _, moment in of_metadata(recorder.metadata)]
+    return in_terms(told)
+
+
+def replayed(found: Witnessed, moments: Sequence[Moment], begins: Mapping[str, int] = MappingProxyType({})) -> Replay:
+    """The replay of statements of a walk, told where request logs begin that do not begin with their broker."""
+    traces = {moment.span.source: moment for moment in moments if moment.span.source.endswith("kafka-request.log")}
+    begun = [
+        replace(BEGINNING, clock=m.clock, time=begins.get(source, FIRST_TIMESTAMP), witness=m.witness, span=m.span)
+        for source, m in traces.items()
+    ]
+    return replay(in_terms([*begun, *moments]), (), dict.fromkeys(found.recorder.generations, found.version.name))
+
+
+def outside(found: Witnessed, said: Replay) -> Iterator[str]:
+    """Every interval that does not hold the model's truth."""
+    for told in said.told:
+        if told.standing in ("above", "below"):
+            yield f"told {told.observed}, expected {told.expected}: {told.moment}"
+    for course in said.courses:
+        for row in course.rows:
+            yield from _wrong(found, course.reign.leader, row)
+
+
+def _wrong(found: Witnessed, leader: int, row: LeaderRow) -> Iterator[str]:
+    if row.last:
+        return
+    truth = found.after(row.moment)
+    if truth.leading.get(leader) != row.moment.term:
+        return
+    for name, value, expected in (
+        ("log end", truth.ends[leader], row.log_end),
+        ("high watermark", truth.watermarks[leader], row.high_watermark),
+    ):
+        low, high = expected.interval.low, expected.interval.high
+        if (low is not None and value < low) or (high is not None and value > high):
+            yield f"{name} of {leader} is {value}, expected {expected} after {row.moment}"
+
+
+def widths(said: Replay) -> list[int | None]:
+    """How wide the intervals of the leaders' answers are; none for an open one."""
+    return [told.expected.interval.width for told in said.told if told.by_leader]
+
+
+def without_files(moments: Iterable[Moment], gone: set[str]) -> tuple[Moment, ...]:
+    """What the other files tell."""
+    return in_terms([moment for moment in moments if moment.span.source not in gone])
+
+
+def tightness(walks: Iterable[Witnessed]) -> tuple[int, int, int]:
+    """Of the high watermarks that leaders told: how many are known exactly, how many within bounds, how many in all."""
+    known = [width for found in walks for width in widths(replayed(found, moments_of(found)))]
+    closed = [width for width in known if width is not None]
+    return sum(width == 0 for width in closed), len(closed), len(known)
