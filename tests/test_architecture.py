@@ -192,7 +192,7 @@ LAWS: Final = (
         foreign=("typer", "rich"),
     ),
     Law(
-        modules=("auditor.engines.spark.**",),
+        modules=("auditor.engines.spark.**", "auditor.engines.spark_*"),
         says="the Spark engine moves the same functions by pyspark",
         ours=("auditor.engines.**", "auditor.config.**", "rules.**", "parsers.**", "spark_jobs.session"),
         foreign=("pyspark", "pyarrow", "polars", "numpy"),
@@ -240,7 +240,9 @@ LAWS: Final = (
 )
 
 HEAVY: Final = ("pyspark.**", "great_expectations.**")
-STARTS_SPARK: Final = ("parsers.spark.**", "auditor.engines.spark.**", "auditor.quality.**", "spark_jobs.**")
+STARTS_SPARK: Final = (
+    "parsers.spark.**", "auditor.engines.spark.**", "auditor.engines.spark_*", "auditor.quality.**", "spark_jobs.**",
+)  # fmt: skip
 """The only modules that may bring Spark along; everyone else imports them inside a function or not at all."""
 
 

@@ -7,15 +7,13 @@ by one.
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from threading import Event
-from typing import Final, TypeVar
+from typing import Final
 
 import pyarrow as pa
-from pyspark import Broadcast, InheritableThread, StorageLevel
+from pyspark import Broadcast, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from auditor.config import ConfigError
@@ -26,6 +24,8 @@ from auditor.engines.reading import read_unit
 from auditor.engines.selection import Selection
 from auditor.engines.settings import informed
 from auditor.engines.settle import settle
+from auditor.engines.spark_job import UNSEEN, WatchedJob
+from auditor.engines.spark_known import JudgedSoFar
 from parsers.files import locate
 from parsers.spark.schema import spark_schema
 from parsers.tables import arrow_schema, from_arrow, to_arrow
@@ -41,14 +41,11 @@ VERDICTS: Final = arrow_schema(PartitionVerdict)
 
 FACTS_A_BATCH: Final = 256
 JUDGES_A_CORE: Final = 4
-POLL_SECONDS: Final = 0.2
-UNSEEN: Final = "this executor does not see the dump"
 
 OF_CLUSTERS: Final = "size(settings) > 0"
 """Facts that tell of whole clusters."""
 
 ArrowBatches = Iterator[pa.RecordBatch]
-Outcome = TypeVar("Outcome")
 
 
 def run(
@@ -66,16 +63,21 @@ def run(
     packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
     facts = _read(session, shipped, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
+    judged = JudgedSoFar(session.sparkContext)
     kept: DataFrame | None = None
     try:
-        reading = _Job(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
+        reading = WatchedJob(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
         told = informed(surroundings, reading.run(lambda: _of_clusters(facts)))
-        kept = _verdicts(facts, told, dump, _partitions(units)).persist(StorageLevel.MEMORY_AND_DISK)
+        kept = _verdicts(facts, told, dump, _partitions(units), judged).persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
-        _Job(session=session, progress=progress, sizes=(), dump=dump).run(kept.count)
+        WatchedJob(session=session, progress=progress, sizes=(), dump=dump).run(kept.count)
         for verdict in _taken(kept):
             progress.partition(verdict.topic, verdict.partition)
+            judged.given(verdict)
             yield verdict
+    except KeyboardInterrupt:
+        yield from judged.rest()
+        raise
     finally:
         if kept is not None:
             kept.unpersist()
@@ -114,13 +116,17 @@ def _of_clusters(facts: DataFrame) -> list[Fact]:
 
 
 def _verdicts(
-    facts: DataFrame, surroundings: Mapping[str | None, Surroundings], dump: str, partitions: int
+    facts: DataFrame,
+    surroundings: Mapping[str | None, Surroundings],
+    dump: str,
+    partitions: int,
+    judged: JudgedSoFar,
 ) -> DataFrame:
     """The table of verdicts, as a plan that has not run yet."""
     # A number of our own: facts are so small that Spark would have one task judge them all, zooms included.
     judges = max(1, min(partitions, JUDGES_A_CORE * facts.sparkSession.sparkContext.defaultParallelism))
     grouped = facts.where(f"NOT ({OF_CLUSTERS})").repartition(judges, *KEYS).groupBy(*KEYS)
-    return grouped.applyInArrow(_judge(surroundings, dump), spark_schema(VERDICTS))
+    return grouped.applyInArrow(_judge(surroundings, dump, judged), spark_schema(VERDICTS))
 
 
 def _reader(
@@ -160,11 +166,15 @@ def _fact_batch(facts: Sequence[Fact], places: Sequence[int]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*batch.columns, pa.array(places, pa.int64())], schema=FACTS)
 
 
-def _judge(surroundings: Mapping[str | None, Surroundings], dump: str) -> Callable[[pa.Table], pa.Table]:
+def _judge(
+    surroundings: Mapping[str | None, Surroundings], dump: str, judged: JudgedSoFar
+) -> Callable[[pa.Table], pa.Table]:
     def judge(facts: pa.Table) -> pa.Table:
         ordered = from_arrow(facts.sort_by("unit"), Fact)
         _require_seen(dump, ordered[0].log_dir)
-        return pa.Table.from_batches([to_arrow([settle(ordered, surroundings, dump)], PartitionVerdict)])
+        verdict = to_arrow([settle(ordered, surroundings, dump)], PartitionVerdict)
+        judged.tell(verdict)
+        return pa.Table.from_batches([verdict])
 
     return judge
 
@@ -180,99 +190,3 @@ def _taken(verdicts: DataFrame) -> Iterator[PartitionVerdict]:
     for row in verdicts.toLocalIterator():
         batch = pa.RecordBatch.from_pylist([row.asDict(recursive=True)], schema=VERDICTS)
         yield from from_arrow(batch, PartitionVerdict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
-    """One Spark job that is watched while it runs and stopped when the watcher is."""
-
-    session: SparkSession
-    progress: Progress
-    sizes: tuple[int, ...]
-    """Bytes that each reading task reads."""
-    dump: str
-
-    def run(self, work: Callable[[], Outcome]) -> Outcome:
-        """Run the job to its end in a thread of its own, so that an interrupt is heard at once."""
-        outcomes: list[Outcome] = []
-        group = f"tidemark-{uuid.uuid4()}"
-        failures: list[Exception] = []
-        finished = Event()
-        args = (lambda: outcomes.append(work()), group, failures)
-        thread = InheritableThread(target=self._guarded, args=args, session=self.session)
-        # An interrupt in the midst of a word to the JVM breaks the connection: this thread never asks, it only waits.
-        done = [0]
-        watcher = InheritableThread(target=self._watch, args=(group, finished, done), session=self.session)
-        thread.start()
-        watcher.start()
-        told = 0
-        try:
-            while thread.is_alive():
-                thread.join(POLL_SECONDS)
-                told = self._tell(told, done[0])
-        except BaseException:
-            self.session.sparkContext.cancelJobGroup(group)
-            raise
-        finally:
-            finished.set()
-            watcher.join()
-        if failures:
-            raise _explained(failures[0], self.dump) from failures[0]
-        self._tell(told, len(self.sizes))
-        return outcomes[0]
-
-    def _watch(self, group: str, finished: Event, done: list[int]) -> None:
-        while not finished.wait(POLL_SECONDS):
-            done[0] = self._tasks_done(group)
-
-    def _guarded(self, work: Callable[[], object], group: str, failures: list[Exception]) -> None:
-        try:
-            self.session.sparkContext.setJobGroup(group, "tidemark audit", interruptOnCancel=True)
-            work()
-        except Exception as error:  # noqa: BLE001 - it is raised again, explained, by the thread that waits
-            failures.append(error)
-
-    def _tell(self, told: int, done: int) -> int:
-        if done > told:
-            self.progress.advance(sum(self.sizes[told:done]))
-        return max(told, done)
-
-    def _tasks_done(self, group: str) -> int:
-        """Finished tasks of the reading stage, which is the first one of the job."""
-        tracker = self.session.sparkContext.statusTracker()
-        stages = [
-            stage
-            for job in tracker.getJobIdsForGroup(group)
-            if (info := tracker.getJobInfo(job)) is not None
-            for stage in info.stageIds
-        ]
-        reading = tracker.getStageInfo(min(stages)) if stages else None
-        return reading.numCompletedTasks if reading else 0
-
-
-def _explained(error: Exception, dump: str) -> Exception:
-    """What a failed job means to whoever started it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if any(UNSEEN in line for line in lines):
-        return ConfigError(
-            f"{dump}: an executor does not see this folder. Every executor must see the dump under the driver's path:"
-            " put it on a shared file system, mount it on every node, or audit with --engine local."
-        )
-    cause = _python_error(lines)
-    if cause and not cause.startswith(("ModuleNotFoundError", "ImportError")):
-        return RuntimeError(f"a Spark task failed: {cause}")
-    return ConfigError(
-        f"Spark could not finish the audit: {cause or (lines[0] if lines else type(error).__name__)}. Every executor"
-        f" needs Python with the packages of this distribution (spark.pyspark.python) and must see the dump at {dump}."
-    )
-
-
-def _python_error(lines: Iterable[str]) -> str:
-    """The last line of a Python traceback in an error's text; empty where there is none."""
-    inside = False
-    for line in lines:
-        inside = inside or line.startswith("Traceback")
-        name = line.partition(":")[0]
-        if inside and name.isidentifier() and name.endswith(("Error", "Exception")):
-            return line
-    return ""

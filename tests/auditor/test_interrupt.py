@@ -9,7 +9,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from dumps_at_hand import ROOT, SAMPLES
@@ -18,6 +21,9 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.engines.progress import Silent
 from auditor.report.terminal import render
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SEGMENT = SAMPLES / "fast_failover_kip101/dump/broker-1/data/ff-0/00000000000000000000.log"
 PARTITIONS = 1200
@@ -78,6 +84,29 @@ def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
     assert report["exitCode"] == 130
     assert report["interrupted"] is True
     assert 0 < len(report["replicas"]) < PARTITIONS
+
+
+def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark: SparkSession) -> None:
+    dump = many_partitions(tmp_path, 400)
+    tracker = spark.sparkContext.statusTracker()
+
+    def stop_when_some_tasks_have_judged() -> None:
+        while True:
+            stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
+            # Those that read are many; those that judge are four a core.
+            if any(info and info.numTasks == 8 and 0 < info.numCompletedTasks < 7 for info in stages):
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+            time.sleep(0.01)
+
+    watcher = threading.Thread(target=stop_when_some_tasks_have_judged, daemon=True)
+    watcher.start()
+    report = audit(dump, AuditConfig(engine="spark"))
+    watcher.join(timeout=10)
+    assert (report.interrupted, report.exit_code) == (True, 130)
+    assert 0 < len(report.replicas) < 400
+    whole = {placed.partition: placed for placed in audit(dump, AuditConfig(engine="local")).replicas}
+    assert all(placed == whole[placed.partition] for placed in report.replicas)
 
 
 def wait_for(terminal: int, pattern: str) -> None:

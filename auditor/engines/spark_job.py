@@ -1,0 +1,117 @@
+"""A Spark job that is watched while it runs, stopped when its watcher is, and explained when it fails."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import Event
+from typing import Final, TypeVar
+
+from pyspark import InheritableThread
+from pyspark.sql import SparkSession
+
+from auditor.config import ConfigError
+from auditor.engines.progress import Progress
+
+POLL_SECONDS: Final = 0.2
+UNSEEN: Final = "this executor does not see the dump"
+"""What a task says that was sent to a node without the dump."""
+
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedJob:
+    """One Spark job that is watched while it runs and stopped when the watcher is."""
+
+    session: SparkSession
+    progress: Progress
+    sizes: tuple[int, ...]
+    """Bytes that each reading task reads."""
+    dump: str
+
+    def run(self, work: Callable[[], Outcome]) -> Outcome:
+        """Run the job to its end in a thread of its own, so that an interrupt is heard at once."""
+        outcomes: list[Outcome] = []
+        group = f"tidemark-{uuid.uuid4()}"
+        failures: list[Exception] = []
+        finished = Event()
+        args = (lambda: outcomes.append(work()), group, failures)
+        thread = InheritableThread(target=self._guarded, args=args, session=self.session)
+        # An interrupt in the midst of a word to the JVM breaks the connection: this thread never asks, it only waits.
+        done = [0]
+        watcher = InheritableThread(target=self._watch, args=(group, finished, done), session=self.session)
+        thread.start()
+        watcher.start()
+        told = 0
+        try:
+            while thread.is_alive():
+                thread.join(POLL_SECONDS)
+                told = self._tell(told, done[0])
+        except BaseException:
+            self.session.sparkContext.cancelJobGroup(group)
+            raise
+        finally:
+            finished.set()
+            watcher.join()
+        if failures:
+            raise explained(failures[0], self.dump) from failures[0]
+        self._tell(told, len(self.sizes))
+        return outcomes[0]
+
+    def _watch(self, group: str, finished: Event, done: list[int]) -> None:
+        while not finished.wait(POLL_SECONDS):
+            done[0] = self._tasks_done(group)
+
+    def _guarded(self, work: Callable[[], object], group: str, failures: list[Exception]) -> None:
+        try:
+            self.session.sparkContext.setJobGroup(group, "tidemark audit", interruptOnCancel=True)
+            work()
+        except Exception as error:  # noqa: BLE001 - it is raised again, explained, by the thread that waits
+            failures.append(error)
+
+    def _tell(self, told: int, done: int) -> int:
+        if done > told:
+            self.progress.advance(sum(self.sizes[told:done]))
+        return max(told, done)
+
+    def _tasks_done(self, group: str) -> int:
+        """Finished tasks of the reading stage, which is the first one of the job."""
+        tracker = self.session.sparkContext.statusTracker()
+        stages = [
+            stage
+            for job in tracker.getJobIdsForGroup(group)
+            if (info := tracker.getJobInfo(job)) is not None
+            for stage in info.stageIds
+        ]
+        reading = tracker.getStageInfo(min(stages)) if stages else None
+        return reading.numCompletedTasks if reading else 0
+
+
+def explained(error: Exception, dump: str) -> Exception:
+    """What a failed job means to whoever started it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any(UNSEEN in line for line in lines):
+        return ConfigError(
+            f"{dump}: an executor does not see this folder. Every executor must see the dump under the driver's path:"
+            " put it on a shared file system, mount it on every node, or audit with --engine local."
+        )
+    cause = _python_error(lines)
+    if cause and not cause.startswith(("ModuleNotFoundError", "ImportError")):
+        return RuntimeError(f"a Spark task failed: {cause}")
+    return ConfigError(
+        f"Spark could not finish the audit: {cause or (lines[0] if lines else type(error).__name__)}. Every executor"
+        f" needs Python with the packages of this distribution (spark.pyspark.python) and must see the dump at {dump}."
+    )
+
+
+def _python_error(lines: Iterable[str]) -> str:
+    """The last line of a Python traceback in an error's text; empty where there is none."""
+    inside = False
+    for line in lines:
+        inside = inside or line.startswith("Traceback")
+        name = line.partition(":")[0]
+        if inside and name.isidentifier() and name.endswith(("Error", "Exception")):
+            return line
+    return ""
