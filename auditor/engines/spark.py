@@ -41,6 +41,8 @@ VERDICTS: Final = arrow_schema(PartitionVerdict)
 
 FACTS_A_BATCH: Final = 256
 JUDGES_A_CORE: Final = 4
+PARTITIONS_A_JUDGE: Final = 64
+"""What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
 OF_CLUSTERS: Final = "size(settings) > 0"
 """Facts that tell of whole clusters."""
@@ -124,7 +126,8 @@ def _verdicts(
 ) -> DataFrame:
     """The table of verdicts, as a plan that has not run yet."""
     # A number of our own: facts are so small that Spark would have one task judge them all, zooms included.
-    judges = max(1, min(partitions, JUDGES_A_CORE * facts.sparkSession.sparkContext.defaultParallelism))
+    cores = facts.sparkSession.sparkContext.defaultParallelism
+    judges = max(1, min(partitions, JUDGES_A_CORE * cores), partitions // PARTITIONS_A_JUDGE)
     grouped = facts.where(f"NOT ({OF_CLUSTERS})").repartition(judges, *KEYS).groupBy(*KEYS)
     return grouped.applyInArrow(_judge(surroundings, dump, judged), spark_schema(VERDICTS))
 

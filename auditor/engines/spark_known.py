@@ -25,7 +25,7 @@ class _Heap(AccumulatorParam[list[bytes]]):
 
     def zero(self, value: list[bytes]) -> list[bytes]:
         """Nothing yet."""
-        return []
+        return value[:0]
 
     def addInPlace(self, value1: list[bytes], value2: list[bytes]) -> list[bytes]:  # noqa: N802 - pyspark's names
         """Both, in the order of their coming."""

@@ -87,14 +87,16 @@ def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
 
 
 def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark: SparkSession) -> None:
+    from auditor.engines.spark import JUDGES_A_CORE
+
     dump = many_partitions(tmp_path, 400)
+    judges = JUDGES_A_CORE * spark.sparkContext.defaultParallelism
     tracker = spark.sparkContext.statusTracker()
 
     def stop_when_some_tasks_have_judged() -> None:
         while True:
             stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
-            # Those that read are many; those that judge are four a core.
-            if any(info and info.numTasks == 8 and 0 < info.numCompletedTasks < 7 for info in stages):
+            if any(info and info.numTasks == judges and 0 < info.numCompletedTasks < judges - 1 for info in stages):
                 os.kill(os.getpid(), signal.SIGINT)
                 return
             time.sleep(0.01)
