@@ -84,8 +84,8 @@ def _conflicts(
     """Conflicting runs, offsets at which both sides agree, and whether some batches could not be judged."""
     same = {identity(b) for b in ours.batches} & {identity(b) for b in theirs.batches}
     agreed = [base for base, *_ in same]
-    mine = [b for b in ours.batches if identity(b) not in same and b.crc_valid is not False]
-    other = [b for b in theirs.batches if identity(b) not in same and b.crc_valid is not False]
+    mine = [b for b in ours.batches if identity(b) not in same and _believable(b, left)]
+    other = [b for b in theirs.batches if identity(b) not in same and _believable(b, right)]
     if ours.records is None or theirs.records is None:
         dense = max(left.dense_from, right.dense_from) if compacted else 0
         judged = [b for b in mine if b.base_offset >= dense], [b for b in other if b.base_offset >= dense]
@@ -101,6 +101,10 @@ def _conflicts(
         else:
             runs.append(_Run(offset, offset + 1, one.leader_epoch == two.leader_epoch >= 0))
     return runs, agreed, False
+
+
+def _believable(batch: BatchMark, replica: Replica) -> bool:
+    return batch.crc_valid is not False and all(stray.span != batch.span for stray in replica.strays)
 
 
 def _broken(batches: Iterable[BatchMark], side: _Side) -> list[BatchMark]:

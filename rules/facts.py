@@ -41,6 +41,24 @@ class OffsetStep:
     epoch_after: int
     before: Span
     after: Span
+    base_before: int | None = None
+    records_before: int | None = None
+    """First offset and number of records of the batch before, as its header tells them."""
+
+    @property
+    def counted(self) -> int | None:
+        """Where the batch before would end if it had as many offsets as records."""
+        return counted_end(self.base_before, self.records_before)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stray:
+    """A batch whose header its surroundings contradict in a field, and where they place it."""
+
+    field: str
+    start_offset: int | None
+    end_offset: int | None
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +119,9 @@ class LogFacts:
     """First offset of the first batch; null for an empty stretch, or where only decompression would tell."""
     end_offset: int | None = None
     """Offset after the last batch in physical order; null for an empty stretch."""
+    last_base: int | None = None
+    last_records: int | None = None
+    """First offset and number of records of the last batch, as its header tells them."""
     min_timestamp: int | None = None
     max_timestamp: int | None = None
     magics: tuple[int, ...] = ()
@@ -118,7 +139,8 @@ class LogFacts:
     unread: tuple[UnreadBytes, ...] = ()
     unread_count: int = 0
     header_faults: tuple[ChecksumFault, ...] = ()
-    """Batches whose header says what no broker writes: a last offset before the first, a count above it, epoch -1."""
+    """Batches whose header says what no broker writes: a last offset before the first, or farther behind it than any
+    batch has records, a count above it, epoch -1."""
     header_fault_count: int = 0
     sparse_batches: int = 0
     """Batches with fewer records than offsets: the log cleaner was here."""
@@ -133,6 +155,11 @@ class LogFacts:
     digests: tuple[BucketDigest, ...] = ()
     producers: tuple[ProducerRun, ...] = ()
     """Ascending by producer id and epoch; of very many, the newest."""
+
+
+def counted_end(base_offset: int | None, records: int | None) -> int | None:
+    """Where a batch ends that has as many offsets as records; null for an emptied one, or one that does not tell."""
+    return base_offset + records if base_offset is not None and records else None
 
 
 NO_LOG: Final = LogFacts()

@@ -51,6 +51,8 @@ class Violation:
     confidence: Confidence = "certain"
     facts: Mapping[str, FactValue]
     exhibits: tuple[Exhibit, ...] = ()
+    as_written: bool = False
+    """Whether its window is drawn as all headers tell the log, those too that are not believed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ KEEP: Final = 256
 KEEP_RUNS: Final = 4096
 """Epoch runs and producers kept: far more than clusters have, and few enough for bytes made to exhaust memory."""
 _SEQUENCES: Final = 1 << 31
+_LAST: Final = (1 << 63) - 1
 
 
 def join(left: LogFacts, right: LogFacts) -> LogFacts:
@@ -22,6 +23,7 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
     epochs = _join_runs(left.epochs, right.epochs)
     merged = len(left.epochs) + len(right.epochs) - len(epochs)
     gap = step is not None and step.found > step.expected
+    missing = step.found - step.expected if step is not None and gap else 0
     gaps = left.gaps + ((step,) if step is not None and gap else ()) + right.gaps
     overlaps = left.overlaps + ((step,) if step is not None and not gap else ()) + right.overlaps
     return LogFacts(
@@ -38,6 +40,8 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         unknown_bases=left.unknown_bases + right.unknown_bases,
         first_offset=left.first_offset if left.batches else right.first_offset,
         end_offset=right.end_offset if right.batches else left.end_offset,
+        last_base=right.last_base if right.batches else left.last_base,
+        last_records=right.last_records if right.batches else left.last_records,
         min_timestamp=min((t for t in (left.min_timestamp, right.min_timestamp) if t is not None), default=None),
         max_timestamp=max((t for t in (left.max_timestamp, right.max_timestamp) if t is not None), default=None),
         magics=tuple(sorted({*left.magics, *right.magics})),
@@ -45,7 +49,7 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         epoch_count=left.epoch_count + right.epoch_count - merged,
         gaps=gaps[:KEEP],
         gap_count=left.gap_count + gap + right.gap_count,
-        gap_offsets=_wrap(left.gap_offsets + right.gap_offsets + (step.found - step.expected if step and gap else 0)),
+        gap_offsets=min(left.gap_offsets + missing + right.gap_offsets, _LAST),
         overlaps=overlaps[:KEEP],
         overlap_count=left.overlap_count + (step is not None and not gap) + right.overlap_count,
         checksum_faults=(left.checksum_faults + right.checksum_faults)[:KEEP],
@@ -88,6 +92,8 @@ def _border(left: LogFacts, right: LogFacts) -> OffsetStep | None:
         epoch_before=before.epoch,
         epoch_after=after.epoch,
         before=before.last,
+        base_before=left.last_base,
+        records_before=left.last_records,
         after=after.first,
     )
 

@@ -14,6 +14,7 @@ from rules.differences import with_differences
 from rules.evidence import PartitionEvidence, Replica
 from rules.expected import expected_high_watermark
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
+from rules.headers import as_written, with_believed_headers
 from rules.loss import Loss, losses
 from rules.milestones import milestones
 from rules.rule import Rule
@@ -26,7 +27,7 @@ TAIL_KINDS: Final = ("zero_tail",)
 
 def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdict:
     """The verdict of these rules on one partition."""
-    evidence = with_differences(evidence)
+    evidence = with_differences(with_believed_headers(evidence))
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
     billed = losses(evidence)
@@ -90,6 +91,7 @@ def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
 def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
     severity = rule.severity if said.severity is None else said.severity
+    shown = as_written(evidence) if said.as_written else evidence
     return Finding(
         rule=rule.id,
         severity=int(severity),
@@ -105,7 +107,7 @@ def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Find
         message=rule.message.format_map(_spoken(said)),
         exhibits=said.exhibits,
         facts=named_facts(said.facts),
-        sketch=draw(evidence, said.brokers, said.start_offset, said.end_offset),
+        sketch=draw(shown, said.brokers, said.start_offset, said.end_offset),
     )
 
 

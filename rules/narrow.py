@@ -34,6 +34,9 @@ _TRANSACTIONAL: Final = 0x10
 _CONTROL: Final = 0x20
 _MAGIC_2: Final = 2
 _SEQUENCES: Final = 1 << 31
+_LAST: Final = (1 << 63) - 1
+_MOST_RECORDS: Final = (1 << 31) // 7
+"""What a batch of the largest size could hold: a record takes seven bytes at least."""
 _FILE_BITS: Final = 40
 """Positions in a file are below this power of two, so that file and position make one ascending number."""
 _MIX: Final = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93, 0xA5CB9243F1CE4D27)
@@ -88,7 +91,7 @@ _GAP: Final = pl.col("base_offset") > pl.col("due")
 _OVERLAP: Final = pl.col("base_offset") < pl.col("due")
 _CHECKSUM_FAULT: Final = pl.col("crc_valid").not_()
 _HEADER_FAULT: Final = (pl.col("magic") == _MAGIC_2) & pl.any_horizontal(
-    _OFFSETS < 1,
+    (_OFFSETS < 1) | (_OFFSETS > _MOST_RECORDS),
     (pl.col("record_count") > _OFFSETS).fill_null(value=False),
     pl.col("leader_epoch") < 0,
     pl.col("base") < 0,
@@ -105,16 +108,21 @@ _TOTALS: Final = {
     "bytes": pl.col("size").cast(pl.Int64).sum(),
     "first_offset": pl.col("base_offset").first(),
     "end_offset": pl.col("end").last(),
+    "last_base": pl.col("base_offset").last(),
+    "last_records": pl.col("record_count").last(),
     "min_timestamp": _TIMES.min(),
     "max_timestamp": _TIMES.max(),
     "gap_count": _GAP.sum(),
-    "gap_offsets": (pl.col("base_offset") - pl.col("due")).filter(_GAP).sum(),
+    "gap_offsets": (pl.col("base_offset").cast(pl.Int128) - pl.col("due")).filter(_GAP).sum().clip(0, _LAST),
     "overlap_count": _OVERLAP.sum(),
     "checksums_verified": pl.col("crc_valid").count(),
     "checksum_fault_count": _CHECKSUM_FAULT.sum(),
     "header_fault_count": _HEADER_FAULT.sum(),
     "sparse_batches": (
-        ((pl.col("flags") & _CONTROL) == 0) & (pl.col("magic") == _MAGIC_2) & (pl.col("record_count") < _OFFSETS)
+        ((pl.col("flags") & _CONTROL) == 0)
+        & (pl.col("magic") == _MAGIC_2)
+        & (pl.col("record_count") < _OFFSETS)
+        & (_OFFSETS <= _MOST_RECORDS)
     ).sum(),
     "transactional_batches": ((pl.col("flags") & _TRANSACTIONAL) != 0).sum(),
     "control_batches": ((pl.col("flags") & _CONTROL) != 0).sum(),
@@ -138,11 +146,10 @@ _SHAPE: Final = {
 def _prepare(headers: pa.Table) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(headers)).with_columns(
         base=pl.coalesce("base_offset", "last_offset"),
-        end=pl.col("last_offset") + 1,
-        due=pl.col("last_offset").shift(1) + 1,
+        end=pl.min_horizontal("last_offset", _LAST - 1) + 1,
         epoch=pl.col("leader_epoch").fill_null(-1).cast(pl.Int64),
         flags=pl.col("attributes").fill_null(0).cast(pl.Int64),
-    )
+    ).with_columns(due=pl.col("end").shift(1))
 
 
 def _span(sources: Sequence[str], row: Mapping[str, int], prefix: str = "") -> Span:
@@ -175,7 +182,7 @@ def _run(row: Mapping[str, int], sources: Sequence[str]) -> EpochRun:
 def _steps(frame: pl.DataFrame, kind: pl.Expr, count: int, sources: Sequence[str]) -> tuple[OffsetStep, ...]:
     if count == 0:
         return ()
-    before = {f"before_{name}": pl.col(name).shift(1) for name in (*_PLACE, "epoch")}
+    before = {f"before_{name}": pl.col(name).shift(1) for name in (*_PLACE, "epoch", "base_offset", "record_count")}
     rows = frame.with_columns(**before).filter(kind).head(KEEP)
     return tuple(
         OffsetStep(
@@ -185,6 +192,8 @@ def _steps(frame: pl.DataFrame, kind: pl.Expr, count: int, sources: Sequence[str
             epoch_after=row["epoch"],
             before=_span(sources, row, "before_"),
             after=_span(sources, row),
+            base_before=row["before_base_offset"],
+            records_before=row["before_record_count"],
         )
         for row in rows.iter_rows(named=True)
     )

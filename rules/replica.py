@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
-from rules.facts import NO_LOG, UNOPENED, EpochRun, LogFacts, OffsetStep
+from rules.facts import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
@@ -101,6 +101,10 @@ class Replica:
     index_faults: tuple[IndexFault, ...] = ()
     voters: tuple[int, ...] = ()
     """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""
+    strays: tuple[Stray, ...] = ()
+    """Batches whose headers are not believed; the log is told as their surroundings tell it (`rules.headers`)."""
+    log_as_written: LogFacts | None = None
+    """The log as all its headers tell it, where some are not believed."""
     refusals: tuple[UnreadFile, ...] = ()
     zooms: tuple[Zoom, ...] = ()
     bytes_seen: int = 0
@@ -136,11 +140,6 @@ class Replica:
         return self.cleaner_offset.offset if self.cleaner_offset else self.log_end_offset
 
     @cached_property
-    def distrusted(self) -> frozenset[Span]:
-        """Batches that fail their checksum: nothing of what it covers can be believed, the last offset included."""
-        return frozenset(fault.span for fault in self.log.checksum_faults)
-
-    @cached_property
     def end_known(self) -> bool:
         """Whether all segments could be opened: else the log may go on where the disk seems to end it."""
         return not any(unread.kind in UNOPENED for unread in self.log.unread)
@@ -162,10 +161,6 @@ class Replica:
         """
         return self.clean_shutdown is None and not any(u.kind == "zero_tail" for u in self.log.unread)
 
-    def believes(self, step: OffsetStep) -> bool:
-        """Whether the offsets around a step come from batches that can be believed."""
-        return step.before not in self.distrusted and step.after not in self.distrusted
-
     def holds(self, start_offset: int, end_offset: int) -> bool:
         """Whether every offset of the range stands in a batch that no known defect touches."""
         log = self.log
@@ -173,6 +168,7 @@ class Replica:
             return False
         holes = [(step.expected, step.found) for step in log.gaps]
         holes += [(fault.base_offset, fault.end_offset) for fault in log.checksum_faults]
+        holes += [(s.start_offset or 0, s.end_offset or 0) for s in self.strays if s.field != "leader epoch"]
         holes += [(u.expected_offset or 0, u.next_offset or u.expected_offset or 0) for u in log.unread]
         told = min((step.found for step in log.gaps[-1:] if log.gap_count > len(log.gaps)), default=end_offset)
         return end_offset <= told and not any(a < end_offset and start_offset < b for a, b in holes)

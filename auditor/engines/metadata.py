@@ -89,8 +89,8 @@ def _in_order(headers: pa.RecordBatch) -> pa.RecordBatch:
     bases, ends = headers["base_offset"].to_pylist(), headers["last_offset"].to_pylist()
     kept, end = [], -1
     for place, (base, last) in enumerate(zip(bases, ends, strict=True)):
-        ahead = place + 1 < len(bases) and bases[place + 1] <= base
-        if base > end and not ahead:
+        following = bases[place + 1] if place + 1 < len(bases) else None
+        if base is not None and base > end and (following is None or following > base):
             kept.append(place)
             end = last
     return headers.take(kept)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.provenance import Origin
-from parsers.segment.layout import CODEC_MASK, LEGACY_DTYPE, V2_DTYPE, Bytes
+from parsers.segment.layout import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, V2_DTYPE, Bytes
 from parsers.tables import BatchHeader, arrow_schema
 
 PLACE_COLUMNS: Final = ("cluster_id", "broker", "log_dir", "topic", "topic_id", "partition", "source")
@@ -63,7 +63,7 @@ def gather_v2(data: Bytes, columns: HeaderColumns, rows: slice | npt.NDArray[np.
     """Fill `rows`, all of magic 2, from the headers at their `span_start`."""
     headers = _windows(data, columns.span_start[rows], V2_DTYPE)
     columns.base_offset[rows] = headers["base_offset"]
-    columns.last_offset[rows] = headers["base_offset"].astype(np.int64) + headers["last_offset_delta"]
+    columns.last_offset[rows] = _saturating(headers["base_offset"], headers["last_offset_delta"])
     columns.leader_epoch[rows] = headers["leader_epoch"]
     columns.magic[rows] = 2
     columns.size[rows] = headers["length"].astype(np.int32) + 12
@@ -71,6 +71,13 @@ def gather_v2(data: Bytes, columns: HeaderColumns, rows: slice | npt.NDArray[np.
         getattr(columns, name)[rows] = headers[name]
     for name in ("producer_id", "producer_epoch", "base_sequence"):
         getattr(columns, name)[rows] = headers[name]
+
+
+def _saturating(base: npt.NDArray[np.generic], delta: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+    """The last offsets; a sum beyond what an offset can be stays at the highest or the lowest one."""
+    first, more = base.astype(np.int64), delta.astype(np.int64)
+    low, high = -(INT64_MAX + 1) - np.minimum(more, 0), INT64_MAX - np.maximum(more, 0)
+    return np.clip(first, low, high) + more
 
 
 def gather_legacy(data: Bytes, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:

@@ -120,9 +120,10 @@ def _sound(address: int, size: int, position: int) -> int:
 
 @_compiled
 def _fill_v2(at: int, columns: HeaderColumns, row: int) -> None:
-    base = _read64(at)
+    base, delta = _read64(at), _read32(at + 23)
     columns.base_offset[row] = base
-    columns.last_offset[row] = base + _read32(at + 23)
+    # A sum beyond what an offset can be stays at the highest or the lowest one.
+    columns.last_offset[row] = max(min(base, INT64_MAX - max(delta, 0)), -INT64_MAX - 1 - min(delta, 0)) + delta
     columns.leader_epoch[row] = _read32(at + 12)
     columns.crc[row] = _read32(at + 17) & 0xFFFFFFFF
     columns.attributes[row] = _read16(at + 21)

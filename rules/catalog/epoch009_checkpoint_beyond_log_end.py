@@ -17,7 +17,7 @@ from rules.rule import rule
     law="CacheAgreesWithLog",
     message="broker {broker}'s leader-epoch-checkpoint lets epoch {epoch} begin at offset {claimed},"
     " but its log ends at {log_end_offset}",
-    implied_by=("SEG008", "SEG003", "SEG002"),
+    implied_by=("SEG008", "SEG003", "SEG002", "SEG001"),
 )
 def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The checkpoint knows an epoch that begins beyond the log end.

@@ -17,7 +17,7 @@ from rules.rule import rule
     law="LeaderCandidateCompleteness",
     message="broker {broker} is in the last ISR {isr} and its log ends at {start_offset}, below the {end_offset} that was"
     " committed: {because}",
-    implied_by=("LEO001", "SEG003", "SEG002"),
+    implied_by=("LEO001", "SEG003", "SEG002", "SEG001"),
 )
 def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A replica may be elected cleanly and lacks committed records.

@@ -17,7 +17,7 @@ from rules.rule import rule
     law="LogMatchingProperty",
     message="brokers {brokers} hold different records at offsets [{start_offset}, {end_offset}), which both count as"
     " committed: {judgement}",
-    implied_by=("LOG003", "SEG006", "EPOCH001", "TRUNC002", "LEAD001"),
+    implied_by=("LOG003", "SEG006", "SEG007", "EPOCH001", "TRUNC002", "LEAD001"),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different committed records at one offset.

@@ -46,7 +46,7 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
     """
     for replica in evidence.replicas:
         for fault in replica.log.checksum_faults if replica.state in ("current", "future") else ():
-            end = _end(replica, fault)
+            end = fault.end_offset
             good = tuple(r.broker for r in evidence.current if _holds_soundly(r, replica, fault.base_offset, end))
             yield Violation(
                 brokers=(replica.broker,),
@@ -62,13 +62,6 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
                 },
                 exhibits=(Exhibit(span=fault.span, role="the batch whose checksum does not fit"),),
             )
-
-
-def _end(replica: Replica, fault: ChecksumFault) -> int:
-    """Where the damaged batch ends; its own last offset may be part of the damage, the batch behind it tells better."""
-    steps = (*replica.log.overlaps, *replica.log.gaps)
-    behind = next((step.found for step in steps if step.before == fault.span), fault.end_offset)
-    return behind if behind > fault.base_offset else fault.end_offset
 
 
 def _holds_soundly(other: Replica, faulty: Replica, start_offset: int, end_offset: int) -> bool:

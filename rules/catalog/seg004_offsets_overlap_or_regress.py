@@ -44,7 +44,7 @@ def offsets_overlap_or_regress(evidence: PartitionEvidence) -> Iterator[Violatio
     broker 2 00011|
     """
     for replica in evidence.current:
-        for step in filter(replica.believes, replica.log.overlaps):
+        for step in replica.log.overlaps:
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=step.found,

@@ -57,7 +57,7 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
                 brokers=(replica.broker,),
                 blocking=False,
             )
-        for step in filter(replica.believes, replica.log.gaps):
+        for step in replica.log.gaps:
             lawful = step.found <= replica.log_start_offset or _converted(replica, evidence)
             if not lawful and not _unreadable(replica, step):
                 yield _violation(evidence, replica, step)

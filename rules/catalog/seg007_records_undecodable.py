@@ -16,7 +16,7 @@ from rules.rule import rule
     needs=(BatchHeader, RecordRow),
     law="TypeOk",
     message="broker {broker} holds a batch that cannot be decoded: {found}",
-    implied_by=("SEG001",),
+    implied_by=("SEG001", "SEG006"),
 )
 def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A batch's records cannot be decoded.

@@ -17,7 +17,7 @@ from rules.rule import rule
     law="TypeOk",
     message="broker {broker} had flushed its log up to offset {end_offset}, but it ends at {start_offset};"
     " brokers with a longer log: {longer}",
-    implied_by=("SEG002", "SEG003"),
+    implied_by=("SEG001", "SEG002", "SEG003"),
 )
 def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The log ends below the offset up to which it was flushed.

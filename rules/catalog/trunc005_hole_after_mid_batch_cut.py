@@ -50,7 +50,7 @@ def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation 
         return
     logged = tuple(cuts(evidence.moments))
     for replica in evidence.current:
-        for step in filter(replica.believes, replica.log.gaps):
+        for step in replica.log.gaps:
             if step.found <= replica.log_start_offset:
                 continue
             cut = next((c for c in logged if c.broker == replica.broker and c.offset == step.found), None)

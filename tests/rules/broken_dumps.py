@@ -132,8 +132,8 @@ class Yard:
         return self.reports[asked]
 
     def told(self, level: str = "full", *, least: Severity = Severity.LOW) -> list[Told]:
-        """What is found of at least this severity, worst first."""
-        found = [f for f in self.report(level).findings if f.verdict == "violated" and f.severity >= least]
+        """What is found of at least this severity, worst first; known defects that may explain it left out."""
+        found = [f for f in self.report(level).violations if f.severity >= least and f.rule != "BUG001"]
         told = [(f.rule, Severity(f.severity).label, f.brokers, f.start_offset, f.end_offset) for f in found]
         return sorted(told, key=lambda one: (-Severity[one[1].upper()], one[0], one[2], one[3] or 0))
 
