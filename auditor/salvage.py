@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Final, TextIO
 
 from auditor.config import ConfigError
 from auditor.memory import Remembered, recall
+from auditor.report.layout import counted
 from auditor.report.plain import plain
 from auditor.salvage_sources import Lost, Place, lost_log_dirs, lost_of, partition_evidence, places, sources, why_none
+from auditor.salvage_transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
 from parsers.files import FileFault, is_inside, locate
 from parsers.provenance import Origin, Span
@@ -26,7 +29,7 @@ WARNINGS: Final = (
     "Replaying appends: the records get new offsets and new places among the records that are there now.",
     "Whoever has read them before the loss reads them a second time; a retrying producer may have sent some again.",
     "Only their order within this file is known; between keys and against later records it is not what it was.",
-    "Transactional records are written whether or not their transaction was committed; the file says which they are.",
+    "Records are written whatever became of their transaction; each says so: committed, aborted, or unknown.",
 )
 
 
@@ -50,6 +53,10 @@ class Salvaged:
     records: int
     control: int
     """Transaction markers, which are not written: no producer can send them."""
+    aborted: int
+    """Records of aborted transactions, among those that were written."""
+    undecided: int
+    """Records of transactions whose end does not stand in the copy."""
     spans: tuple[Span, ...]
     refusals: tuple[Refusal, ...]
     missing: tuple[tuple[int, int], ...]
@@ -70,7 +77,8 @@ def run_salvage(request: SalvageRequest) -> str:
     if not request.understood:
         asked = "Nothing was written. If this is what you want, say so with --yes-i-understand."
         return _shown([*head, asked])
-    done = _write(request.target, remembered, lost, places(chosen, remembered.dump))
+    markers = markers_of(chosen, evidence, remembered.dump)
+    done = _write(request.target, remembered, lost, places(chosen, remembered.dump), markers)
     return _shown([*head, *_told(done, request.target)])
 
 
@@ -104,7 +112,9 @@ def _described(lost: Lost, chosen: Sequence[Survivor]) -> Iterator[str]:
             yield f"    {span.source} bytes {_range(span.start, span.end)}"
 
 
-def _write(target: Path, remembered: Remembered, lost: Lost, found: Sequence[Place]) -> Salvaged:
+def _write(
+    target: Path, remembered: Remembered, lost: Lost, found: Sequence[Place], markers: Mapping[str, Markers]
+) -> Salvaged:
     """Into a file that must not be there yet, readable by its owner alone; a failure leaves no half of it behind."""
     try:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -112,33 +122,41 @@ def _write(target: Path, remembered: Remembered, lost: Lost, found: Sequence[Pla
         raise ConfigError(f"--to: cannot write {target}: {error.strerror}") from error
     try:
         with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as file:
-            return _copy(file, remembered.dump, lost, found)
+            return _copy(file, remembered.dump, lost, found, markers)
     except BaseException:
         target.unlink(missing_ok=True)
         raise
 
 
-def _copy(file: TextIO, dump: Path, lost: Lost, found: Sequence[Place]) -> Salvaged:
+def _copy(
+    file: TextIO, dump: Path, lost: Lost, found: Sequence[Place], markers: Mapping[str, Markers]
+) -> Salvaged:
     """Epoch by epoch in the order of offsets, each record once."""
     refusals: list[Refusal] = []
     used: list[Span] = []
     held: dict[int, list[tuple[int, int]]] = {}
-    records = control = 0
+    control = 0
+    fates: Counter[Fate | None] = Counter()
     for place in found:
         rows, refused = _contents(place, dump, lost)
         refusals.extend(refused)
         own = held.setdefault(place.epoch, [])
         due = own[-1][1] if own else 0
         new = [row for row in rows if row.offset >= due and place.start <= row.offset < place.end]
-        file.writelines(json.dumps(_line(row, lost), separators=(",", ":")) + "\n" for row in new if not row.control)
+        for row in new:
+            if not row.control:
+                fate = fate_of(row.producer_id, row.offset, markers[place.copy]) if row.transactional else None
+                fates[fate] += 1
+                file.write(json.dumps(_line(row, lost, fate), separators=(",", ":")) + "\n")
         for row in new:
             _extend(own, row.offset)
         control += sum(row.control for row in new)
-        records += sum(not row.control for row in new)
         used += [place.span] if new else []
     return Salvaged(
-        records=records,
+        records=fates.total(),
         control=control,
+        aborted=fates["aborted"],
+        undecided=fates["unknown"],
         spans=tuple(_joined(used)),
         refusals=tuple(refusals),
         missing=tuple(_gaps(sorted(run for own in held.values() for run in own), lost.start, lost.end)),
@@ -156,7 +174,7 @@ def _contents(place: Place, dump: Path, lost: Lost) -> tuple[tuple[RecordContent
     return parsed.rows, parsed.refusals
 
 
-def _line(row: RecordContent, lost: Lost) -> Mapping[str, object]:
+def _line(row: RecordContent, lost: Lost, fate: Fate | None) -> Mapping[str, object]:
     return {
         "topic": lost.topic,
         "partition": lost.partition,
@@ -170,6 +188,7 @@ def _line(row: RecordContent, lost: Lost) -> Mapping[str, object]:
         "producerEpoch": row.producer_epoch,
         "sequence": row.sequence,
         "transactional": row.transactional,
+        "transaction": fate,
     }
 
 
@@ -210,10 +229,16 @@ def _gaps(runs: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tup
 
 
 def _told(done: Salvaged, target: Path) -> Iterator[str]:
-    yield f"Wrote {done.records} records to {target}, one JSON object a line; key, value and headers are base64."
+    written = counted(done.records, "record")
+    yield f"Wrote {written} to {target}, one JSON object a line; key, value and headers are base64."
     yield from (f"  read from {span.source} bytes {_range(span.start, span.end)}" for span in done.spans)
     if done.control:
-        yield f"  {done.control} transaction markers are left out: no producer sends them."
+        yield f"  {counted(done.control, 'transaction marker')} left out: no producer sends them."
+    if done.aborted:
+        aborted = counted(done.aborted, "record")
+        yield f"  {aborted} of aborted transactions: readers of committed records never saw them."
+    if done.undecided:
+        yield f"  {counted(done.undecided, 'record')} of transactions whose end does not stand in the copy."
     if done.missing:
         ranges = ", ".join(_range(start, end) for start, end in done.missing[:20])
         yield f"  no record was found at offsets {ranges}{' and more' if len(done.missing) > 20 else ''}"  # noqa: PLR2004

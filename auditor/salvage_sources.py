@@ -52,6 +52,8 @@ class Place:
     start: int
     end: int
     last_offset: int
+    copy: str
+    """Path of the copy that holds it."""
     span: Span
 
 
@@ -182,5 +184,6 @@ def _place(row: Mapping[str, int], copy: Survivor, source: str) -> Place:
         start=copy.start_offset,
         end=copy.end_offset,
         last_offset=row["last_offset"],
+        copy=copy.path,
         span=Span(source=source, start=row["span_start"], end=row["span_end"]),
     )

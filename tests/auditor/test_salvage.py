@@ -16,6 +16,7 @@ from dumps_at_hand import SAMPLES, audited, copied, digest
 from lost_records import LOST, PLACES, lost_batches, marker, record, unclean
 
 from auditor.report.json import render
+from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
 
 
 @pytest.fixture(autouse=True)
@@ -159,8 +160,34 @@ def test_transaction_markers_are_not_written(tmp_path: Path) -> None:
     left_over = dump / "broker-1/data/pay-0" / f"{100:020d}.log.deleted"
     left_over.write_bytes(b"".join([*lost_batches()[:4], marker(140)]))
     ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
-    assert "1 transaction markers are left out" in ended.out
+    assert "1 transaction marker left out" in ended.out
     assert [row["offset"] for row in lines(tmp_path / "out.jsonl")] == list(range(100, 140))
+
+
+def test_each_record_says_what_became_of_its_transaction(tmp_path: Path) -> None:
+    def batch(base: int, producer: int, attributes: int = TRANSACTIONAL) -> bytes:
+        return batch_bytes(
+            base_offset=base, records=[Record(value=b"v")], attributes=attributes,
+            producer_id=producer, producer_epoch=0,
+            base_sequence=0,
+        )  # fmt: skip
+
+    def end(offset: int, producer: int, *, commit: bool) -> bytes:
+        return marker_bytes(offset=offset, leader_epoch=0, producer_id=producer, producer_epoch=0, commit=commit)
+
+    dump = unclean(tmp_path / "dump", "deleted file")
+    left_over = dump / "broker-1/data/pay-0" / f"{100:020d}.log.deleted"
+    written = [
+        batch(100, 1), batch(101, 2), end(102, 1, commit=True), batch(103, 1), end(104, 2, commit=False),
+        batch(105, 2), batch(106, 9, 0), end(107, 1, commit=False),
+    ]  # fmt: skip
+    left_over.write_bytes(b"".join(written))
+    ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
+    assert {row["offset"]: row["transaction"] for row in lines(tmp_path / "out.jsonl")} == {
+        100: "committed", 101: "aborted", 103: "aborted", 105: "unknown", 106: None,
+    }  # fmt: skip
+    assert "2 records of aborted transactions" in ended.out
+    assert "1 record of transactions whose end does not stand in the copy" in ended.out
 
 
 def test_without_a_copy_it_says_so(tmp_path: Path) -> None:
