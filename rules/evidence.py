@@ -10,8 +10,8 @@ from typing import Final, Literal
 from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
 from rules.groups import GroupCommit
-from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, openings_below_committed
-from rules.lineage import KeptOlder, batch_end, epoch_held, openings_on_older_records
+from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts
+from rules.lineage import KeptOlder, batch_end, epoch_held, openings_below_committed, openings_on_older_records
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, leaders_by_epoch, replay, translated
 from rules.replica import (

@@ -209,36 +209,6 @@ _WATERMARK_KINDS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostTerm:
-    """An epoch that opened below what was committed before it."""
-
-    epoch: int
-    leader: int | None
-    start_offset: int
-    committed: Committed
-    opening: Moment
-
-
-def openings_below_committed(moments: Sequence[Moment]) -> Iterator[LostTerm]:
-    """Every epoch that began below a proved end of committed records of an earlier one.
-
-    What an epoch has thrown away does not count against its successors.
-    """
-    proofs = sorted(committed(moments), key=lambda proof: proof.term)
-    starts = epoch_starts(moments)
-    void_below = -1
-    for epoch in sorted(starts):
-        opening = starts[epoch]
-        earlier = [proof for proof in proofs if void_below <= proof.term < epoch]
-        best = max(earlier, key=lambda proof: proof.end_offset, default=None)
-        if best is not None and opening.offset is not None and best.end_offset > opening.offset:
-            yield LostTerm(
-                epoch=epoch, leader=opening.broker, start_offset=opening.offset, committed=best, opening=opening
-            )
-            void_below = epoch
-
-
 def epoch_starts(moments: Iterable[Moment]) -> dict[int, Moment]:
     """Who opened each leader epoch, and from which offset, by the leader's own word."""
     starts: dict[int, Moment] = {}

@@ -2,14 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from parsers.provenance import Span
 from rules.facts import EpochRun
-from rules.history import ROLE_KINDS, Committed, Moment, committed, epoch_starts, openings_below_committed
+from rules.history import ROLE_KINDS, Committed, Moment, committed, epoch_starts
 from rules.replica import Replica
 from rules.turns import cuts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostTerm:
+    """An epoch that opened below what was committed before it."""
+
+    epoch: int
+    leader: int | None
+    start_offset: int
+    committed: Committed
+    opening: Moment
+
+
+def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Replica] = ()) -> Iterator[LostTerm]:
+    """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
+
+    A leader that is started again opens its epoch again, with what its disk has kept. What an opening has thrown away
+    does not count against its successors.
+    """
+    place = {id(moment): index for index, moment in enumerate(moments)}
+    proofs = [_whole_batch(proof, moments, replicas) for proof in committed(moments)]
+    for opening in _openings(moments):
+        earlier = [proof for proof in proofs if _before(proof, opening, place)]
+        best = max(earlier, key=lambda proof: proof.end_offset, default=None)
+        if best is not None and opening.offset is not None and best.end_offset > opening.offset:
+            yield LostTerm(
+                epoch=-1 if opening.epoch is None else opening.epoch,
+                leader=opening.broker,
+                start_offset=opening.offset,
+                committed=best,
+                opening=opening,
+            )
+            proofs = [proof for proof in proofs if not _before(proof, opening, place)]
+
+
+def _openings(moments: Sequence[Moment]) -> list[Moment]:
+    """The first opening of each epoch, and every later one by the same broker."""
+    first = epoch_starts(moments)
+    starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
+    return sorted((m for m in starts if first[m.epoch or 0].clock == m.clock), key=lambda m: m.epoch or 0)
+
+
+def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool:
+    """Whether the proof is of an older term, or of the same one by what this leader wrote before it opened it again."""
+    told, epoch = proof.moment, -1 if opening.epoch is None else opening.epoch
+    same_term = proof.term == epoch and told.clock == opening.clock and place[id(told)] < place[id(opening)]
+    return proof.term < epoch or same_term
+
+
+def _whole_batch(proof: Committed, moments: Sequence[Moment], replicas: Sequence[Replica]) -> Committed:
+    """An answer to a producer names the first record of a batch that is committed as a whole."""
+    told = proof.moment
+    if told.kind != "produced" or told.offset is None:
+        return proof
+    return replace(proof, end_offset=batch_end(told.offset, proof.term, moments, replicas))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +88,7 @@ def openings_on_older_records(moments: Sequence[Moment], replicas: Sequence[Repl
     """
     starts = epoch_starts(moments)
     proofs = [proof for proof in committed(moments) if _learnt_in_its_term(proof, moments)]
-    voided = [lost.epoch for lost in openings_below_committed(moments)]
+    voided = [lost.epoch for lost in openings_below_committed(moments, replicas)]
     told: set[int] = set()
     for epoch in sorted(starts):
         leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)

@@ -100,7 +100,7 @@ def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[_Allowed | Undec
 
 def _committed_alone(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecided]:
     """Committed records went that one replica alone had held when they were acknowledged."""
-    for lost in openings_below_committed(evidence.moments):
+    for lost in openings_below_committed(evidence.moments, evidence.replicas):
         course = next((c for c in evidence.replayed.courses if lost.committed.term in c.reign.epochs), None)
         alone = None if course is None else _acknowledged_alone(course, lost.start_offset)
         if course is None or alone is None or (course.rank.assigned or 2) < 2:

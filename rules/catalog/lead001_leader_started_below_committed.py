@@ -46,7 +46,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     t2 fetch 2@4 from 1 hw=4
     t3 leads 2 epoch 1 at 2 hw 2
     """
-    for lost in openings_below_committed(evidence.moments):
+    for lost in openings_below_committed(evidence.moments, evidence.replicas):
         yield Violation(
             brokers=() if lost.leader is None else (lost.leader,),
             start_offset=lost.start_offset,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from rules.evidence import Course, Moment, PartitionEvidence
+from rules.evidence import Course, Moment, PartitionEvidence, partition_states
 from rules.finding import Exhibit, Severity
 from rules.signatures.signature import Hit, Signature
 
@@ -93,7 +93,8 @@ def _diverges_from(evidence: PartitionEvidence, follower: int, leader: int | Non
 
 
 def _isr_outside_assignment(evidence: PartitionEvidence) -> Iterator[Hit]:
-    for m in evidence.moments:
+    # The last order of a reassignment still names the old replicas among the ISR: what counts is what stays.
+    for m in partition_states(evidence.moments)[-1:]:
         foreign = sorted(set(m.isr or ()) - set(m.replicas or m.isr or ()))
         if m.kind == "leadership" and foreign:
             yield Hit(

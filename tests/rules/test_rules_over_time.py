@@ -242,3 +242,21 @@ def test_a_setting_is_named_only_where_it_allowed_something(
     history: str, setting: str, brokers: list[tuple[int, ...]]
 ) -> None:
     assert [said[0] for said in violations("CONF001", f"set {setting}\n{history}")] == brokers
+
+
+def test_a_leader_that_opens_its_epoch_again_with_less_lost_what_it_had_told() -> None:
+    again = RESTARTED.replace("t7 leads 1 epoch 3 at 4 hw 4 isr 1", "t7 leads 2 epoch 3 at 5 hw 5 isr 2")
+    assert violations("LEAD001", again) == [((1,), 4, 6, "certain")]
+
+
+REASSIGNED = """
+kafka 1 2.8.1
+broker 1 00|
+broker 2 00|
+t1 leader 1 epoch 0 isr 1,2,3 of 1,2
+"""
+
+
+def test_the_last_order_of_a_reassignment_may_name_the_old_replicas() -> None:
+    assert [said[0] for said in violations("BUG001", REASSIGNED)] == [(1,)]
+    assert violations("BUG001", REASSIGNED + "t2 leader 1 epoch 1 isr 1,2 of 1,2\n") == []
