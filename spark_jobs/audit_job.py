@@ -22,19 +22,12 @@ def run(arguments: list[str]) -> NoReturn:
         sys.stderr.write("tidemark: --engine has no place here: spark-submit has started Spark already\n")
         raise SystemExit(2)
     sys.argv = ["tidemark", "audit", *arguments, "--engine", "spark"]
+    from spark_jobs.session import stop_session
+
     try:
         main()
     finally:
-        _stop_session()
-
-
-def _stop_session() -> None:
-    """End the application in order, so that the cluster counts it as finished and not as lost."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    if session is not None:
-        session.stop()
+        stop_session()
 
 
 if __name__ == "__main__":

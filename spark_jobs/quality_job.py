@@ -18,19 +18,12 @@ from auditor.cli import main
 def run(arguments: list[str]) -> NoReturn:
     """Check as `tidemark quality` does, and end with its exit code."""
     sys.argv = ["tidemark", "quality", *arguments]
+    from spark_jobs.session import stop_session
+
     try:
         main()
     finally:
-        _stop_session()
-
-
-def _stop_session() -> None:
-    """End the application in order, so that the cluster counts it as finished and not as lost."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    if session is not None:
-        session.stop()
+        stop_session()
 
 
 if __name__ == "__main__":

@@ -46,6 +46,13 @@ def build_session(app_name: str, master: str | None = None) -> SparkSession:
     return running
 
 
+def stop_session() -> None:
+    """End the application in order, so that the cluster counts it as finished and not as lost."""
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        running.stop()
+
+
 def require_supported_spark(version: str) -> None:
     """Refuse a pyspark that lacks Python Data Sources and applyInArrow."""
     if major_minor(version) < OLDEST_SPARK:

@@ -45,7 +45,7 @@ class Law:
 
 
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
-FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files")
+FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
 EVIDENCE: Final = (
     "rules.aftermath.**", "rules.evidence.**", "rules.facts.**", "rules.groups.**", "rules.history.**",
     "rules.lineage.**", "rules.replay.**", "rules.replica.**", "rules.settings.**", "rules.turns.**", "rules.zoom.**",
@@ -110,7 +110,9 @@ LAWS: Final = (
         modules=("parsers.refusal", "parsers.files"),
         says="refusals and bounded file access know tables and provenance",
         ours=FORMAT_BASE,
+        never=("parsers.wire",),
     ),
+    Law(modules=("parsers.wire",), says="the encodings of Kafka's own records stand on the standard library"),
     Law(
         modules=("parsers.spark.**",),
         says="parsers.spark offers the formats to Spark and knows no rule",
@@ -154,7 +156,7 @@ LAWS: Final = (
     ),
     Law(
         modules=("parsers.**",),
-        says="a format knows parsers.tables, provenance, refusal, files and itself, never another format",
+        says="a format knows parsers.tables, provenance, refusal, files, wire and itself, never another format",
         ours=(*FORMAT_BASE, "{unit}.**"),
         foreign=("pyarrow", "numpy", "google_crc32c"),
     ),

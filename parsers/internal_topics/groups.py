@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from parsers.internal_topics.fields import Fields, Malformed, UnknownVersion, tagged_uuid
+from parsers.internal_topics.fields import Fields, tagged_uuid
 from parsers.internal_topics.record import InternalRecord, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
 from parsers.tables.metadata import GroupOffset, GroupState, TransactionOutcome
+from parsers.wire import Malformed, UnknownVersion
 
 _OFFSET_TYPES: Final = (0, 1)
 _GROUP_TYPE: Final = 2
@@ -100,11 +101,7 @@ def _group_record(record: InternalRecord, origin: Origin) -> GroupOffset | Group
 
 def _value(record: InternalRecord) -> tuple[Fields, int]:
     fields = Fields(record.value or b"")
-    version = fields.int16()
-    if not 0 <= version <= _LATEST_VERSION:
-        raise UnknownVersion(f"version {version}")
-    fields.flexible = version >= _FLEXIBLE_FROM
-    return fields, version
+    return fields, fields.version(_LATEST_VERSION, flexible_from=_FLEXIBLE_FROM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

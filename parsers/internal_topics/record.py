@@ -6,10 +6,10 @@ import struct
 from dataclasses import dataclass, replace
 from typing import Final
 
-from parsers.internal_topics.fields import Malformed, TooLarge, UnknownVersion
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import RecordRow, Refusal, RefusalKind
+from parsers.wire import Malformed, TooLarge, UnknownVersion
 
 _INT_MIN: Final = 0x80000000
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.internal_topics.fields import Fields, Malformed, TooLarge, UnknownVersion, tagged_int64
+from parsers.internal_topics.fields import Fields, tagged_int64
 from parsers.internal_topics.record import InternalRecord, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
 from parsers.tables.metadata import Transaction, TransactionState
+from parsers.wire import Malformed, TooLarge, UnknownVersion
 
 _LATEST_VERSION: Final = 1
 _FLEXIBLE_FROM: Final = 1
@@ -86,10 +87,7 @@ class _State:
 def _state(value: bytes) -> _State:
     """A value, version 0 or 1."""
     fields = Fields(value)
-    version = fields.int16()
-    if not 0 <= version <= _LATEST_VERSION:
-        raise UnknownVersion(f"version {version}")
-    fields.flexible = version >= _FLEXIBLE_FROM
+    fields.version(_LATEST_VERSION, flexible_from=_FLEXIBLE_FROM)
     producer_id, producer_epoch, timeout_ms = fields.int64(), fields.int16(), fields.int32()
     status = fields.int8()
     if not 0 <= status < len(_STATES):

@@ -29,7 +29,8 @@ from parsers.metadata_log.records import (
     UnregisterBroker,
     ZkMigrationState,
 )
-from parsers.metadata_log.wire import Cursor, Malformed, tagged
+from parsers.metadata_log.wire import Cursor, tagged
+from parsers.wire import Malformed
 
 NO_OP: Final = NoOp()
 _NO_LEADER_CHANGE: Final = -2

@@ -7,10 +7,11 @@ from typing import Final
 
 from parsers.metadata_log.bodies import BODIES, NO_OP
 from parsers.metadata_log.records import MetadataRecord, Skipped
-from parsers.metadata_log.wire import Cursor, Malformed, TooLarge, UnknownVersion
+from parsers.metadata_log.wire import Cursor
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
+from parsers.wire import Malformed, TooLarge, UnknownVersion
 
 _FRAME_VERSION: Final = 1
 _NO_OP_BYTES: Final = b"\x01\x14\x00\x00"

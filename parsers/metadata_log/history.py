@@ -19,7 +19,6 @@ from parsers.metadata_log.records import (
     NoOp,
 )
 from parsers.metadata_log.rows import Stamp, quorum_row
-from parsers.metadata_log.wire import Malformed
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import RecordRow, Refusal
@@ -31,6 +30,7 @@ from parsers.tables.metadata import (
     QuorumChange,
     TopicChange,
 )
+from parsers.wire import Malformed
 
 _SNAPSHOT_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})-([0-9]{10})\.checkpoint")
 _INT32_MAX: Final = (1 << 31) - 1

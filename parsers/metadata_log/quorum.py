@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.metadata_log.wire import Cursor, Malformed
+from parsers.metadata_log.wire import Cursor
 from parsers.tables.metadata import QuorumChangeKind
+from parsers.wire import Malformed
 
 LEADER_CHANGE: Final = 2
 SNAPSHOT_HEADER: Final = 3

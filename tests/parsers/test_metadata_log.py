@@ -28,9 +28,9 @@ from parsers.metadata_log.records import (
     UnfenceBroker,
     UnregisterBroker,
 )
-from parsers.metadata_log.wire import Malformed
 from parsers.provenance import Origin
 from parsers.tables import Refusal
+from parsers.wire import Malformed
 
 ORIGIN = Origin(source="data/__cluster_metadata-0/00000000000000000000.log")
 TOPIC_ID = "AAECAwQFBgcICQoLDA0ODw"
