@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from parsers.internal_topics.fields import Fields, tagged_uuid
-from parsers.internal_topics.record import InternalRecord, refuse_record
+from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
 from parsers.tables.metadata import GroupOffset, GroupState, TransactionOutcome
@@ -139,25 +139,17 @@ def _commit(record: InternalRecord) -> _Commit:
 def _offset_row(record: InternalRecord, origin: Origin, group: str, topic: str, partition: int) -> GroupOffset:
     commit = _commit(record)
     return GroupOffset(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
+        **record_columns(record, origin),
         topic=topic,
         topic_id=commit.topic_id,
         partition=partition,
         group=group,
-        tombstone=record.value is None,
         committed_offset=commit.offset,
         committed_epoch=commit.epoch,
         metadata_size=commit.metadata_size,
         commit_time=commit.commit_time,
         expire_time=commit.expire_time,
         transaction="open" if record.transactional else "none",
-        record_partition=origin.partition,
-        record_offset=record.offset,
-        source=record.span.source,
-        span_start=record.span.start,
-        span_end=record.span.end,
     )
 
 
@@ -212,25 +204,17 @@ def _skip_member(fields: Fields, version: int) -> None:
 def _group_row(record: InternalRecord, origin: Origin, group: str) -> GroupState:
     state = _generation(record)
     return GroupState(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
+        **record_columns(record, origin),
         topic=None,
         topic_id=None,
         partition=None,
         group=group,
-        tombstone=record.value is None,
         protocol_type=state.protocol_type,
         generation=state.generation,
         protocol=state.protocol,
         leader_hash=_hash(state.leader),
         member_count=state.member_count,
         state_time=state.state_time,
-        record_partition=origin.partition,
-        record_offset=record.offset,
-        source=record.span.source,
-        span_start=record.span.start,
-        span_end=record.span.end,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypedDict
 
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
@@ -42,6 +42,35 @@ def internal_record(row: RecordRow, *, producer_id: int = -1, transactional: boo
         control_type=row.control_type,
         producer_id=producer_id,
         transactional=transactional,
+    )
+
+
+class RecordColumns(TypedDict):
+    """What a record gives to its row, by the names that it has in every table of these topics."""
+
+    cluster_id: str | None
+    broker: int | None
+    log_dir: str | None
+    tombstone: bool
+    record_partition: int | None
+    record_offset: int
+    source: str
+    span_start: int
+    span_end: int
+
+
+def record_columns(record: InternalRecord, origin: Origin) -> RecordColumns:
+    """The broker and the place in its files that a row came from."""
+    return RecordColumns(
+        cluster_id=origin.cluster_id,
+        broker=origin.broker,
+        log_dir=origin.log_dir,
+        tombstone=record.value is None,
+        record_partition=origin.partition,
+        record_offset=record.offset,
+        source=record.span.source,
+        span_start=record.span.start,
+        span_end=record.span.end,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.internal_topics.fields import Fields, tagged_int64
-from parsers.internal_topics.record import InternalRecord, refuse_record
+from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
 from parsers.tables.metadata import Transaction, TransactionState
@@ -129,14 +129,11 @@ def _partitions(fields: Fields) -> str | None:
 
 def _row(record: InternalRecord, origin: Origin, transactional_id: str, state: _State) -> Transaction:
     return Transaction(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
+        **record_columns(record, origin),
         topic=None,
         topic_id=None,
         partition=None,
         transactional_id=transactional_id,
-        tombstone=record.value is None,
         producer_id=state.producer_id,
         producer_epoch=state.producer_epoch,
         previous_producer_id=state.previous_producer_id,
@@ -146,9 +143,4 @@ def _row(record: InternalRecord, origin: Origin, transactional_id: str, state: _
         partitions=state.partitions,
         last_update_time=state.last_update_time,
         start_time=state.start_time,
-        record_partition=origin.partition,
-        record_offset=record.offset,
-        source=record.span.source,
-        span_start=record.span.start,
-        span_end=record.span.end,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 from parsers.metadata_log.image import elected_uncleanly
 from parsers.metadata_log.quorum import ControlRecord, Voter
@@ -26,6 +26,20 @@ from parsers.tables.secrets import shown
 _RESOURCE_TYPES: Final = {2: "topic", 4: "broker", 8: "broker-logger", 16: "client-metrics", 32: "group"}
 
 
+class StampColumns(TypedDict):
+    """What a record gives to all of its rows, by the names that it has in their tables."""
+
+    cluster_id: str | None
+    broker: int | None
+    log_dir: str | None
+    offset: int
+    controller_epoch: int
+    time: int
+    source: str
+    span_start: int
+    span_end: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
     """The moment and address of one record, as all of its rows repeat them."""
@@ -36,6 +50,20 @@ class Stamp:
     time: int
     span: Span
     from_snapshot: bool = False
+
+    def columns(self) -> StampColumns:
+        """The columns that every row of the record has from it."""
+        return StampColumns(
+            cluster_id=self.origin.cluster_id,
+            broker=self.origin.broker,
+            log_dir=self.origin.log_dir,
+            offset=self.offset,
+            controller_epoch=self.controller_epoch,
+            time=self.time,
+            source=self.span.source,
+            span_start=self.span.start,
+            span_end=self.span.end,
+        )
 
 
 Texts = dict[tuple[int | str, ...], str]
@@ -60,16 +88,11 @@ def partition_row(
 ) -> MetadataChange:
     """A partition after a record; a removed one is given as it last stood."""
     return MetadataChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=topic,
         topic_id=after.topic_id,
         partition=after.partition,
         kind="snapshot" if stamp.from_snapshot and kind == "created" else kind,
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
         leader=after.leader,
         leader_epoch=after.leader_epoch,
         partition_epoch=after.partition_epoch,
@@ -84,28 +107,17 @@ def partition_row(
         previous_leader=before.leader if before else None,
         previous_isr=joined(before.isr, texts) if before else None,
         unclean=before is not None and elected_uncleanly(before, after),
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 
 def topic_row(stamp: Stamp, topic: str | None, topic_id: str, kind: TopicChangeKind) -> TopicChange:
     """A topic that came or went."""
     return TopicChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=topic,
         topic_id=topic_id,
         partition=None,
         kind=kind,
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 
@@ -115,16 +127,11 @@ def broker_row(
     """A broker after a record; `known` is its whole registration, None where the record speaks of one never seen."""
     named = known if kind == "registered" else None
     return BrokerChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=None,
         topic_id=None,
         partition=None,
         kind="snapshot" if stamp.from_snapshot and kind == "registered" else kind,
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
         node=node,
         broker_epoch=broker_epoch,
         fenced=known.fenced if known else {"fenced": True, "unfenced": False}.get(kind),
@@ -134,25 +141,17 @@ def broker_row(
         rack=known.rack if known else None,
         endpoints=_endpoints(named.endpoints) if named else None,
         directories=",".join(named.log_dirs) if named else None,
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 
 def controller_row(stamp: Stamp, record: RegisterController) -> BrokerChange:
     """A controller that registered."""
     return BrokerChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=None,
         topic_id=None,
         partition=None,
         kind="controller-registered",
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
         node=record.controller_id,
         broker_epoch=None,
         fenced=None,
@@ -162,9 +161,6 @@ def controller_row(stamp: Stamp, record: RegisterController) -> BrokerChange:
         rack=None,
         endpoints=_endpoints(record.endpoints),
         directories=None,
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 
@@ -172,67 +168,43 @@ def config_row(stamp: Stamp, record: Config, topic_id: str | None) -> ConfigChan
     """A setting; what Kafka would hide on its screens is hidden here too."""
     resource_type = _RESOURCE_TYPES.get(record.resource_type, str(record.resource_type))
     return ConfigChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=record.resource if resource_type == "topic" else None,
         topic_id=topic_id if resource_type == "topic" else None,
         partition=None,
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
         resource_type=resource_type,
         resource=record.resource,
         name=record.name,
         value=shown(record.name, record.value),
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 
 def feature_row(stamp: Stamp, name: str, level: int) -> FeatureChange:
     """A feature's level."""
     return FeatureChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=None,
         topic_id=None,
         partition=None,
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
         name=name,
         level=level,
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 
 def quorum_row(stamp: Stamp, record: ControlRecord) -> QuorumChange:
     """A control record."""
     return QuorumChange(
-        cluster_id=stamp.origin.cluster_id,
-        broker=stamp.origin.broker,
-        log_dir=stamp.origin.log_dir,
+        **stamp.columns(),
         topic=stamp.origin.topic,
         topic_id=stamp.origin.topic_id,
         partition=stamp.origin.partition,
         kind=record.kind,
-        offset=stamp.offset,
-        controller_epoch=stamp.controller_epoch,
-        time=stamp.time,
         leader=record.leader,
         voters=_nodes(record.voters),
         granting_voters=_nodes(record.granting_voters),
         voter_directories=_voter_directories(record.voters),
         kraft_version=record.kraft_version,
         contained_time=record.contained_time,
-        source=stamp.span.source,
-        span_start=stamp.span.start,
-        span_end=stamp.span.end,
     )
 
 

@@ -284,7 +284,11 @@ def test_any_log_folds_and_its_rows_fit_their_tables(values: list[bytes]) -> Non
     assert to_arrow(told.refusals, TABLES["refusals"]).num_rows == len(told.refusals)
 
 
-@given(st.lists(st.tuples(st.none() | st.integers(-1, 3), st.none() | st.lists(st.integers(1, 3))), max_size=30))
+LEADERS = st.none() | st.integers(-1, 3)
+ISRS = st.none() | st.lists(st.integers(1, 3), max_size=9)
+
+
+@given(st.lists(st.tuples(LEADERS, ISRS), max_size=30))
 def test_epochs_are_numbers_of_changes(changes: list[tuple[int | None, list[int] | None]]) -> None:
     told = history(topic(), partition(), *(change(leader=leader, isr=isr) for leader, isr in changes))
     elections = [sum(leader is not None for leader, _ in changes[:count]) for count in range(len(changes) + 1)]
