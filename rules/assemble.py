@@ -116,12 +116,15 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
 
 
 def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
-    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold."""
+    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
+
+    An id that only some replica's directory knows makes no second life of the topic.
+    """
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
     told = {moment.topic_id for moment in moments if moment.topic_id is not None}
-    if not held or len({*held, *told}) == 1:
+    newest = max(sorted(set(held)), key=held.count, default=None)
+    if newest is None or len({*held, *told}) == 1 or told == {newest}:
         return list(moments)
-    newest = max(sorted(set(held)), key=held.count)
     return [moment for moment in moments if moment.topic_id == newest]
 
 

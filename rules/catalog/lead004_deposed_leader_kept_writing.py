@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.tables import BatchHeader, BrokerEvent, Produce
-from rules.evidence import Moment, PartitionEvidence, epoch_starts, epochs_begin_anew, leaders_by_epoch, translated
+from rules.evidence import (
+    Moment,
+    PartitionEvidence,
+    Replica,
+    epoch_starts,
+    epochs_begin_anew,
+    leaders_by_epoch,
+    translated,
+)
+from rules.facts import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -46,7 +55,8 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
     Undecided when
     --------------
     Leader epochs begin anew and no topic id tells one life of the topic from the next; nothing tells who led some newer
-    epoch; or no clock relates the two leaders. What rests on an estimate of the clocks is only likely.
+    epoch; or no clock relates the two leaders. What rests on an estimate of the clocks is only likely. A log
+    that its own leader-epoch-checkpoint contradicts (EPOCH002) is no witness.
 
     Upheld
     ------
@@ -130,12 +140,17 @@ def _may_lead_again(evidence: PartitionEvidence, broker: int, epoch: int) -> boo
     return False
 
 
+def _denied(replica: Replica, run: EpochRun) -> bool:
+    """Whether the replica's own epoch file gives some of the run to a newer epoch: the log may be another's then."""
+    return any(e.epoch > run.epoch and e.start_offset < run.end_offset for e in replica.epoch_file.entries)
+
+
 def _stands_in_a_log(evidence: PartitionEvidence, deposed: _Deposed) -> Violation | None:
     """Batches of the epoch that it led, beyond its log end when it became a follower."""
     end = deposed.role.offset or 0
     for replica in evidence.current:
         for run in replica.log.epochs:
-            if run.epoch == deposed.led and run.end_offset > end:
+            if run.epoch == deposed.led and run.end_offset > end and not _denied(replica, run):
                 why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
                 shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
                 return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)
