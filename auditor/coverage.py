@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from auditor.engines.plan import ReadUnit
 from auditor.engines.selection import Selection
-from auditor.report.model import Coverage, RefusalLine, UndecidedLine
+from auditor.report.model import Coverage, MissingReplica, RefusalLine, UndecidedLine
 from parsers.inventory import Inventory
 from rules.finding import Finding
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
+
+MISSING_NAMED: Final = 64
+"""Missing replicas told by name; the rest is counted."""
 
 
 def coverage_of(
@@ -23,6 +27,7 @@ def coverage_of(
 ) -> Coverage:
     """How much stands behind the verdicts."""
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
+    missing = list(_missing(inventory, verdicts))
     refused = sum(replica.bytes_refused for replica in replicas)
     read = sum(replica.bytes_read for replica in replicas)
     told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
@@ -36,7 +41,8 @@ def coverage_of(
         brokers=len(owners),
         partitions=sum(bool(verdict.replicas) for verdict in verdicts),
         replicas_seen=len(replicas),
-        replicas_missing=sum(_missing(inventory, verdicts)),
+        replicas_missing=len(missing),
+        missing=tuple(missing[:MISSING_NAMED]),
         bytes_seen=seen,
         bytes_read=read,
         bytes_refused=refused,
@@ -73,12 +79,21 @@ def _left_out(inventory: Inventory, units: Sequence[ReadUnit], selection: Select
             yield file.size
 
 
-def _missing(inventory: Inventory, verdicts: Sequence[PartitionVerdict]) -> Iterator[int]:
+def _missing(inventory: Inventory, verdicts: Sequence[PartitionVerdict]) -> Iterator[MissingReplica]:
     """Replicas that checkpoints name and no directory holds, not even one that was refused."""
     held = {(r.origin.cluster_id, r.origin.topic, r.origin.partition, r.origin.broker) for r in inventory.replicas}
     for verdict in verdicts:
         place = (verdict.cluster_id, verdict.topic, verdict.partition)
-        yield sum((*place, broker) not in held for broker in verdict.claimed_only)
+        current = {replica.broker for replica in verdict.replicas if replica.state == "current"}
+        for broker in verdict.claimed_only:
+            if (*place, broker) not in held:
+                yield MissingReplica(
+                    cluster_id=verdict.cluster_id,
+                    topic=verdict.topic or "",
+                    partition=verdict.partition or 0,
+                    broker=broker,
+                    held_by=tuple(sorted(current)),
+                )
 
 
 def _times(replicas: Sequence[ReplicaVerdict]) -> Iterator[int]:

@@ -211,6 +211,16 @@ def _coverage(report: AuditReport) -> Json:
         "partitions": coverage.partitions,
         "replicasSeen": coverage.replicas_seen,
         "replicasMissing": coverage.replicas_missing,
+        "missingReplicas": [
+            {
+                "clusterId": missing.cluster_id,
+                "topic": missing.topic,
+                "partition": missing.partition,
+                "broker": missing.broker,
+                "heldBy": list(missing.held_by),
+            }
+            for missing in coverage.missing
+        ],
         "bytesSeen": coverage.bytes_seen,
         "bytesRead": coverage.bytes_read,
         "bytesRefused": coverage.bytes_refused,

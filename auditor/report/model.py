@@ -54,6 +54,24 @@ class UndecidedLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingReplica:
+    """A replica that its broker's checkpoints name and no directory of the dump holds."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    broker: int
+    held_by: tuple[int, ...]
+    """Brokers whose directory of the partition the dump does hold."""
+
+    @property
+    def words(self) -> str:
+        """The replica and who else holds the partition, for people."""
+        brokers = "no broker" if not self.held_by else f"broker {' and '.join(map(str, self.held_by))}"
+        return f"{self.topic}-{self.partition} of broker {self.broker} (held by {brokers})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How much was seen to say what is said."""
 
@@ -62,6 +80,8 @@ class Coverage:
     partitions: int
     replicas_seen: int
     replicas_missing: int
+    missing: tuple[MissingReplica, ...]
+    """The first of them by name."""
     bytes_seen: int
     bytes_read: int
     bytes_refused: int

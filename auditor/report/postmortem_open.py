@@ -14,7 +14,7 @@ from auditor.report.postmortem_parts import SHOWN, about, billed, capped, place
 def still_open(report: AuditReport) -> Iterator[str]:
     """The section."""
     yield "## What could not be determined\n"
-    lines = [*_undecided(report), *_of_losses(report), *_absent(report), *_unasked(report)]
+    lines = [*_undecided(report), *_of_losses(report), *_absent(report), *_missing(report), *_unasked(report)]
     lines += [
         f"- {code(line.path)}: expected {text(line.expected)}, found {text(line.found)}"
         for line in report.refusals[:SHOWN]
@@ -70,3 +70,10 @@ def _absent(report: AuditReport) -> Iterator[str]:
         if placed.advice.absent:
             brokers = ", ".join(map(str, placed.advice.absent))
             yield f"- {place(placed)}: what the disks of assigned brokers hold that are not in this dump: {brokers}"
+
+
+def _missing(report: AuditReport) -> Iterator[str]:
+    coverage = report.coverage
+    for missing in coverage.missing[:SHOWN]:
+        yield f"- what the replica held that checkpoints name and the dump lacks: {text(missing.words)}"
+    yield from capped(coverage.replicas_missing, "missing replica")

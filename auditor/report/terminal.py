@@ -13,6 +13,7 @@ from auditor.report.replicas import replica_table
 from rules.finding import Severity
 
 REFUSALS_SHOWN: Final = 20
+MISSING_SHOWN: Final = 6
 LAST_MOMENT: Final = 253_402_300_800_000
 """Milliseconds up to the end of the year 9999."""
 SEVERITIES: Final = ("critical", "high", "medium", "low")
@@ -100,6 +101,11 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
     unread = ", ".join(words for count, words in gaps if count)
     if unread:
         yield from page.wrapped(f"not read: {unread}", 2, "unknown", 2)
+    if coverage.missing:
+        named = "; ".join(missing.words for missing in coverage.missing[:MISSING_SHOWN])
+        rest = coverage.replicas_missing - MISSING_SHOWN
+        more = f"; {rest} more" if rest > 0 else ""
+        yield from page.wrapped(f"missing: {named}{more}", 2, "unknown", 2)
     if not quiet:
         yield from _undecided(coverage, page)
 

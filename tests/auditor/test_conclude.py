@@ -12,7 +12,10 @@ from dumps_at_hand import audited, copied, told, violations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.audit import audit
+from auditor.config import AuditConfig
 from auditor.distinct import distinct
+from auditor.report import postmortem, terminal
 from parsers.provenance import Span
 from rules.finding import Exhibit, Finding, named_facts
 
@@ -78,11 +81,17 @@ def test_a_folder_with_checkpoints_and_no_replica_is_unknown(dump: Path) -> None
     assert report["coverage"]["replicasMissing"] >= 2
 
 
-def test_a_replica_that_checkpoints_name_and_the_copy_lacks_is_counted(dump: Path) -> None:
+def test_a_replica_that_checkpoints_name_and_the_copy_lacks_is_named(dump: Path) -> None:
     shutil.rmtree(dump / "broker-2/data/d-0")
     coverage = told(dump)["coverage"]
     assert coverage["replicasMissing"] == 1
     assert coverage["replicasSeen"] == 3
+    (named,) = coverage["missingReplicas"]
+    assert (named["topic"], named["partition"], named["broker"], named["heldBy"]) == ("d", 0, 2, [1])
+    words = "d-0 of broker 2 (held by broker 1)"
+    report = audit(dump, AuditConfig(engine="local"))
+    assert words in " ".join(terminal.render(report, columns=200, colour=False).split())
+    assert words in postmortem.render(report).replace("\\", "")
 
 
 def test_a_malformed_checkpoint_leaves_the_verdict_open(dump: Path) -> None:
