@@ -93,4 +93,4 @@ def _in_order(headers: pa.RecordBatch) -> pa.RecordBatch:
         if base is not None and base > end and (following is None or following > base):
             kept.append(place)
             end = last
-    return headers.take(kept)
+    return headers.take(pa.array(kept, pa.int64()))

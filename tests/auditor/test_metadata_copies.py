@@ -34,6 +34,13 @@ def damage(path: Path, at: int) -> None:
     path.write_bytes(bytes(content))
 
 
+def test_a_copy_of_which_nothing_is_left_does_not_matter(dump: Path) -> None:
+    damage(dump / "controller-100/data" / LOG, ISR_CHANGE)
+    (dump / "broker-1/data" / LOG).write_bytes(b"")
+    (dump / "broker-2/data" / LOG).write_bytes(bytes(5_000))
+    assert told(audit(dump, AuditConfig(engine="local"))) == told(report_on(CASE))
+
+
 def test_one_copy_makes_up_for_what_another_lacks(dump: Path) -> None:
     damage(dump / "controller-100/data" / LOG, ISR_CHANGE)
     for broker in (1, 2, 3):
