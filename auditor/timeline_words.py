@@ -42,7 +42,14 @@ def _fetched(m: Moment) -> str:
     text = f"{_who(m.broker)} fetches @{m.offset} from {_who(m.leader)}"
     if m.answer_offset is not None and (m.answered_epoch or 0) >= 0:
         return f"{text}, diverging: epoch {m.answered_epoch} ends at {m.answer_offset}"
-    return text if m.high_watermark is None else f"{text}, told hw {m.high_watermark}"
+    return text if m.high_watermark is None else f"{text}, told {_told(m)}"
+
+
+def _told(m: Moment) -> str:
+    """The high watermark, and the last stable offset where a transaction holds that below it."""
+    open_from = m.last_stable_offset
+    held = open_from is not None and m.high_watermark is not None and open_from < m.high_watermark
+    return f"hw {m.high_watermark}" + (f", lso {open_from}" if held else "")
 
 
 def _leadership(m: Moment) -> str:
@@ -80,7 +87,7 @@ _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
     "isr": lambda m: f"isr {_ids(m.isr)}" + ("" if m.witness is None else f", by {m.witness}"),
     "isr-shrinking": lambda m: f"{_who(m.broker)} proposes isr {_ids(m.isr)}",
     "fetched": _fetched,
-    "consumed": lambda m: f"consumer reads @{m.offset} from {_who(m.leader)}, told hw {m.high_watermark}",
+    "consumed": lambda m: f"consumer reads @{m.offset} from {_who(m.leader)}, told {_told(m)}",
     "produced": lambda m: f"{_who(m.leader)} appends @{m.offset}, acks {'all' if m.acks == -1 else m.acks}",
     "epoch-asked": _asked,
     "offset-asked": lambda m: f"{_who(m.broker)} lists offsets of {_who(m.leader)}: {m.answer_offset}",
@@ -97,5 +104,10 @@ _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
     "log-loaded": lambda m: f"{_who(m.broker)} loads its log, end {m.end_offset}",
     "high-watermark-loaded": lambda m: f"{_who(m.broker)} loads high watermark {m.high_watermark}",
     "described": _described,
+    "log-start-moved": lambda m: f"{_who(m.broker)}'s log starts at @{m.log_start_offset} now",
+    "leader-told": lambda m: (
+        f"a client is told by {_who(m.witness)}: leader {'nobody' if m.leader in (None, -1) else m.leader}"
+        + ("" if m.epoch is None else f", epoch {m.epoch}")
+    ),
     "marked-as-failed": lambda m: f"{_who(m.broker)}'s fetcher marks the partition as failed",
 }

@@ -35,7 +35,8 @@ MomentKind = Literal[
     "log-reset",  # everything was dropped
     "log-loaded",  # log end and log start after loading
     "high-watermark-loaded",  # the checkpointed high watermark after clamping
-    "log-start-moved",
+    "log-start-moved",  # by retention or because a client deleted records: log start
+    "leader-told",  # who leads, as a client was told by the broker that it asked: leader, epoch, ISR
     "marked-as-failed",
     "described",  # a tool's output: leader, ISR, ELR, or a quorum replica's log end; when, nobody wrote down
     "trace-begins",  # the first line of a request log, whatever it is about
@@ -65,6 +66,8 @@ class Moment:
     end_offset: int | None = None
     high_watermark: int | None = None
     log_start_offset: int | None = None
+    last_stable_offset: int | None = None
+    """Of a fetch answer; null where the answer leaves it open, as incremental ones and those of old releases do."""
     asked_epoch: int | None = None
     answered_epoch: int | None = None
     answer_offset: int | None = None
@@ -110,7 +113,7 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
     for moment in moments:
         key = (moment.kind, moment.witness, moment.broker, moment.client_id)
         before = held.get(key)
-        if moment.kind not in ("fetched", "consumed") or before is None or not _repeats(before, moment):
+        if moment.kind not in ("fetched", "consumed", "leader-told") or before is None or not _repeats(before, moment):
             if before is not None:
                 yield before
             held[key] = moment
@@ -121,6 +124,7 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
 
 _REPEATED: Final = (
     "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
+    "last_stable_offset", "leader", "isr",
 )  # fmt: skip
 
 

@@ -14,8 +14,10 @@
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
-    t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force
+    t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
+                                          it, its partition epoch too
     t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4
+    t11 tells 3 leader 2 epoch 1          broker 3 tells a client that broker 2 leads in epoch 1
     t12 fails 2                           broker 2's fetcher gives the partition up
     t13 resets 2 to 7                     broker 2 drops its whole log and begins anew at offset 7
     t14 cuts 2 to 3 by hw                 broker 2's fetcher decides for its high watermark 3
@@ -50,8 +52,9 @@ _SHAPES: Final[Mapping[str, str]] = {
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)",
     "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
-    "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)",
+    "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
     "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
+    "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
     "fails": r"(?P<broker>\d+)",
     "resets": r"(?P<broker>\d+) to (?P<at>\d+)",
     "cuts": r"(?P<broker>\d+) to (?P<at>\d+) by hw",
@@ -101,6 +104,7 @@ def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
             broker=broker,
             leader=_number(words, "leader"),
             epoch=_number(words, "epoch"),
+            partition_epoch=_number(words, "version"),
             offset=None if ends_at else _number(words, "at"),
             end_offset=_number(words, "at") if ends_at else None,
             high_watermark=_number(words, "hw"),
@@ -164,6 +168,20 @@ def _leadership(words: Words, time: int, span: Span) -> Moment:
     )
 
 
+def _told_to_a_client(words: Words, time: int, span: Span) -> Moment:
+    witness = _number(words, "witness")
+    return Moment(
+        kind="leader-told",
+        clock=f"broker {witness}",
+        time=time,
+        witness=witness,
+        leader=_number(words, "leader"),
+        epoch=_number(words, "epoch"),
+        error=0,
+        span=span,
+    )
+
+
 _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "leads": _own("leader-starts"),
     "follows": _own("follower-starts"),
@@ -182,4 +200,5 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "acks": _served("produced"),
     "asks": _served("epoch-asked"),
     "leader": _leadership,
+    "tells": _told_to_a_client,
 }

@@ -10,7 +10,7 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import MetadataChange, replica_ids
-from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 from rules.history import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
 
 PartitionName = tuple[str, int]
@@ -106,6 +106,7 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
             offset=fetch.fetch_offset,
             high_watermark=told,
             log_start_offset=fetch.leader_log_start_offset,
+            last_stable_offset=_known(fetch.last_stable_offset),
             asked_epoch=fetch.last_fetched_epoch,
             answered_epoch=fetch.diverging_epoch,
             answer_offset=fetch.diverging_end_offset,
@@ -125,20 +126,26 @@ def trace_begins(times: Iterable[str], broker: int | None, source: str) -> Itera
         yield Moment(kind="trace-begins", clock=f"broker {broker}", time=min(known), witness=broker, span=span)
 
 
-def of_requests(
-    rows: Iterable[Produce | EpochRequest | OffsetRequest | IsrRequest], names: Mapping[str, str]
-) -> Iterator[Named]:
+def _known(offset: int | None) -> int | None:
+    return None if offset is None or offset < 0 else offset
+
+
+Request = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
+
+
+def of_requests(rows: Iterable[Request], names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of the other requests of a trace."""
     for row in rows:
-        place = _place(row.topic, row.topic_id, row.partition, names)
+        topic_id = None if isinstance(row, RequestEvent) else row.topic_id
+        place = _place(row.topic, topic_id, row.partition, names)
         if place is None:
             continue
         moment = _request(row)
         if moment is not None:
-            yield place, row.topic_id, moment
+            yield place, topic_id, moment
 
 
-def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment | None:
+def _request(row: Request) -> Moment | None:
     span = Span(source=row.source, start=row.span_start, end=row.span_end)
     clock, time = f"broker {row.broker}", wall_clock(row.time_text)
     if isinstance(row, Produce):
@@ -158,7 +165,20 @@ def _request(row: Produce | EpochRequest | OffsetRequest | IsrRequest) -> Moment
             kind="offset-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
             epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code, span=span,
         )  # fmt: skip
+    if isinstance(row, RequestEvent):
+        return _deletion(row, clock, time, span)
     return _isr_request(row, clock, time, span)
+
+
+def _deletion(row: RequestEvent, clock: str, time: int | None, span: Span) -> Moment | None:
+    """A client had records deleted: the answer names the lowest log start of all replicas, the leader's is no lower."""
+    start = max(-1 if row.offset is None else row.offset, -1 if row.low_watermark is None else row.low_watermark)
+    if row.api != "DELETE_RECORDS" or row.error_code not in (None, 0) or start < 0:
+        return None
+    return Moment(
+        kind="log-start-moved", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
+        log_start_offset=start, error=0, span=span,
+    )  # fmt: skip
 
 
 def _asker(row: EpochRequest) -> int | None:
@@ -170,7 +190,13 @@ def _asker(row: EpochRequest) -> int | None:
 
 
 def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> Moment | None:
-    """Only what is in force: orders of the controller, and its answers without error."""
+    """Only what is in force: orders of the controller, and its answers without error; and what clients were told."""
+    if row.api == "METADATA":
+        return Moment(
+            kind="leader-told", clock=clock, time=time, witness=row.broker, leader=row.leader,
+            epoch=_known(row.leader_epoch), isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None,
+            error=row.error_code, span=span,
+        )  # fmt: skip
     ordered = row.api == "LEADER_AND_ISR" and not row.answered
     granted = row.api == "ALTER_PARTITION" and row.answered and row.error_code == 0
     if not (ordered or granted):

@@ -90,6 +90,7 @@ def _requests(
     begun += trace_begins((rows[0].time_text for rows in kinds if rows), origin.broker, origin.source)
     yield from of_fetches((row for row in log.fetches(origin) if isinstance(row, Fetch)), names)
     yield from of_requests((*log.produces, *log.epoch_requests, *log.offset_requests, *log.isr_requests), names)
+    yield from of_requests(log.request_events, names)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange
-from rules.evidence import PartitionEvidence
+from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
 from rules.protocol.versions import parse_protocol_version
 from rules.rule import rule
 from rules.signatures import SIGNATURES, Hit, Signature
-
-UNKNOWN: Final = "an unknown release"
 
 
 @rule(
@@ -36,8 +32,8 @@ def known_defect_signature(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     Undecided when
     --------------
-    The broker's release is unknown: the finding is then only possible. Releases are those that the logs tell last: what
-    happened before an upgrade to a release without the defect is passed over.
+    The broker's release is unknown. Releases are those that the logs tell last: what happened before an upgrade to a
+    release without the defect is passed over.
 
     Upheld
     ------
@@ -62,16 +58,14 @@ def known_defect_signature(evidence: PartitionEvidence) -> Iterator[Violation | 
         for hit in signature.find(evidence):
             hits.setdefault(hit.broker, []).append(hit)
         for own in hits.values():
-            found = _violation(evidence, signature, own)
+            found = _judged(evidence, signature, own)
             if found is not None:
                 yield found
 
 
-def _violation(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) -> Violation | None:
+def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) -> Violation | Undecided | None:
     first = hits[0]
     ran = [v for v in evidence.versions if first.broker in (None, v.broker)]
-    if signature.spoken_below and not ran:
-        return None
     affected = {
         v.broker: signature.affects(
             evidence.release_of(v.broker), parse_protocol_version(v.inter_broker_protocol or "")
@@ -79,12 +73,13 @@ def _violation(evidence: PartitionEvidence, signature: Signature, hits: list[Hit
         for v in ran
     }
     guilty = next((v for v in ran if affected[v.broker]), None)
-    if guilty is None and any(answer is False for answer in affected.values()):
-        return None
-    broker = first.broker if guilty is None else guilty.broker
-    release = UNKNOWN if guilty is None else _release(signature, guilty.binary, guilty.inter_broker_protocol)
-    said = Violation(
-        brokers=() if broker is None else (broker,),
+    if guilty is None:
+        ruled_out = signature.spoken_below is not None or any(answer is False for answer in affected.values())
+        reason = f"this is how {signature.defect} shows, {signature.title}"
+        whose = "the controller's release" if first.broker is None else f"broker {first.broker}'s release"
+        return None if ruled_out else Undecided(reason=reason, missing=whose, blocking=False)
+    return Violation(
+        brokers=(guilty.broker,),
         start_offset=first.start_offset,
         end_offset=first.end_offset,
         severity=signature.severity,
@@ -93,17 +88,16 @@ def _violation(evidence: PartitionEvidence, signature: Signature, hits: list[Hit
             "defect": signature.defect,
             "title": signature.title,
             "says": first.says,
-            "broker": broker,
-            "release": release,
+            "broker": guilty.broker,
+            "release": _release(signature, guilty),
             "fixed": signature.fixed,
             "times": len(hits),
             "subject": signature.defect,
         },
         exhibits=first.exhibits,
     )
-    # Whoever does not know the release must not be alarmed by a defect that it may not have.
-    return said if guilty else replace(said, confidence="possible", severity=min(signature.severity, Severity.LOW))
 
 
-def _release(signature: Signature, binary: str | None, spoken: str | None) -> str:
-    return f"{binary or UNKNOWN}, speaking {spoken}" if signature.spoken_below else binary or UNKNOWN
+def _release(signature: Signature, ran: BrokerVersion) -> str:
+    binary = ran.binary or "an unknown release"
+    return f"{binary}, speaking {ran.inter_broker_protocol}" if signature.spoken_below else binary

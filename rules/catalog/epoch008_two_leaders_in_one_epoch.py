@@ -70,7 +70,8 @@ def _claim(moment: Moment) -> tuple[int, int] | None:
         return None
     if moment.kind == "leader-starts" and moment.broker is not None:
         return moment.epoch, moment.broker
-    if moment.kind == "leadership" and moment.leader is not None and moment.leader >= 0:
+    told = moment.kind in ("leadership", "leader-told") and moment.error in (None, 0)
+    if told and moment.leader is not None and moment.leader >= 0:
         return moment.epoch, moment.leader
     if moment.kind == "fetched" and moment.error == 0 and moment.witness is not None and moment.epoch >= 0:
         return moment.epoch, moment.witness

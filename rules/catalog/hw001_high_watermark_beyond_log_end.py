@@ -32,7 +32,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
-    replica, and in a copy taken live log and checkpoint are of different moments. It is then reported with low
+    replica. Up to 2.3 a cut left the high watermark alone until the next answer of the leader, and the checkpoint with
+    it. In a copy taken live log and checkpoint are of different moments. All that is reported with low
     severity, with medium where other replicas are at hand and none holds the records, and stays high where the tail
     had been flushed.
 
@@ -69,6 +70,8 @@ def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int)
 
 
 def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
+    if _left_by_a_cut(evidence, replica):
+        return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
     if replica.clean_shutdown is not None:
         return Severity.HIGH, "its tail was lost since it stopped in order"
@@ -79,3 +82,13 @@ def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ..
     if holders or len(evidence.followers_of(replica)) == 0:
         return Severity.LOW, "its unflushed tail was lost in a crash, or the files were copied while it ran"
     return Severity.MEDIUM, "its unflushed tail was lost in a crash, and no replica here holds it"
+
+
+def _left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether a release up to 2.3 cut the log to where it ends, by its own word: such a cut leaves the value alone."""
+    release = evidence.release_of(replica.broker)
+    if release is None or release.at_least(2, 4):
+        return False
+    own = (m for m in evidence.moments if m.broker == replica.broker and m.kind in ("truncated", "log-reset"))
+    last = max(own, key=lambda m: m.time or 0, default=None)
+    return last is not None and last.offset == replica.log_end_offset

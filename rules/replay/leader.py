@@ -135,6 +135,7 @@ class LeaderWalk:
             sizes = [len(statement.isr) for statement in possible]
             if sizes:
                 self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
+        self._raise_to_log_start(row)
         sizes = [len(statement.isr) for statement in possible]
         if not self.rank.surely_enough(sizes, self.proved_min_isr):
             return
@@ -145,6 +146,12 @@ class LeaderWalk:
         if reached > self.low.offset:
             settings = self._relied_on(awaited, sizes)
             self.low = at_least(reached, _why_low(counted, reached) + settings)
+
+    def _raise_to_log_start(self, row: Moment) -> None:
+        """Nothing is deleted, by retention or by request, that is not committed."""
+        start = row.log_start_offset
+        if row.error in (None, 0) and not row.doubtful and start is not None and start > self.low.offset:
+            self.low = at_least(start, f"its log starts at {start}, and only committed records are deleted")
 
     def _relied_on(self, awaited: frozenset[int], sizes: list[int]) -> str:
         """The settings without which the lower bound would not be so high."""

@@ -9,7 +9,8 @@ from typing import Final
 from rules.history import ROLE_KINDS, Moment
 from rules.replica import Replica
 
-ANSWERED: Final = ("fetched", "consumed", "produced")
+ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
+"""What a leader writes of its log as it stands: its answers, and where the log now starts."""
 FIRST_FETCH_MS: Final = 1000
 """A request log of which the first line is that much younger than a reign did not see it begin."""
 

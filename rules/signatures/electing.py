@@ -152,9 +152,11 @@ ELECTING: Final = (
             t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
             t2 fetch 2@4 from 1 hw=0
             t3 fetch 3@2 from 1 hw=0
-            t70000 isr 1 now 1,2
-            t80000 fetch 2@4 from 1 hw=2
-            t150000 fetch 2@4 from 1 hw=2
+            t70000 shrinks 1 from 1,2,3 to 1,2 at 4
+            t70001 isr 1 now 1,2 version 1
+            t140000 fetch 2@4 from 1 hw=2
+            t210000 fetch 2@4 from 1 hw=2
+            t210001 follows 1 epoch 1 at 4 hw 2 from 2
         """,
     ),
     Signature(

@@ -151,3 +151,13 @@ def test_settings_in_force_narrow_the_replay_and_are_named() -> None:
 
 def test_a_topic_setting_that_zookeeper_may_hold_is_not_taken_from_its_broker() -> None:
     assert {course.rank.min_in_sync for course in histories("clean_2_8")["orders", 0].replayed.courses} == {None}
+
+
+def test_where_a_log_starts_everything_before_was_committed() -> None:
+    """Of a leader whose followers' fetches were not recorded, retention alone tells how far it was."""
+    evidence = histories("clean_1_1")["short", 0]
+    kept = [m for m in evidence.moments if m.kind in ("leader-starts", "leadership", "log-start-moved")]
+    rows = [row for course in without(evidence, kept).courses for row in course.rows]
+    assert rows
+    assert all(row.high_watermark.interval.low == row.moment.log_start_offset for row in rows)
+    assert "only committed records are deleted" in rows[0].high_watermark.because[0]

@@ -6,7 +6,7 @@ import pytest
 
 from rules.catalog import BY_ID
 from rules.evidence import PartitionEvidence
-from rules.finding import Violation
+from rules.finding import Severity, Violation
 from rules.sketch import read_sketch
 
 Said = tuple[tuple[int, ...], int | None, int | None, str]
@@ -94,8 +94,11 @@ def test_an_election_is_unexpected_only_against_the_assignment(election: str, le
 
 AWAY = """
 t1 fetch 3@2 from 1 hw=0
+t10000 shrinks 1 from 1,2,3 to 1,2 at 6
+t10001 isr 1 now 1,2 version 1
 t20000 fetch 2@6 from 1 hw=2
 t21000 fetch 2@6 from 1 hw=2
+t22000 follows 1 epoch 1 at 6 hw 2 from 2
 """
 STALLED = """
 broker 1 000000|
@@ -260,3 +263,28 @@ t1 leader 1 epoch 0 isr 1,2,3 of 1,2
 def test_the_last_order_of_a_reassignment_may_name_the_old_replicas() -> None:
     assert [said[0] for said in violations("BUG001", REASSIGNED)] == [(1,)]
     assert violations("BUG001", REASSIGNED + "t2 leader 1 epoch 1 isr 1,2 of 1,2\n") == []
+
+
+@pytest.mark.parametrize(
+    ("told", "leaders"), [("leader 2 epoch 0", [(1, 2)]), ("leader 1 epoch 0", []), ("leader 2 epoch 1", [])]
+)
+def test_what_clients_were_told_counts_among_who_led(told: str, leaders: list[tuple[int, ...]]) -> None:
+    drawing = f"broker 1 00|\nbroker 2 00|\nt1 leads 1 epoch 0 at 0 hw 0\nt2 tells 3 {told}"
+    assert [said[0] for said in violations("EPOCH008", drawing)] == leaders
+
+
+BEYOND = "broker 1 0000 ; hw 6\nbroker 2 000000|\nt1 loads 1 at 6\n"
+
+
+@pytest.mark.parametrize(
+    ("release", "cut", "severity"),
+    [
+        ("2.3.1", "t2 truncates 1 to 4", Severity.LOW),
+        ("2.3.1", "t2 truncates 1 to 3", Severity.HIGH),
+        ("2.4.1", "t2 truncates 1 to 4", Severity.HIGH),
+    ],
+)
+def test_a_cut_left_the_high_watermark_alone_up_to_2_3(release: str, cut: str, severity: Severity) -> None:
+    (said,) = BY_ID["HW001"].check(evidence(f"kafka 1 {release}\n{BEYOND}{cut}"))
+    assert isinstance(said, Violation)
+    assert (said.severity, said.start_offset, said.end_offset) == (severity, 4, 6)
