@@ -31,7 +31,8 @@ def words(moment: Moment) -> str:
 
 
 def _who(broker: int | None) -> str:
-    return "?" if broker is None else str(broker)
+    """Kafka writes -1 where there is no leader yet."""
+    return "?" if broker is None else "nobody" if broker < 0 else str(broker)
 
 
 def _ids(isr: tuple[int, ...] | None) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from parsers.provenance import Span
 from rules.facts import EpochRun
 from rules.history import ROLE_KINDS, Committed, Moment, committed, epoch_starts
+from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replica import Replica
 from rules.turns import cuts
 
@@ -138,11 +139,11 @@ def _cut_since(found: KeptOlder, moments: Sequence[Moment]) -> bool:
 
 
 def epoch_held(replica: Replica, offset: int) -> int | None:
-    """Epoch of the batch that holds an offset; null where no batch without fault does."""
+    """Epoch of the batch that holds an offset; null where no batch without fault does, or its format carries none."""
     if replica.cleaned or not replica.holds(offset, offset + 1):
         return None
     covering: Iterator[EpochRun] = (r for r in replica.log.epochs if r.start_offset <= offset < r.end_offset)
-    return next((run.epoch for run in covering), None)
+    return next((run.epoch for run in covering if run.epoch != UNDEFINED_EPOCH), None)
 
 
 def batch_end(base_offset: int, epoch: int, moments: Sequence[Moment], replicas: Sequence[Replica]) -> int:

@@ -115,6 +115,13 @@ def test_without_a_copy_the_requests_tell_their_size_and_sender() -> None:
     assert loss["reusedEpochs"] == [1]
 
 
+def test_a_format_without_epochs_denies_no_acknowledged_record() -> None:
+    """What stands at an offset bears no epoch there: only the next leader's opening tells what went."""
+    report = report_on(SAMPLES / "lost_pages_hw")
+    told = [(f.brokers, f.start_offset, f.end_offset) for f in report.violations if f.rule == "ACK001"]
+    assert told == [((1,), 40, 60)]
+
+
 def test_what_one_replica_acknowledged_is_told_apart_from_what_nobody_was_told() -> None:
     (loss,) = losses(document(report_on(SAMPLES / "acks_one_lost")))  # type: ignore[arg-type]
     parts = [(part["worth"], part["startOffset"], part["endOffset"]) for part in loss["portions"]]
