@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 
 from auditor.config import ConfigError
@@ -32,11 +33,16 @@ def _lines(rule: Rule) -> Iterator[str]:
     yield f"\nUndecided when\n{_indented(rule.page.undecided_when)}"
     yield f"\nUpheld\n{_indented(rule.page.upheld)}"
     yield f"\nViolated\n{_indented(rule.page.violated)}"
-    yield f"\nWhat you will read\n{_indented(rule.message)}"
+    yield f"\nWhat you will read\n{_indented(_message(rule))}"
     yield f"\nLaw: {rule.law}"
     yield f"Needs: {', '.join(row.__name__ for row in rule.needs)}"
     if rule.implied_by:
         yield f"Follows from: {', '.join(rule.implied_by)}"
+
+
+def _message(rule: Rule) -> str:
+    """The message with its holes; what is counted as `{bytes:byte}` is read as `{bytes} bytes`."""
+    return re.sub(r"\{(\w+):([^}]+)\}", r"{\1} \2s", rule.message)
 
 
 def _indented(text: str) -> str:
@@ -66,5 +72,5 @@ def _markdown(rule: Rule) -> str:
         f" Needs: {', '.join(row.__name__ for row in rule.needs)}.{follows}\n\n"
         f"**Proves.** {page.proves}\n\n**Undecided when.** {page.undecided_when}\n\n"
         f"Upheld:\n\n```\n{page.upheld}\n```\n\nViolated:\n\n```\n{page.violated}\n```\n\n"
-        f"What you will read: `{rule.message}`\n"
+        f"What you will read: `{_message(rule)}`\n"
     )

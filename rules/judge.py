@@ -111,9 +111,20 @@ def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Find
     )
 
 
-def _spoken(said: Violation) -> dict[str, str]:
+class _Spoken(str):
+    """A fact in words; `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes."""
+
+    __slots__ = ()
+
+    def __format__(self, noun: str) -> str:
+        if not noun:
+            return str(self)
+        return f"{self!s} {noun if self == '1' else f'{noun}s'}"
+
+
+def _spoken(said: Violation) -> dict[str, _Spoken]:
     known = {**said.facts, "start_offset": said.start_offset, "end_offset": said.end_offset, "brokers": said.brokers}
-    return {name: _phrase(value) for name, value in known.items()}
+    return {name: _Spoken(_phrase(value)) for name, value in known.items()}
 
 
 def _phrase(value: object) -> str:

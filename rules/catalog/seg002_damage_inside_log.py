@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal),
     law="TypeOk",
-    message="broker {broker} has {bytes} unreadable bytes inside its log, where offsets [{start_offset}, {end_offset})"
+    message="broker {broker} has {bytes:unreadable byte} inside its log, where offsets [{start_offset}, {end_offset})"
     " should be",
 )
 def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker}'s log ends in {bytes} bytes that are no batch, at offset {start_offset}; {meaning}",
+    message="broker {broker}'s log ends in {bytes:byte} of no batch, at offset {start_offset}; {meaning}",
 )
 def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The log ends in bytes that are no batch.
