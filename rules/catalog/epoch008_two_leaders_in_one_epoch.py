@@ -70,8 +70,9 @@ def _claim(moment: Moment) -> tuple[int, int] | None:
         return None
     if moment.kind == "leader-starts" and moment.broker is not None:
         return moment.epoch, moment.broker
-    told = moment.kind in ("leadership", "leader-told") and moment.error in (None, 0)
-    if told and moment.leader is not None and moment.leader >= 0:
+    # What a client was told may be of an earlier life of the topic, unless the answer names the topic's id.
+    to_client = moment.kind == "leader-told" and moment.error in (None, 0) and moment.topic_id is not None
+    if (moment.kind == "leadership" or to_client) and moment.leader is not None and moment.leader >= 0:
         return moment.epoch, moment.leader
     if moment.kind == "fetched" and moment.error == 0 and moment.witness is not None and moment.epoch >= 0:
         return moment.epoch, moment.witness

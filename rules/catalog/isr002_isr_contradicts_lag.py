@@ -38,6 +38,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     --------------
     Neither replica.lag.time.max.ms nor the release, whose default it then is, are told; or changes of the ISR are not. Of
     the last half minute of a trace nothing is said: a fetch may have been under way whose answer was never logged.
+    A stretch of more than a minute without a line begins the count anew: lines may be missing.
 
     Upheld
     ------

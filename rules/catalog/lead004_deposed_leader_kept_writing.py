@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Produce
 from rules.evidence import (
@@ -21,6 +22,8 @@ from rules.rule import rule
 
 RESTING = ("log-loaded", "truncated", "log-reset")
 """What may change a log between two roles of its broker."""
+SLACK_MS: Final = 5000
+"""How long an answer may lie before it is logged as sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
     Undecided when
     --------------
     Leader epochs begin anew and no topic id tells one life of the topic from the next; nothing tells who led some newer
-    epoch; or no clock relates the two leaders. What rests on an estimate of the clocks is only likely. A log
+    epoch; the deposed leader's log does not tell whether it had restarted; or no clock relates the two. What rests on an estimate of the clocks is only likely. A log
     that its own leader-epoch-checkpoint contradicts (EPOCH002) is no witness.
 
     Upheld
@@ -146,7 +149,13 @@ def _denied(replica: Replica, run: EpochRun) -> bool:
 
 
 def _stands_in_a_log(evidence: PartitionEvidence, deposed: _Deposed) -> Violation | None:
-    """Batches of the epoch that it led, beyond its log end when it became a follower."""
+    """Batches of the epoch that it led, beyond its log end when it became a follower.
+
+    Whoever lost its tail in a restart would look the same: its log must go back to where that life began.
+    """
+    own = (m for m in evidence.moments if m.clock == deposed.role.clock)
+    if not any(m.kind in ("log-loaded", "high-watermark-loaded") and _before(m, deposed.role) for m in own):
+        return None
     end = deposed.role.offset or 0
     for replica in evidence.current:
         for run in replica.log.epochs:
@@ -155,6 +164,10 @@ def _stands_in_a_log(evidence: PartitionEvidence, deposed: _Deposed) -> Violatio
                 shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
                 return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)
     return None
+
+
+def _before(moment: Moment, role: Moment) -> bool:
+    return moment.time is not None and role.time is not None and moment.time <= role.time
 
 
 def _acknowledged_late(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -169,7 +182,11 @@ def _acknowledged_late(evidence: PartitionEvidence) -> Iterator[Violation]:
             if epoch <= m.term or opening.broker == m.witness or not below or m.witness is None:
                 continue
             window = translated(opening.time, opening.clock, m.clock, offsets)
-            if window is not None and m.time > window[1] and not _may_lead_again(evidence, m.witness, m.term):
+            if (
+                window is not None
+                and m.time > window[1] + SLACK_MS
+                and not _may_lead_again(evidence, m.witness, m.term)
+            ):
                 role = _Deposed(broker=m.witness, led=m.term, role=opening, until=None)
                 why = f"by the estimated clocks broker {opening.broker} had opened it at {opening.offset} when it acknowledged them"
                 yield _violation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from rules.history import Moment
 from rules.replay.course import Course
@@ -19,6 +20,10 @@ class Lag:
     """The furthest that it can have asked for."""
     milliseconds: int
     """Since the latest time at which it can have been caught up."""
+
+
+QUIET_MS: Final = 60_000
+"""Where a leader's log says nothing of the partition for so long, lines may be missing."""
 
 
 class _Watch:
@@ -49,11 +54,16 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
     opening = course.reign.opening
     began = opening.time if opening is not None else None
     held = course.reign.start_offset or 0
+    before: int | None = None
     for row in course.rows:
         time = row.moment.last_time if row.last else row.moment.time
         if time is None:
             continue
         began = time if began is None else began
+        if before is not None and not row.last and time - before > QUIET_MS:
+            for watch in watches.values():
+                watch.caught_up = time
+        before = time
         held = max(held, int(row.log_end.interval.low or 0))
         possible = frozenset().union(*row.isr)
         for remote in row.remotes:

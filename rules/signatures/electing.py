@@ -45,8 +45,10 @@ def _unknown_epoch_of_a_leader(evidence: PartitionEvidence) -> Iterator[Hit]:
         leader = held.get(-1 if m.leader is None else m.leader)
         if m.kind != "epoch-asked" or leader is None or m.error not in (None, 0):
             continue
-        formats = leader.log.magics
-        if m.asked_epoch is not None and m.asked_epoch >= 0 and m.answer_offset == -1 and formats and min(formats) > 1:
+        formats, chain = leader.log.magics, leader.file_chain or leader.log_chain
+        # What its log start has left behind, a leader of these releases lawfully does not know either.
+        known = m.asked_epoch is not None and bool(chain) and m.asked_epoch >= max(0, chain[0].epoch)
+        if known and m.answer_offset == -1 and formats and min(formats) > 1:
             yield Hit(
                 broker=leader.broker,
                 says=f"broker {leader.broker} led and could not say where epoch {m.asked_epoch} ends, so broker"

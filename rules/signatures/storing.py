@@ -63,7 +63,8 @@ def _stray_of_the_assignment(evidence: PartitionEvidence) -> Iterator[Hit]:
     states = [m for m in partition_states(evidence.moments) if m.replicas is not None]
     ids = {replica.topic_id for replica in evidence.current} - {None}
     for replica in evidence.replicas:
-        assigned = states and replica.broker in (states[-1].replicas or ())
+        serves = any(other.broker == replica.broker for other in evidence.current)
+        assigned = states and not serves and replica.broker in (states[-1].replicas or ())
         same = replica.topic_id is None or not ids or replica.topic_id in ids
         if replica.state == "stray" and assigned and same:
             yield Hit(
@@ -106,7 +107,7 @@ STORING: Final = (
         defect="KAFKA-13194",
         title="compaction beyond the high watermark",
         releases=(((0, 11), (3, 1)),),
-        severity=Severity.MEDIUM,
+        severity=Severity.LOW,
         confidence="likely",
         find=_cleaned_above_high_watermark,
         drawing="""
