@@ -130,6 +130,22 @@ Protocols = Annotated[
         help="inter.broker.protocol.version or metadata.version that they spoke; may be given again.",
     ),
 ]
+LogPatterns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log-pattern",
+        metavar="[BROKER=]PATTERN",
+        help="log4j or logback layout of the brokers' logs, tried before Kafka's own; may be given again.",
+    ),
+]
+LogTimezones = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log-timezone",
+        metavar="[BROKER=]ZONE",
+        help="Zone of the times in logs: Europe/Berlin, 2=UTC, +02:00; never guessed. May be given again.",
+    ),
+]
 Quiet = Annotated[
     bool | None, typer.Option("-q", "--quiet", help="No progress and no remarks: verdict, findings, replicas.")
 ]

@@ -21,7 +21,7 @@ from rules.evidence import (
 )
 from rules.facts import LogFacts
 from rules.groups import GroupCommit, in_order
-from rules.history import Moment, in_terms
+from rules.history import Moment, in_terms, once
 from rules.join import join_all
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom import UnreadFile
@@ -110,7 +110,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         settings=surroundings.settings,
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
-        moments=in_terms(_of_incarnation([m for fact in ordered for m in fact.moments], replicas)),
+        moments=in_terms(_of_incarnation(once(m for fact in ordered for m in fact.moments), replicas)),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
 

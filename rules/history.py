@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final, Literal
 
 from parsers.provenance import Span
@@ -120,6 +121,24 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
         else:
             held[key] = replace(before, count=before.count + moment.count, last_time=moment.last_time or moment.time)
     yield from held.values()
+
+
+_COPIED: Final = (
+    "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
+    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id",
+)  # fmt: skip
+_values_of: Final = attrgetter(*_COPIED)
+
+
+def once(moments: Iterable[Moment]) -> list[Moment]:
+    """The statements without those that a second file repeats: what a broker logs may be on its console as well."""
+    first: dict[tuple[object, ...], str] = {}
+    kept: list[Moment] = []
+    for moment in moments:
+        by_request = moment.kind in ("fetched", "consumed", "produced") or moment.time is None or moment.witness is None
+        if by_request or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
+            kept.append(moment)
+    return kept
 
 
 _REPEATED: Final = (
