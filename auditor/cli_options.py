@@ -15,6 +15,8 @@ EXIT_CODES: Final = f"{PARAGRAPH}Exit codes:\n{exit_code_table()}"
 COMMANDS: Final = f"""{PARAGRAPH}Examples:
   tidemark audit ./dump                    what happened on these disks?
   tidemark show F-1a2b3c4d                 the bytes that a finding stands on
+  tidemark advise ./dump                   whom to elect, what to copy, what not to restart
+  tidemark postmortem ./dump               the incident report: the bill, the causes, who must act
   tidemark explain LOG001                  what a rule proves, and when it cannot
   tidemark doctor                          is this machine ready?
 
