@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.counterfactual import Counterfactual, as_run, outcome, rule_run_by
-from rules.evidence import BrokerVersion, Cut, Moment, PartitionEvidence, Replica, cuts
+from rules.evidence import (
+    BrokerVersion,
+    Cut,
+    InferredCut,
+    Moment,
+    PartitionEvidence,
+    Replica,
+    cuts,
+    inferred_cuts,
+    same_topic,
+)
 from rules.history import ROLE_KINDS
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
@@ -65,9 +75,44 @@ def _watermark(cut: Cut, decision: Moment | None) -> int | None:
 
 
 def cut_tables(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
-    """The table of every reconciliation that removed records."""
-    found = (table_of(evidence, r) for r in reconciliations(evidence) if r.cut.offset < r.log_end_offset)
-    return tuple(table for table in found if table is not None)
+    """The table of every reconciliation that removed records, and of every cut of which the disk alone tells."""
+    logged = [r for r in reconciliations(evidence) if r.cut.offset < r.log_end_offset]
+    tables = [table_of(evidence, r) for r in logged]
+    told = {r.cut.broker for r in logged}
+    inferred = () if evidence.compacted else inferred_cuts(evidence.current)
+    tables += [_inferred(evidence, cut) for cut in inferred if cut.broker not in told]
+    return tuple(table for table in tables if table is not None)
+
+
+def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual | None:
+    """The table of an inferred cut, as if its replica met the one that the others follow now."""
+    follower = next(replica for replica in evidence.current if replica.broker == cut.broker)
+    leader = next((r for r in evidence.presumed_leaders if r.broker != cut.broker and same_topic(r, follower)), None)
+    if leader is None or leader.log_start_offset > cut.offset or not (follower.end_known and leader.end_kept):
+        return None
+    versions = {version.broker: version for version in evidence.versions}
+    asking = as_run(follower, versions.get(follower.broker), cut.offset)
+    chain = asking.epochs
+    for gone in cut.runs:
+        chain = assign(chain, Epoch(gone.epoch), Offset(gone.start_offset)) if gone.epoch >= 0 else chain
+    watermark = follower.high_watermark.offset if follower.high_watermark else asking.high_watermark
+    held = min(watermark, cut.log_end_offset)
+    asking = replace(
+        asking, epochs=chain, log_end_offset=Offset(cut.log_end_offset), high_watermark=Offset(max(held, 0))
+    )
+    answering = as_run(leader, versions.get(leader.broker), leader.log_end_offset)
+    run = rule_run_by(versions.get(follower.broker))
+    # Where the log has grown again, its high watermark on disk is not the one that a cut would have gone by.
+    rules = {name: rule for name, rule in RULES.items() if name != "hw-truncation" or not cut.regrown}
+    return Counterfactual(
+        follower=follower.broker,
+        leader=leader.broker,
+        start_offset=cut.offset,
+        end_offset=cut.log_end_offset,
+        outcomes=tuple(outcome(rule(asking, answering), asking, in_force=name == run) for name, rule in rules.items()),
+        because=f"broker {follower.broker} cut its log, which had reached {cut.log_end_offset}, at {cut.offset} or"
+        f" below: {cut.because}",
+    )
 
 
 def table_of(evidence: PartitionEvidence, done: Reconciliation) -> Counterfactual | None:

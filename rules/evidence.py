@@ -11,6 +11,7 @@ from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
 from rules.groups import GroupCommit
 from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts
+from rules.inferred import InferredCut, inferred_cuts
 from rules.lineage import KeptOlder, batch_end, epoch_held, openings_below_committed, openings_on_older_records
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, leaders_by_epoch, replay, translated
@@ -43,6 +44,7 @@ __all__ = [
     "EpochFile",
     "GroupCommit",
     "IndexFault",
+    "InferredCut",
     "KeptOlder",
     "Lag",
     "LeaderChange",
@@ -66,6 +68,7 @@ __all__ = [
     "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
+    "inferred_cuts",
     "lags",
     "leader_changes",
     "leaders_by_epoch",

@@ -48,7 +48,8 @@ TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
 EVIDENCE: Final = (
     "rules.aftermath.**", "rules.evidence.**", "rules.facts.**", "rules.groups.**", "rules.history.**",
-    "rules.lineage.**", "rules.replay.**", "rules.replica.**", "rules.settings.**", "rules.turns.**", "rules.zoom.**",
+    "rules.inferred.**", "rules.lineage.**", "rules.replay.**", "rules.replica.**", "rules.settings.**",
+    "rules.turns.**", "rules.zoom.**",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.join.**", "rules.compare.**", "rules.assemble.**")

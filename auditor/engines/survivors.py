@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from parsers.provenance import Origin
 from parsers.segment import scan_source
 from rules.evidence import Leftover, Level, PartitionEvidence, Replica
+from rules.inferred import may_be_cut
 from rules.join import join_all
 from rules.loss import losses
 from rules.narrow import fold
@@ -21,10 +22,12 @@ BYTES_READ: Final = 8 << 30
 
 
 def read_leftovers(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
-    """The evidence with deleted segments read, if records are missed that they may hold."""
+    """The evidence with deleted segments read, if records are missed that they may hold, or if they tell of a cut."""
     if not any(replica.leftovers for replica in evidence.replicas):
         return evidence
     ends = [loss.end_offset for loss in losses(evidence) if loss.matters]
+    asked = (left for replica in evidence.replicas for left in replica.leftovers if may_be_cut(replica, left))
+    ends += [left.base_offset + 1 for left in asked if not evidence.compacted]
     return with_leftovers(evidence, max(ends), dump) if ends else evidence
 
 

@@ -17,7 +17,7 @@ from rules.rule import rule
     law="TypeOk",
     message="broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}: {meaning};"
     " brokers that hold the missing records: {holders}",
-    implied_by=("SEG008", "SEG003", "SEG002", "SEG001"),
+    implied_by=("SEG008", "SEG003", "SEG002", "SEG001", "TRUNC001"),
 )
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The high watermark on disk is above the log end.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import PartitionEvidence, cuts
+from rules.evidence import InferredCut, PartitionEvidence, cuts, inferred_cuts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -29,7 +29,9 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    No line before the cut tells the replica's high watermark.
+    No line before the cut tells the replica's high watermark. A cut of which no log tells is inferred from segments that
+    wait for their deletion, and is likely where the high watermark on disk is still above the log end; where the log has
+    grown again, nothing tells whether what went was committed.
 
     Upheld
     ------
@@ -65,3 +67,41 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
                 *((Exhibit(span=cut.known.span, role="the high watermark before it"),) if cut.known else ()),
             ),
         )
+    told = {cut.broker for cut in cuts(evidence.moments)}
+    for inferred in () if evidence.compacted else inferred_cuts(evidence.current):
+        if inferred.broker not in told:
+            yield _inferred(evidence, inferred)
+
+
+def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Undecided:
+    replica = next(replica for replica in evidence.current if replica.broker == cut.broker)
+    watermark = replica.high_watermark
+    if cut.regrown or watermark is None or watermark.offset <= cut.offset:
+        return Undecided(
+            reason=f"broker {cut.broker} cut its log at {cut.offset} or below, from {cut.log_end_offset}: {cut.because}",
+            missing="its server.log, which tells the cut and the high watermark before it",
+            brokers=(cut.broker,),
+            start_offset=cut.offset,
+            end_offset=cut.log_end_offset,
+            blocking=False,
+            exhibits=(Exhibit(span=cut.runs[0].first, role="what was put aside"),),
+        )
+    return Violation(
+        brokers=(cut.broker,),
+        start_offset=cut.offset,
+        end_offset=min(watermark.offset, cut.log_end_offset),
+        severity=Severity.HIGH,
+        confidence="likely" if cut.sound else "possible",
+        facts={
+            "broker": cut.broker,
+            "log_end_offset": cut.log_end_offset,
+            "high_watermark": watermark.offset,
+            "leader": None,
+            "epoch": None,
+            "because": cut.because,
+        },
+        exhibits=(
+            Exhibit(span=cut.runs[0].first, role="what was put aside"),
+            Exhibit(span=watermark.span, role="the high watermark on disk"),
+        ),
+    )
