@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from auditor.audit import prepare
-from auditor.config import AuditConfig, ConfigError, merge
+from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import gather
-from auditor.engines.reading import read_unit
+from auditor.engines.reading import UnitReader
 from auditor.engines.settings import informed
 from auditor.timeline_json import timeline_document
 from auditor.timeline_rows import Timeline, timeline_of
@@ -19,7 +19,6 @@ from auditor.timeline_text import timeline_text
 from rules.assemble import Fact, assemble
 from rules.evidence import PartitionEvidence
 
-AS_IT_STANDS: Final = AuditConfig()
 FORMATS: Final = ("terminal", "json")
 
 
@@ -28,7 +27,7 @@ def timeline(
     *,
     topic: str,
     partition: int,
-    config: AuditConfig = AS_IT_STANDS,
+    trace: Sequence[str] = (),
     format: str = "terminal",  # noqa: A002 - the option's name
     since: str | None = None,
     until: str | None = None,
@@ -37,22 +36,22 @@ def timeline(
     if format not in FORMATS:
         raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
     window = _time(since, "--from"), _time(until, "--to")
-    drawn = timeline_of(evidence_of(dump, topic, partition, config)).within(*window)
+    drawn = timeline_of(evidence_of(dump, topic, partition, trace)).within(*window)
     return _json(drawn) if format == "json" else timeline_text(drawn)
 
 
 def evidence_of(
-    dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig = AS_IT_STANDS
+    dump: Path | Sequence[Path], topic: str, partition: int, trace: Sequence[str] = ()
 ) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
     given = gather(dump)
-    only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
-    asked = merge(config, {**only, "level": "quick", "engine": "local"})
+    asked = AuditConfig(topic=(topic,), partition=(partition,), trace=tuple(trace), level="quick", engine="local")
     prepared = prepare(given, asked)
     facts: dict[str | None, list[Fact]] = {}
+    reader = UnitReader()
     of_clusters: list[Fact] = []
     for unit in prepared.units:
-        for fact in read_unit(unit, "quick"):
+        for fact in reader.read(unit, "quick"):
             if fact.settings:
                 of_clusters.append(fact)
             elif (fact.topic, fact.partition) == (topic, partition):

@@ -21,7 +21,7 @@ from rules.evidence import (
 )
 from rules.facts import LogFacts
 from rules.groups import GroupCommit, in_order
-from rules.history import Moment, in_terms, once
+from rules.history import Moment, collapse, in_terms
 from rules.join import join_all
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom import UnreadFile
@@ -110,9 +110,17 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         settings=surroundings.settings,
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
-        moments=in_terms(_of_incarnation(once(m for fact in ordered for m in fact.moments), replicas)),
+        moments=in_terms(tuple(_moments(ordered, replicas))),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
+
+
+def _moments(facts: Sequence[Fact], replicas: Sequence[Replica]) -> Iterable[Moment]:
+    """What was told, with what is repeated across the cuts of a trace told once."""
+    begun = {(m.clock, m.span.source): m for fact in facts for m in fact.moments if m.kind == "trace-begins"}
+    told = [m for fact in facts for m in fact.moments if m.kind != "trace-begins"]
+    told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
+    return collapse(_of_incarnation([*begun.values(), *told], replicas))
 
 
 def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:

@@ -88,6 +88,8 @@ class Moment:
     topic_id: str | None = None
     client_id: str | None = None
     """Who sent a produce request or a consumer's fetch."""
+    session: int | None = None
+    """The incremental session that a fetch is of."""
     records_size: int | None = None
     """Bytes of records in a produce request."""
     trust: str = "high"
@@ -109,46 +111,33 @@ DESCRIPTION_CLOCK: Final = "description"
 
 
 def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """Repetitions of one statement as one with a count; the fold that makes a fetch trace small."""
-    held: dict[tuple[str, int | None, int | None, str | None], Moment] = {}
+    """Repetitions of one statement as one with a count; the fold that makes a fetch trace small.
+
+    Fetches of one session repeat each other whoever else asks in between, so that a trace may be cut anywhere.
+    """
+    held: dict[tuple[object, ...], Moment] = {}
     for moment in moments:
-        key = (moment.kind, moment.witness, moment.broker, moment.client_id)
+        key = _ASKING(moment)
         before = held.get(key)
         if moment.kind not in ("fetched", "consumed", "leader-told") or before is None or not _repeats(before, moment):
             if before is not None:
                 yield before
             held[key] = moment
         else:
-            held[key] = replace(before, count=before.count + moment.count, last_time=moment.last_time or moment.time)
+            count, last_time = before.count + moment.count, moment.last_time or moment.time
+            held[key] = replace(before, count=count, last_time=last_time)
     yield from held.values()
 
 
-_COPIED: Final = (
-    "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
-    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id",
-)  # fmt: skip
-_values_of: Final = attrgetter(*_COPIED)
-
-
-def once(moments: Iterable[Moment]) -> list[Moment]:
-    """The statements without those that a second file repeats: what a broker logs may be on its console as well."""
-    first: dict[tuple[object, ...], str] = {}
-    kept: list[Moment] = []
-    for moment in moments:
-        by_request = moment.kind in ("fetched", "consumed", "produced") or moment.time is None or moment.witness is None
-        if by_request or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
-            kept.append(moment)
-    return kept
-
-
-_REPEATED: Final = (
+_ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
+_REPEATED: Final = attrgetter(
     "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
-    "last_stable_offset", "leader", "isr",
+    "last_stable_offset", "leader", "isr", "topic_id",
 )  # fmt: skip
 
 
 def _repeats(before: Moment, after: Moment) -> bool:
-    return before.span.source == after.span.source and all(getattr(before, n) == getattr(after, n) for n in _REPEATED)
+    return before.span.source == after.span.source and bool(_REPEATED(before) == _REPEATED(after))
 
 
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:

@@ -17,6 +17,7 @@ import pytest
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig, ConfigError, EngineName
 from auditor.dumps import gather
+from auditor.engines import plan_traces
 from auditor.report.json import render
 
 if TYPE_CHECKING:
@@ -46,6 +47,15 @@ def test_reports_are_equal_with_a_selection(sample: Callable[[str], Path]) -> No
 def test_reports_are_equal_at_level_deep(sample: Callable[[str], Path]) -> None:
     dump = sample("bit_rot_payload")
     assert report(dump, "spark", level="deep") == report(dump, "local", level="deep")
+
+
+@pytest.mark.usefixtures("spark")
+def test_reports_are_equal_where_request_logs_are_cut(
+    sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = report(sample("unclean_4x"), "local")
+    monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
+    assert report(sample("unclean_4x"), "spark") == report(sample("unclean_4x"), "local") == whole
 
 
 @pytest.mark.usefixtures("spark")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from parsers.broker_log import wall_clock
-from parsers.provenance import Span
-from parsers.tables import BrokerEvent
+from parsers.provenance import Origin, Span
+from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told, produce_told
+from parsers.tables import BrokerEvent, Refusal
 from parsers.tables.metadata import MetadataChange, replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 from rules.history import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
@@ -48,11 +46,6 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "log-start-incremented": "log-start-moved",
     "marked-as-failed": "marked-as-failed",
 }
-
-
-def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:
-    """The events that make statements, and those of some other kinds: most lines of a log say nothing about these."""
-    return events.filter(pc.is_in(events["kind"], value_set=pa.array([*_EVENTS, *kinds])))
 
 
 def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
@@ -97,41 +90,85 @@ def _ids(joined: str | None) -> tuple[int, ...] | None:
 
 
 def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[Named]:
-    """Statements of a fetch trace; `names` gives the topic of an id."""
+    """Statements of a table of fetches; `names` gives the topic of an id."""
     for fetch in fetches:
         place = _place(fetch.topic, fetch.topic_id, fetch.partition, names)
-        if place is None or fetch.replica is None:
+        if place is not None and fetch.replica is not None:
+            yield place, fetch.topic_id, _fetch(fetch_told(fetch), fetch.broker, fetch.source)
+
+
+def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a request log."""
+    for row in told:
+        if isinstance(row, Refusal):
             continue
-        told = fetch.high_watermark if fetch.high_watermark is not None and fetch.high_watermark >= 0 else None
-        yield place, fetch.topic_id, Moment(
-            kind="fetched" if fetch.replica >= 0 else "consumed",
-            clock=f"broker {fetch.broker}",
-            time=wall_clock(fetch.time_text),
-            witness=fetch.broker,
-            broker=fetch.replica if fetch.replica >= 0 else None,
-            leader=fetch.broker,
-            epoch=fetch.current_leader_epoch,
-            offset=fetch.fetch_offset,
-            high_watermark=told,
-            log_start_offset=fetch.leader_log_start_offset,
-            last_stable_offset=_known(fetch.last_stable_offset),
-            asked_epoch=fetch.last_fetched_epoch,
-            answered_epoch=fetch.diverging_epoch,
-            answer_offset=fetch.diverging_end_offset,
-            error=fetch.error_code,
-            implied=fetch.implied,
-            client_id=fetch.client_id if fetch.replica < 0 else None,
-            doubtful=fetch.possibly_stale,
-            span=Span(source=fetch.source, start=fetch.span_start, end=fetch.span_end),
-        )
+        topic_id = None if isinstance(row, RequestEvent) else row.topic_id
+        place = _place(row.topic, topic_id, row.partition, names)
+        if place is None:
+            continue
+        if isinstance(row, FetchTold):
+            yield place, topic_id, _fetch(row, origin.broker, origin.source)
+        elif isinstance(row, ProduceTold):
+            yield place, topic_id, _produce(row, origin.broker, origin.source)
+        elif (moment := _request(row)) is not None:
+            yield place, topic_id, moment
 
 
-def trace_begins(times: Iterable[str], broker: int | None, source: str) -> Iterator[Moment]:
-    """From when on a request log tells, by the first lines of each kind; nothing of an empty one."""
-    known = [time for time in map(wall_clock, times) if time is not None]
-    if known:
-        span = Span(source=source, start=0, end=0)
-        yield Moment(kind="trace-begins", clock=f"broker {broker}", time=min(known), witness=broker, span=span)
+def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
+    return Moment(
+        kind="fetched" if fetch.replica >= 0 else "consumed",
+        clock=f"broker {broker}",
+        time=_time(fetch.time),
+        last_time=None if fetch.last_time is None else _time(fetch.last_time),
+        count=fetch.times,
+        witness=broker,
+        broker=fetch.replica if fetch.replica >= 0 else None,
+        leader=broker,
+        epoch=fetch.current_leader_epoch,
+        offset=fetch.fetch_offset,
+        high_watermark=_known(fetch.high_watermark),
+        log_start_offset=fetch.leader_log_start_offset,
+        last_stable_offset=_known(fetch.last_stable_offset),
+        asked_epoch=fetch.last_fetched_epoch,
+        answered_epoch=fetch.diverging_epoch,
+        answer_offset=fetch.diverging_end_offset,
+        error=fetch.error_code,
+        implied=fetch.implied,
+        client_id=fetch.client_id if fetch.replica < 0 else None,
+        session=fetch.session,
+        doubtful=fetch.possibly_stale,
+        topic_id=fetch.topic_id,
+        span=Span(source=source, start=fetch.start, end=fetch.end),
+    )
+
+
+def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
+    return Moment(
+        kind="produced",
+        clock=f"broker {broker}",
+        time=_time(produce.time),
+        witness=broker,
+        broker=broker,
+        leader=broker,
+        offset=produce.base_offset,
+        acks=produce.acks,
+        error=produce.error_code,
+        log_start_offset=produce.log_start_offset,
+        client_id=produce.client_id,
+        records_size=produce.records_size,
+        topic_id=produce.topic_id,
+        span=Span(source=source, start=produce.start, end=produce.end),
+    )
+
+
+def _time(told: int | str) -> int | None:
+    return wall_clock(told) if isinstance(told, str) else told
+
+
+def trace_begins(time: int, broker: int, source: str) -> Moment:
+    """From when on a request log tells."""
+    span = Span(source=source, start=0, end=0)
+    return Moment(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
 
 
 def _known(offset: int | None) -> int | None:
@@ -148,20 +185,15 @@ def of_requests(rows: Iterable[Request], names: Mapping[str, str]) -> Iterator[N
         place = _place(row.topic, topic_id, row.partition, names)
         if place is None:
             continue
-        moment = _request(row)
-        if moment is not None:
+        if isinstance(row, Produce):
+            yield place, topic_id, _produce(produce_told(row), row.broker, row.source)
+        elif (moment := _request(row)) is not None:
             yield place, topic_id, moment
 
 
-def _request(row: Request) -> Moment | None:
+def _request(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
     span = Span(source=row.source, start=row.span_start, end=row.span_end)
     clock, time = f"broker {row.broker}", wall_clock(row.time_text)
-    if isinstance(row, Produce):
-        return Moment(
-            kind="produced", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
-            offset=row.base_offset, acks=row.acks, error=row.error_code, log_start_offset=row.log_start_offset,
-            client_id=row.client_id, records_size=row.records_size, span=span,
-        )  # fmt: skip
     if isinstance(row, EpochRequest):
         return Moment(
             kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=_asker(row), leader=row.broker,

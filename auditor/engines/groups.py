@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of
-from auditor.engines.plan import Piece, ReadUnit
+from auditor.engines.pieces import Piece
+from auditor.engines.plan import ReadUnit
 from parsers.internal_topics import InternalRecord, internal_record, latest_commits
 from parsers.inventory import Inventory, ReplicaDir, plain_segments
 from parsers.provenance import Origin, Source, Span

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from auditor.engines.plan import OF_ONE_PARTITION, ReadUnit
 from auditor.engines.progress import Progress
-from auditor.engines.reading import read_unit
+from auditor.engines.reading import UnitReader
 from auditor.engines.selection import Selection
 from auditor.engines.settings import informed
 from auditor.engines.settle import settle
@@ -25,10 +25,11 @@ def run(
     """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
     claims: dict[PartitionKey, list[Fact]] = {}
     partitions: dict[PartitionKey, list[ReadUnit]] = {}
+    reader = UnitReader()
     of_clusters: list[Fact] = []
     for unit in units:
         if unit.kind not in OF_ONE_PARTITION:
-            for fact in read_unit(unit, surroundings[unit.cluster_id].level):
+            for fact in reader.read(unit, surroundings[unit.cluster_id].level):
                 if fact.settings:
                     of_clusters.append(fact)
                 elif fact.topic is None or selection.admits(fact.topic, fact.partition):
@@ -41,7 +42,7 @@ def run(
     for key in sorted(claims.keys() | partitions.keys(), key=repr):
         facts = list(claims.get(key, ()))
         for unit in partitions.get(key, ()):
-            facts.extend(read_unit(unit, surroundings[unit.cluster_id].level))
+            facts.extend(reader.read(unit, surroundings[unit.cluster_id].level))
             progress.advance(unit.bytes)
         progress.partition(key[1], key[2])
         yield settle(facts, told, dump)

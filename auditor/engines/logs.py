@@ -2,49 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO, Final, cast
 
-from auditor.engines.broker_logs import read_broker_log
-from auditor.engines.chronicle import (
-    Named,
-    of_events,
-    of_fetches,
-    of_metadata,
-    of_requests,
-    spoken_of,
-    trace_begins,
-)
+from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, trace_begins
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
-from auditor.engines.settings import RELEASES, of_blocks, of_changes, of_files, of_releases
-from auditor.engines.zones import Zones, given_for
+from auditor.engines.settings import of_blocks, of_changes, of_files, of_releases
+from parsers.broker_log import GzipText, Reading, read_log
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
-from parsers.request_log import read_request_log
+from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_after
 from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
-from parsers.tables.requests import Fetch
 from rules.assemble import Fact, RootClaims
 from rules.history import Moment, collapse
 from rules.settings import Setting, settings_of
+
+TELLING: Final = frozenset(
+    ("FETCH", "PRODUCE", "OFFSET_FOR_LEADER_EPOCH", "OFFSETS_FOR_LEADER_EPOCH", "LIST_OFFSETS", "ALTER_PARTITION",
+     "ALTER_ISR", "LEADER_AND_ISR", "METADATA", "DELETE_RECORDS")
+)  # fmt: skip
+"""Requests that tell something which a rule asks for; lines of others are passed over."""
 
 
 def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, and one for what could not be read."""
     refusals: list[Refusal] = []
     settings: list[Setting] = []
-    spoken: dict[tuple[str, int], list[Moment]] = {}
-    begun: list[Moment] = []
-    for place, topic_id, moment in _statements(unit, settings, refusals, begun):
-        spoken.setdefault(place, []).append(replace(moment, topic_id=topic_id))
-    zones = Zones(unit.log_timezones)
-    for (topic, partition), moments in spoken.items():
-        yield _fact(unit, topic, partition, zones.of_moments([*begun, *collapse(moments)]))
+    yield from _facts(unit, _statements(unit, settings, refusals))
     if settings:
-        yield replace(_fact(unit, None, None, ()), settings=zones.of_settings(settings_of(settings).statements))
+        yield replace(_fact(unit, None, None, ()), settings=settings_of(settings).statements)
+    yield from _refused(unit, refusals)
+
+
+def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence[Fact], SessionState]:
+    """The same of a stretch of a request log, given the fetch sessions before it; and those after it."""
+    (piece,), refusals = unit.pieces, list[Refusal]()
+    names = {name.topic_id: name.topic for name in unit.names}
+    path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+    trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING)
+    begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
+    facts = list(_facts(unit, of_trace(_without(refusals, trace.told()), origin, names), begun))
+    return [*facts, *_refused(unit, refusals)], trace.sessions()
+
+
+def sessions_of(unit: ReadUnit) -> SessionState:
+    """What a stretch of a request log does to fetch sessions, whatever they were before it."""
+    (piece,) = unit.pieces
+    return sessions_after(file_of(unit.dump, piece.source), unit.origin(piece.source), piece.start, piece.end)
+
+
+def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:
+    for row in told:
+        if isinstance(row, Refusal):
+            refusals.append(row)
+        else:
+            yield row
+
+
+def _facts(unit: ReadUnit, statements: Iterable[Named], begun: tuple[Moment, ...] = ()) -> Iterator[Fact]:
+    spoken: dict[tuple[str, int], list[Moment]] = {}
+    for place, topic_id, moment in statements:
+        named = moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
+        spoken.setdefault(place, []).append(named)
+    for (topic, partition), moments in spoken.items():
+        yield _fact(unit, topic, partition, (*begun, *collapse(moments)))
+
+
+def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
     if refusals:
         unread = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
         yield _fact(unit, None, None, (), unread)
@@ -72,34 +102,16 @@ def _fact(
     )
 
 
-def _statements(
-    unit: ReadUnit, settings: list[Setting], refusals: list[Refusal], begun: list[Moment]
-) -> Iterator[Named]:
-    names = {name.topic_id: name.topic for name in unit.names}
+def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
     if unit.kind == "metadata":
         yield from _metadata(unit, settings, refusals)
         return
     for piece in unit.pieces:
         path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
-        if unit.kind == "request-log":
-            yield from _requests(path, origin, names, refusals, begun)
-        elif unit.kind == "server-properties":
+        if unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
-            patterns = given_for(origin.broker, unit.log_patterns)
-            yield from _events(path, origin, patterns, settings, refusals)
-
-
-def _requests(
-    path: Path, origin: Origin, names: dict[str, str], refusals: list[Refusal], begun: list[Moment]
-) -> Iterator[Named]:
-    log = read_request_log(path, origin)
-    refusals.extend(log.refusals)
-    kinds = (log.fetch_calls, log.produces, log.epoch_requests, log.offset_requests, log.isr_requests)
-    begun += trace_begins((rows[0].time_text for rows in kinds if rows), origin.broker, origin.source)
-    yield from of_fetches((row for row in log.fetches(origin) if isinstance(row, Fetch)), names)
-    yield from of_requests((*log.produces, *log.epoch_requests, *log.offset_requests, *log.isr_requests), names)
-    yield from of_requests(log.request_events, names)
+            yield from _events(path, origin, settings, refusals)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
@@ -113,14 +125,19 @@ def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iter
 
 
 def _events(
-    path: Path, origin: Origin, patterns: Sequence[str], settings: list[Setting], refusals: list[Refusal]
+    path: Path, origin: Origin, settings: list[Setting], refusals: list[Refusal]
 ) -> Iterator[Named]:
-    for part in read_broker_log(path, origin, patterns):
-        refusals.extend(part.refusals)
-        events = from_arrow(spoken_of(part.events, RELEASES), BrokerEvent)
-        settings.extend(of_releases(events))
-        settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
-        yield from of_events(events)
+    with ExitStack() as opened:
+        file = opened.enter_context(path.open("rb"))
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        text = cast("BinaryIO", opened.enter_context(GzipText(file))) if packed else file
+        for part in read_log(text, Reading(origin=origin)):
+            refusals.extend(part.refusals)
+            events = from_arrow(part.events, BrokerEvent)
+            settings.extend(of_releases(events))
+            settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
+            yield from of_events(events)
 
 
 def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from auditor.engines.files import entries, file_of
-from auditor.engines.plan import Piece, ReadUnit
+from auditor.engines.pieces import Piece
+from auditor.engines.plan import ReadUnit
 from parsers.metadata_log import MetadataHistory, metadata_history, metadata_input
 from parsers.records import decode_entry
 from parsers.refusal import refuse

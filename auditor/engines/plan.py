@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from auditor.engines.pieces import Piece, part, whole
+from auditor.engines.plan_traces import trace_stretches
 from auditor.engines.selection import Selection
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
@@ -22,18 +24,6 @@ _ROOT_KINDS: Final[tuple[FileKind, ...]] = (
 )
 
 DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """Bytes `[start, end)` of one file of the dump."""
-
-    source: str
-    kind: FileKind
-    base_offset: int | None
-    size: int
-    start: int
-    end: int
 
 
 UnitKind = Literal[
@@ -94,10 +84,10 @@ class ReadUnit:
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
     """Topics by id, for traces that name ids only."""
-    log_patterns: tuple[str, ...] = ()
-    """Layouts of brokers' logs as they were given, `[BROKER=]PATTERN`."""
-    log_timezones: tuple[str, ...] = ()
-    """Zones of the times in logs as they were given, `[BROKER=]ZONE`."""
+    chain: str | None = None
+    """The request log that the unit is a stretch of, by the first of the files that it was rotated into."""
+    begun: int | None = None
+    """When that log begins, on its writer's clock."""
     homes: tuple[TextHome, ...] = ()
     """Directories of the replicas that a dump text may tell of."""
 
@@ -111,7 +101,7 @@ class ReadUnit:
         return Origin(
             source=source,
             cluster_id=self.cluster_id,
-            broker=self.broker if self.broker >= 0 else None,
+            broker=self.broker,
             log_dir=self.log_dir,
             topic=self.topic,
             topic_id=self.topic_id,
@@ -137,7 +127,7 @@ def plan(dump: str, inventory: Inventory, selection: Selection) -> tuple[ReadUni
 
 
 def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
-    pieces = tuple(_whole(file) for file in files if file.kind in _ROOT_KINDS and not file.suffix)
+    pieces = tuple(whole(file) for file in files if file.kind in _ROOT_KINDS and not file.suffix)
     if pieces and log_dir.broker is not None:
         yield ReadUnit(
             kind="root",
@@ -156,9 +146,9 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
 
 
 def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
-    segments = tuple(_whole(file) for file in plain_segments(files).segments)
-    small = tuple(_whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
-    leftovers = tuple(_whole(file) for file in files if _is_deleted_segment(file))
+    segments = tuple(whole(file) for file in plain_segments(files).segments)
+    small = tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
+    leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
     directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
     yield replace(directory, leftovers=leftovers)
     for order, pieces in enumerate(_stretches(segments)):
@@ -200,23 +190,19 @@ def _unit(
 
 
 def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]]) -> Iterator[ReadUnit]:
-    """Every log of a known broker, rotated files in the order of their names, and each cluster's metadata log."""
+    """Every log of a known broker, request logs cut and in order of time, and each cluster's metadata log."""
     named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
     names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
-    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
     for file in inventory.files:
-        origin = file.origin
-        if file.kind == "request-log" and origin.broker is not None:
-            yield _time_unit(dump, origin, "request-log", (_whole(file),), None, names)
-        elif file.kind in ("broker-log", "server-properties"):
-            # Whose it is may stand in the file itself.
-            if origin.broker is None and len(clusters) == 1:
-                origin = replace(origin, cluster_id=next(iter(clusters)))
-            yield _time_unit(dump, origin, file.kind, (_whole(file),), None, ())
+        if file.kind in ("broker-log", "server-properties") and file.origin.broker is not None:
+            yield _time_unit(dump, file.origin, file.kind, (whole(file),), None, ())
+    for stretch in trace_stretches(dump, inventory.files):
+        unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
+        yield replace(unit, chain=stretch.chain, begun=stretch.begun)
     for copies in _metadata_logs(inventory, folders):
         files = [file for copy in copies for file in plain_segments(folders.get(copy.path, ())).segments]
         longest = copies[0]
-        yield _time_unit(dump, longest.origin, "metadata", tuple(map(_whole, files)), longest.path, ())
+        yield _time_unit(dump, longest.origin, "metadata", tuple(map(whole, files)), longest.path, ())
 
 
 def _time_unit(
@@ -258,12 +244,6 @@ def _metadata_logs(
         yield sorted(own, key=lambda replica: (size(replica), replica.path), reverse=True)
 
 
-def _whole(file: Source) -> Piece:
-    return Piece(
-        source=file.origin.source, kind=file.kind, base_offset=file.base_offset, size=file.size, start=0, end=file.size
-    )
-
-
 def _stretches(segments: Sequence[Piece], unit_bytes: int = UNIT_BYTES) -> Iterator[tuple[Piece, ...]]:
     """The log in physical order, cut so that no stretch is longer than a unit; a cut may fall inside a segment."""
     stretch: list[Piece] = []
@@ -272,7 +252,7 @@ def _stretches(segments: Sequence[Piece], unit_bytes: int = UNIT_BYTES) -> Itera
         start = 0
         while start < segment.size or start == segment.size == 0:
             end = min(segment.size, start + room)
-            stretch.append(_part(segment, start, end))
+            stretch.append(part(segment, start, end))
             room -= end - start
             start = end
             if room == 0:
@@ -282,14 +262,3 @@ def _stretches(segments: Sequence[Piece], unit_bytes: int = UNIT_BYTES) -> Itera
                 break
     if stretch:
         yield tuple(stretch)
-
-
-def _part(segment: Piece, start: int, end: int) -> Piece:
-    return Piece(
-        source=segment.source,
-        kind=segment.kind,
-        base_offset=segment.base_offset,
-        size=segment.size,
-        start=start,
-        end=end,
-    )

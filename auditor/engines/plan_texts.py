@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from auditor.engines.plan import DIRECTORY_KINDS, Piece, ReadUnit, TextHome
+from auditor.engines.pieces import Piece
+from auditor.engines.plan import DIRECTORY_KINDS, ReadUnit, TextHome
 from parsers.inventory import Inventory, ReplicaDir, broker_of_word, plain_segments
 from parsers.provenance import Source, Span
 from parsers.refusal import refuse

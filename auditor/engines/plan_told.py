@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from auditor.engines.plan import Piece, ReadUnit, TopicName, UnitKind
+from auditor.engines.pieces import Piece
+from auditor.engines.plan import ReadUnit, TopicName, UnitKind
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
 from parsers.refusal import refuse

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from auditor.engines.files import entries, file_of, unread_file
 from auditor.engines.groups import read_groups
-from auditor.engines.logs import read_logs
-from auditor.engines.plan import LOG_KINDS, TOLD_KINDS, Piece, ReadUnit, UnitKind
+from auditor.engines.logs import read_logs, read_trace
+from auditor.engines.pieces import Piece
+from auditor.engines.plan import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
 from auditor.engines.texts import read_texts
 from auditor.engines.told import read_told
 from parsers.checkpoints import (
@@ -24,6 +25,7 @@ from parsers.checkpoints import (
 from parsers.files import read_source
 from parsers.provenance import Span
 from parsers.records import decode_entry
+from parsers.request_log import NOTHING, SessionState
 from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, Refusal
 from rules.assemble import DirectoryFacts, Fact, RootClaims
@@ -36,8 +38,38 @@ FOLD_ROWS: Final = 1 << 20
 """Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""
 
 
+Stretch = tuple[str, int]
+"""A file and the byte at which a stretch of it begins."""
+
+
+class UnitReader:
+    """Reads units in their order; the stretches of a request log hand their fetch sessions on.
+
+    Where the stretches before are read elsewhere, `before` gives the sessions that they leave.
+    """
+
+    __slots__ = ("_before", "_sessions")
+
+    def __init__(self, before: Mapping[Stretch, SessionState] | None = None) -> None:
+        self._before = before or {}
+        self._sessions: dict[str | None, SessionState] = {}
+
+    def read(self, unit: ReadUnit, level: Level) -> Sequence[Fact]:
+        """All facts that a unit gives."""
+        if unit.kind != "request-log":
+            return read_unit(unit, level)
+        before = self._before.get(stretch_of(unit)) or self._sessions.get(unit.chain, NOTHING)
+        facts, self._sessions[unit.chain] = read_trace(unit, before)
+        return facts
+
+
+def stretch_of(unit: ReadUnit) -> Stretch:
+    """The stretch of a request log that a unit is."""
+    return unit.pieces[0].source, unit.pieces[0].start
+
+
 def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
-    """All facts that a unit gives."""
+    """All facts that a unit gives by itself."""
     if unit.kind == "log":
         log = read_log(unit, level)
         seen = sum(piece.end - piece.start for piece in unit.pieces)
@@ -240,6 +272,7 @@ _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
     "dump-text": lambda unit: read_texts(unit, _read_directory),
     "group-offsets": read_groups,
     **dict.fromkeys(LOG_KINDS, read_logs),
+    "request-log": lambda unit: read_trace(unit)[0],
     **dict.fromkeys(TOLD_KINDS, read_told),
 }
 """Every kind of unit but the stretches of logs, which are read at the level asked for."""

@@ -1,8 +1,9 @@
 """The Spark engine: the same functions as the local one, run where the bytes lie; only facts are shuffled.
 
-One stage reads (`read_unit` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). Between them
+One stage reads (`UnitReader` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). Between them
 the driver takes what is told of whole clusters, which every judge must know. It holds the plan and takes verdicts one
-by one.
+by one. Request logs of several stretches are read once more ahead of that, all at once, for the fetch sessions that go
+on from one stretch to the next.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from auditor.config import ConfigError
 from auditor.engines.packs import packs_of
 from auditor.engines.plan import ReadUnit
 from auditor.engines.progress import Progress
-from auditor.engines.reading import read_unit
+from auditor.engines.reading import Stretch, UnitReader, stretch_of
 from auditor.engines.selection import Selection
+from auditor.engines.sessions import folded, followed, joined
 from auditor.engines.settings import informed
 from auditor.engines.settle import settle
 from auditor.engines.spark_job import UNSEEN, WatchedJob
 from auditor.engines.spark_known import JudgedSoFar
 from parsers.files import locate
+from parsers.request_log import SessionState
 from parsers.spark.schema import spark_schema
 from parsers.tables import arrow_schema, from_arrow, to_arrow
 from rules.assemble import Fact, Surroundings
@@ -37,6 +40,10 @@ from spark_jobs.session import build_session
 KEYS: Final = ("cluster_id", "topic", "partition")
 FACTS: Final = arrow_schema(Fact).append(pa.field("unit", pa.int64(), nullable=False))
 """A fact and the place of its unit, those that speak of many partitions first: a shuffle forgets the order."""
+EFFECTS: Final = pa.schema(
+    [pa.field("place", pa.int64(), nullable=False), pa.field("effect", pa.binary(), nullable=False)]
+)
+"""What stretches of request logs do to fetch sessions."""
 VERDICTS: Final = arrow_schema(PartitionVerdict)
 
 FACTS_A_BATCH: Final = 256
@@ -64,7 +71,9 @@ def run(
     placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
     packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
-    facts = _read(session, shipped, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
+    watched = WatchedJob(session=session, progress=progress, sizes=(), dump=dump)
+    sessions = session.sparkContext.broadcast(_sessions(session, placed, watched))
+    facts = _read(session, shipped, sessions, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
     judged = JudgedSoFar(session.sparkContext)
     kept: DataFrame | None = None
     try:
@@ -72,7 +81,7 @@ def run(
         told = informed(surroundings, reading.run(lambda: _of_clusters(facts)))
         kept = _verdicts(facts, told, dump, _partitions(units), judged).persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
-        WatchedJob(session=session, progress=progress, sizes=(), dump=dump).run(kept.count)
+        watched.run(kept.count)
         for verdict in _taken(kept):
             progress.partition(verdict.topic, verdict.partition)
             judged.given(verdict)
@@ -85,6 +94,25 @@ def run(
             kept.unpersist()
         facts.unpersist()
         shipped.unpersist()
+        sessions.unpersist()
+
+
+def _sessions(session: SparkSession, units: Sequence[ReadUnit], job: WatchedJob) -> dict[Stretch, SessionState]:
+    """The fetch sessions before every stretch of a request log that follows another one."""
+    first = followed(units)
+    if not first:
+        return {}
+    shipped = session.sparkContext.broadcast(first)
+
+    def fold(batches: ArrowBatches) -> ArrowBatches:
+        for batch in batches:
+            effects = [folded(shipped.value[number]) for number in batch.column(0).to_pylist()]
+            yield pa.RecordBatch.from_arrays([batch.column(0), pa.array(effects, pa.binary())], schema=EFFECTS)
+
+    effects = session.range(0, len(first), 1, len(first)).mapInArrow(fold, spark_schema(EFFECTS))
+    rows = job.run(effects.collect)
+    shipped.unpersist()
+    return dict(joined(units, {stretch_of(first[row.place]): bytes(row.effect) for row in rows}))
 
 
 def _session() -> SparkSession:
@@ -102,13 +130,15 @@ def _partitions(units: Sequence[ReadUnit]) -> int:
 def _read(
     session: SparkSession,
     packs: Broadcast[list[bytes]],
+    sessions: Broadcast[dict[Stretch, SessionState]],
     surroundings: Mapping[str | None, Surroundings],
     selection: Selection,
 ) -> DataFrame:
     """The table of facts, as a plan that has not run yet."""
     tasks = len(packs.value)
     levels = {cluster: around.level for cluster, around in surroundings.items()}
-    return session.range(0, tasks, 1, tasks).mapInArrow(_reader(packs, levels, selection), spark_schema(FACTS))
+    reader = _reader(packs, sessions, levels, selection)
+    return session.range(0, tasks, 1, tasks).mapInArrow(reader, spark_schema(FACTS))
 
 
 def _of_clusters(facts: DataFrame) -> list[Fact]:
@@ -133,17 +163,22 @@ def _verdicts(
 
 
 def _reader(
-    packs: Broadcast[list[bytes]], levels: Mapping[str | None, Level], selection: Selection
+    packs: Broadcast[list[bytes]],
+    sessions: Broadcast[dict[Stretch, SessionState]],
+    levels: Mapping[str | None, Level],
+    selection: Selection,
 ) -> Callable[[ArrowBatches], ArrowBatches]:
     def read(batches: ArrowBatches) -> ArrowBatches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _facts(packs.value[number], levels, selection)
+                yield from _facts(packs.value[number], UnitReader(sessions.value), levels, selection)
 
     return read
 
 
-def _facts(pack: bytes, levels: Mapping[str | None, Level], selection: Selection) -> ArrowBatches:
+def _facts(
+    pack: bytes, reader: UnitReader, levels: Mapping[str | None, Level], selection: Selection
+) -> ArrowBatches:
     """The facts of a pack's units, a bounded number a batch."""
     with pa.ipc.open_stream(pack) as stream:
         table = stream.read_all()
@@ -153,7 +188,7 @@ def _facts(pack: bytes, levels: Mapping[str | None, Level], selection: Selection
     facts: list[Fact] = []
     places: list[int] = []
     for place, unit in zip(table.column("place").to_pylist(), units, strict=True):
-        for fact in read_unit(unit, levels[unit.cluster_id]):
+        for fact in reader.read(unit, levels[unit.cluster_id]):
             if fact.topic is None or selection.admits(fact.topic, fact.partition):
                 facts.append(fact)
                 places.append(place)

@@ -10,7 +10,8 @@ from auditor.engines.chronicle import Named, of_fetches, of_metadata
 from auditor.engines.descriptions import described_commits, described_settings, of_descriptions
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of
-from auditor.engines.plan import Piece, ReadUnit
+from auditor.engines.pieces import Piece
+from auditor.engines.plan import ReadUnit
 from auditor.engines.settings import of_changes
 from parsers.describe_text import parse_describe_text
 from parsers.files import read_source

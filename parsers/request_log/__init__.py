@@ -3,10 +3,13 @@
 from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.layout import DEFAULT_PATTERN
-from parsers.request_log.read import LineCounts, RequestLog, read_request_lines, read_request_log
+from parsers.request_log.read import LineCounts, RequestLog, first_time, read_request_lines, read_request_log
 from parsers.request_log.sessions import NOTHING, Session, SessionState, fold, join
+from parsers.request_log.told import FetchTold, ProduceTold, fetch_told, produce_told
+from parsers.request_log.trace import Told, Trace, sessions_after
 
 __all__ = [
-    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "FetchCall", "LineCounts", "PartitionKey", "RequestLog",
-    "Session", "SessionState", "fetch_rows", "fold", "join", "read_request_lines", "read_request_log",
+    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "FetchCall", "FetchTold", "LineCounts", "PartitionKey",
+    "ProduceTold", "RequestLog", "Session", "SessionState", "Told", "Trace", "fetch_rows", "fetch_told", "first_time",
+    "fold", "join", "produce_told", "read_request_lines", "read_request_log", "sessions_after",
 ]  # fmt: skip

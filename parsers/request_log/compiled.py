@@ -1,157 +1,137 @@
-"""Fetch calls from blocks of lines at the speed of compiled code; what it leaves goes to the plain parser."""
+"""Fetches and produces from blocks of lines at the speed of compiled code, as columns; the rest is left to the parser.
+
+What is read here, and what the plain parser makes of the lines left to it, goes through one fold of sessions in the
+order of the lines, and comes out as rows of numbers and the texts that they name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from parsers.request_log import grammar as g
-from parsers.request_log.call import CONSUMER, Answered, Asked, FetchCall, PartitionKey
+from parsers.request_log.arrays import Arrays
+from parsers.request_log.call import FetchCall
+from parsers.request_log.columns import Columns, State
+from parsers.request_log.columns_of_call import call_tables
+from parsers.request_log.grammar import Bytes
 from parsers.request_log.lines import Block, Line
-from parsers.request_log.request import Times
+from parsers.request_log.sessions import NOTHING, SessionState
+from parsers.request_log.tables import Tables, empty_tables
 
 if TYPE_CHECKING:
     from parsers.request_log.machine import Scan
+    from parsers.request_log.machine_fold import Folding
 
 WORTHWHILE: Final = 16 << 20
-"""Bytes from which loading the compiled loop takes less time than it saves."""
+"""Bytes from which loading the compiled loops takes less time than it saves."""
 BLOCK: Final = 1 << 20
 """Bytes that are scanned at once; a longer block goes to the plain parser."""
-TEXTS: Final = 1 << 14
-"""Names that are kept decoded; a log with more of them is odd, and only slower."""
-NULL: Final = g.NULL
-_READ: Final = 0
 
-Row = list[int]
+
+class Loops(NamedTuple):
+    """What is compiled."""
+
+    scan: Scan
+    folding: Folding
+
+
+class Scanned(NamedTuple):
+    """What a scan made of its lines, but for those that are left."""
+
+    unread: int
+    fetches: int
+    produces: int
 
 
 @cache
-def compiled_scan() -> Scan | None:
-    """The compiled loop; None where numba cannot make it."""
+def compiled_loops() -> Loops | None:
+    """The compiled loops; None where numba cannot make them."""
     from parsers.request_log.machine import compile_scan
+    from parsers.request_log.machine_fold import compile_fold
 
-    return compile_scan()
-
-
-class Unread:
-    """A number of requests of kinds that are not read."""
-
-    __slots__ = ("count",)
-
-    def __init__(self, count: int) -> None:
-        self.count = count
+    scan, fold = compile_scan(), compile_fold()
+    return None if scan is None or fold is None else Loops(scan, fold)
 
 
-class BlockScanner:
-    """Scans blocks into tables that are used again for each block."""
+Handed = Callable[[Columns], None]
 
-    __slots__ = ("_grammar", "_scan", "_tables", "_texts")
 
-    def __init__(self, scan: Scan, wanted: frozenset[int]) -> None:
-        self._scan = scan
-        self._grammar = g.grammar_table()
-        self._texts: dict[bytes, str] = {}
-        self._tables = g.empty_tables(2 * BLOCK, wanted)
+class LineFold:
+    """Folds the lines of one log in order; rows are handed over when there are many, and at the end."""
 
-    def scan(self, block: Block) -> Iterator[FetchCall | Line | Unread]:
-        """The fetches of a block, and the lines that are left, in their order."""
+    __slots__ = ("_arrays", "_grammar", "_hand", "_loops", "_runs", "_spelt", "_tables")
+
+    def __init__(
+        self,
+        loops: Loops,
+        wanted: Mapping[int, int],
+        apis: Mapping[str, int],
+        hand: Handed,
+        *,
+        runs: bool,
+        before: SessionState = NOTHING,
+    ) -> None:
+        self._loops, self._hand = loops, hand
+        self._grammar, self._spelt = g.grammar_table(), g.grammar_table(apis)
+        self._tables = empty_tables(2 * BLOCK, wanted)
+        self._runs = runs
+        self._arrays = Arrays(loops.folding.reindex, before, runs=runs)
+
+    def scan(self, block: Block) -> Iterator[Line | Scanned]:
+        """The lines of a block that are left, in order, and what became of the others.
+
+        Lines behind one that is left are folded when the next is asked for: until then its fetches can be added.
+        """
+        self._renew()
         text, start = np.frombuffer(block.data, dtype=np.uint8), 0
         while start < len(text):
-            rows = self._scan(text, start, self._grammar, self._tables.out)
-            lines = self._tables.lines[:rows]
-            unread = int((lines[:, g.STATUS] == 1).sum())
-            if unread:
-                yield Unread(unread)
-            builder = _CallBuilder(block, self._tables, self._texts)
-            for row in lines[lines[:, g.STATUS] != 1].tolist():
-                if row[g.STATUS] == _READ:
-                    yield builder.call(row)
-                else:
-                    builder.pass_over(row)
-                    at, end = row[g.START], row[g.END]
-                    yield Line(block.start + at, block.start + end, block.data[at:end])
+            rows = self._loops.scan(text, start, self._grammar, self._spelt, self._tables.out)
+            lines, done = self._tables.lines[:rows], 0
+            self._arrays.make_room(self._tables.out, rows, len(text))
+            status = lines[:, g.STATUS]
+            yield Scanned(*(int((status == kind).sum()) for kind in (g.UNREAD, g.READ, g.READ_SENT)))
+            for number in np.flatnonzero(status == g.LEFT).tolist():
+                self._fold(text, block.start, done, number, self._tables)
+                done = number + 1
+                at, end = int(lines[number, g.START]), int(lines[number, g.END])
+                yield Line(block.start + at, block.start + end, block.data[at:end])
+            self._fold(text, block.start, done, rows, self._tables)
             start = int(lines[-1, g.END]) + 1
 
+    def add(self, call: FetchCall) -> None:
+        """A fetch that the plain parser read."""
+        text, tables = call_tables(call)
+        self._arrays.make_room(tables.out, 1, len(text))
+        self._fold(text, 0, 0, 1, tables)
 
-class _CallBuilder:
-    """Fetch calls from the rows of one scan; rows of partitions are taken in the order of their lines."""
+    def _fold(self, text: Bytes, base: int, first: int, last: int, tables: Tables) -> None:
+        while True:
+            state: State = self._arrays.state
+            first = self._loops.folding.fold(text, base, first, last, tables.out, self._arrays.letters, state)
+            if first >= last:
+                return
+            if not self.hand_over():
+                self._arrays.widen_rows()
 
-    __slots__ = ("_answered", "_asked", "_base", "_data", "_done", "_forgotten", "_texts")
+    def hand_over(self) -> bool:
+        """Ends all runs and hands the rows over; whether there were any."""
+        self._loops.folding.take(self._arrays.state)
+        fetches, produces, gaps = self._arrays.taken()
+        found = bool(len(fetches) or len(produces) or len(gaps))
+        if found:
+            self._hand(Columns(fetches, produces, gaps, self._arrays.texts()))
+        return found
 
-    def __init__(self, block: Block, tables: g.Tables, texts: dict[bytes, str]) -> None:
-        self._data, self._base, self._texts = block.data, block.start, texts
-        self._done = (0, 0, 0)
-        counts = tables.out[: g.BEFORE_AT].tolist()
-        topics = tables.topics[: counts[g.TOPICS]].tolist()
-        names = [(self._text(row[0], row[1]), self._text(row[2], row[3])) for row in topics]
-        self._asked = [
-            Asked._make([PartitionKey._make([*names[row[0]], row[1]]), *_told(row[2:7])])
-            for row in tables.asked[: counts[g.ASKED_ROWS]].tolist()
-        ]
-        self._answered = [
-            Answered._make([PartitionKey._make([*names[row[0]], row[1]]), *_told(row[2:11])])
-            for row in tables.answered[: counts[g.ANSWERED_ROWS]].tolist()
-        ]
-        self._forgotten = [
-            PartitionKey._make([*names[topic], part])
-            for topic, part in tables.forgotten[: counts[g.FORGOTTEN_ROWS]].tolist()
-        ]
+    def sessions(self) -> SessionState:
+        """What has become of every session."""
+        return self._arrays.sessions()
 
-    def pass_over(self, row: Row) -> None:
-        """Rows of a line that is left elsewhere were taken back by the scan."""
-        self._done = (row[g.ASKED_TO], row[g.FORGOTTEN_TO], row[g.ANSWERED_TO])
-
-    def call(self, row: Row) -> FetchCall:
-        """The fetch of one line."""
-        asked, forgotten, answered = self._done
-        self.pass_over(row)
-        told = _told(row)
-        seen, start = row[g.SEEN], row[g.START]
-        stated = seen >> g.STATE & 1
-        replica = told[g.STATE_REPLICA if stated else g.REPLICA]
-        return FetchCall(
-            self._data[start + 1 : start + 24].decode("ascii"),
-            None if told[g.CLIENT] is None else self._text(row[g.CLIENT], row[g.CLIENT + 1]),
-            told[g.CORRELATION],
-            row[g.VERSION],
-            self._endpoint(row[g.CONNECTION], row[g.CONNECTION + 1]),
-            CONSUMER if replica is None else replica,
-            told[g.STATE_EPOCH] if stated else None,
-            told[g.SESSION],
-            told[g.EPOCH],
-            bool(seen >> g.RESPONSE & 1),
-            told[g.ANSWER_SESSION],
-            told[g.ERROR],
-            tuple(self._asked[asked : row[g.ASKED_TO]]),
-            tuple(self._forgotten[forgotten : row[g.FORGOTTEN_TO]]),
-            tuple(self._answered[answered : row[g.ANSWERED_TO]]),
-            Times._make(told[g.TOTAL : g.REMOTE + 1]),
-            self._base + start,
-            self._base + row[g.END],
-        )
-
-    def _endpoint(self, start: int, end: int) -> str:
-        """The part before the first hyphen."""
-        if start < 0:
-            return ""
-        hyphen = self._data.find(b"-", start, end)
-        return self._text(start, end if hyphen < 0 else hyphen)
-
-    def _text(self, start: int, end: int) -> str:
-        """The same few names stand in all lines; each is decoded once."""
-        if start < 0:
-            return ""
-        written = self._data[start:end]
-        known = self._texts.get(written)
-        if known is None:
-            known = written.decode("ascii")
-            if len(self._texts) < TEXTS:
-                self._texts[written] = known
-        return known
-
-
-def _told(row: Row) -> list[int | None]:
-    return [None if number == NULL else number for number in row]
+    def _renew(self) -> None:
+        """Forgets names and sessions that are of no use any more, so that memory is bounded by what is."""
+        if self._arrays.is_worn():
+            self.hand_over()
+            self._arrays = Arrays(self._loops.folding.reindex, self._arrays.sessions(), runs=self._runs)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from parsers.provenance import Origin
-from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
+from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey, SessionKey
 from parsers.request_log.sessions import NOTHING, Base, Cached, OpenSession, SessionState, SessionTable, Step
 from parsers.tables.requests import Fetch, SessionGap, SessionGapReason
 
@@ -21,6 +21,82 @@ class Standing(NamedTuple):
 
 
 _PLAIN: Final = Standing()
+
+
+class Resting(NamedTuple):
+    """A row, and how many fetches in a row it stands for."""
+
+    row: Fetch
+    times: int = 1
+    last_time_text: str | None = None
+
+
+def fetch_runs(calls: Iterable[FetchCall], origin: Origin, table: SessionTable) -> Iterator[Resting | SessionGap]:
+    """The rows of a range, each partition's in order; one that rests in its session is told once with a count."""
+    rests: dict[SessionKey, tuple[OpenSession, dict[PartitionKey, _Rest]]] = {}
+    for call in calls:
+        step = table.advance(call)
+        yield from _gaps(call, step, origin)
+        if step.session is None:
+            # A session that ends, or whose id is given anew, tells the rest of what it knew first.
+            for number in (call.session_id, call.answer_session_id):
+                yield from _ended(rests, (call.endpoint, number or 0))
+            if step.kind == "full":
+                yield from map(Resting, _full(call, origin))
+            continue
+        key = (call.endpoint, call.session_id or 0)
+        if key in rests and rests[key][0] is not step.session:
+            yield from _ended(rests, key)
+        resting = rests.setdefault(key, (step.session, {}))[1]
+        named = dict.fromkeys([*(asked.key for asked in call.asked), *(answered.key for answered in call.answered)])
+        yield from (rest.told() for name in named if (rest := resting.pop(name, None)) is not None)
+        yield from map(Resting, _incremental(call, step.session, origin, implied=False))
+        yield from _rest_on(call, step.session, origin, resting, named)
+    yield from (told for key in list(rests) for told in _ended(rests, key))
+
+
+def _ended(
+    rests: dict[SessionKey, tuple[OpenSession, dict[PartitionKey, _Rest]]], key: SessionKey
+) -> Iterator[Resting]:
+    if key in rests:
+        yield from (rest.told() for rest in rests.pop(key)[1].values())
+
+
+class _Rest:
+    """A partition that rests, while it does."""
+
+    __slots__ = ("cached", "count", "known", "last", "row")
+
+    def __init__(self, row: Fetch, cached: Cached, *, known: bool) -> None:
+        self.row, self.cached, self.known = row, cached, known
+        self.count, self.last = 1, ""
+
+    def goes_on(self, cached: Cached | None, call: FetchCall) -> bool:
+        asker = (self.known, self.row.replica, self.row.client_id)
+        return cached is self.cached and asker == (call.answer_known, call.replica, call.client_id)
+
+    def told(self) -> Resting:
+        return Resting(self.row, self.count, self.last or None)
+
+
+def _rest_on(
+    call: FetchCall,
+    session: OpenSession,
+    origin: Origin,
+    resting: dict[PartitionKey, _Rest],
+    named: Mapping[PartitionKey, None],
+) -> Iterator[Resting]:
+    """What the session knows of partitions that nobody names stands for one fetch more."""
+    for key, cached in session.partitions.items():
+        rest = resting.get(key)
+        if rest is not None and rest.goes_on(cached, call):
+            rest.count += 1
+            rest.last = call.time_text
+        elif key not in named and cached is not None and cached.asked is not None:
+            if rest is not None:
+                yield rest.told()
+            row = _session_row(call, session, origin, key, None, None)
+            resting[key] = _Rest(row, cached, known=call.answer_known)
 
 
 def fetch_rows(

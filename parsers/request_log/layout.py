@@ -33,6 +33,11 @@ class Layout:
             raise WrongShape("the layout's prefix before a request")
         return found["time"].decode("ascii")
 
+    def time_at_start(self, line: bytes) -> str | None:
+        """The time text of a line that begins with this layout's prefix."""
+        found = self.prefix.match(line, 0, PREFIX_LIMIT)
+        return found["time"].decode("ascii") if found else None
+
     def opens(self, line: bytes) -> int | None:
         """Where the message starts in a line that begins with this layout's prefix."""
         found = self.prefix.match(line, 0, PREFIX_LIMIT)

@@ -57,6 +57,16 @@ def unpacked_blocks(
         raise Unpackable(str(error)) from error
 
 
+def pieces_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[Block | Line]:
+    """The lines of a range of a file, packed or not; a packed file is one range, which begins at 0."""
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    if not packed:
+        yield from blocks_of(file, start, end, limit)
+    elif start == 0:
+        yield from unpacked_blocks(file, limit)
+
+
 def lines_in(piece: Block | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
     """The lines of a block, one by one."""
     if isinstance(piece, Line):
@@ -104,3 +114,13 @@ def _measure(file: BinaryIO, size: int) -> tuple[int, bool]:
 def _skip_line(file: BinaryIO) -> None:
     while (rest := file.readline(CHUNK)) and not rest.endswith(b"\n"):
         pass
+
+
+def beginning(file: BinaryIO, size: int) -> bytes:
+    """The first bytes of a file's text, packed or not; fewer where it cannot be unpacked."""
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    try:
+        return gzip.GzipFile(fileobj=file, mode="rb").read(size) if packed else file.read(size)
+    except (OSError, EOFError, zlib.error):
+        return b""

@@ -7,13 +7,18 @@ exponents and values of another width are left to the plain parser.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+from zlib import crc32
 
 import numba
 
 from parsers.request_log import grammar as g
+from parsers.request_log import tables as t
 from parsers.request_log.grammar import Bytes, Integers
 
+_COMPILED: Final = ("machine*.py", "grammar.py", "tables.py", "columns.py")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -22,12 +27,38 @@ def compiled(function: Function) -> Function:
     return cast("Function", numba.njit(function))
 
 
+def keep_compiled(function: Function, signature: object) -> Function | None:
+    """An entry into compiled code, made now or loaded from where it was kept; None where that cannot be done here.
+
+    What is kept is found by the function's name, which is given a digest of all that is compiled into it: a kept loop
+    would not notice that a function it calls has changed.
+    """
+    function.__qualname__ = f"{function.__name__}_{_digest():08x}"
+    # Without a writable place to keep the code it is compiled anew, which must not end a run.
+    for keep in (True, False):
+        try:
+            return cast("Function", numba.njit(signature, cache=keep, nogil=True)(function))
+        except (RuntimeError, OSError):
+            continue
+    return None
+
+
+@cache
+def _digest() -> int:
+    """A checksum of the modules whose code and numbers are compiled; that of their names where no file shows it."""
+    try:
+        paths = sorted(path for name in _COMPILED for path in Path(__file__).parent.glob(name))
+        return crc32(b"".join(path.read_bytes() for path in paths))
+    except OSError:
+        return 0
+
+
 @compiled
 def stands(text: Bytes, at: int, end: int, word: bytes) -> bool:
     """Whether a word stands at a place before the end of the line."""
     if at + len(word) > end:
         return False
-    for i in range(len(word)):  # noqa: SIM110 (a generator cannot be compiled)
+    for i in range(len(word)):
         if text[at + i] != word[i]:
             return False
     return True
@@ -44,7 +75,7 @@ def clear(out: Integers, start: int, width: int) -> None:
 @compiled
 def copy_counts(out: Integers, start: int, to: int) -> None:
     """Keeps the numbers of rows, or takes them back."""
-    for at in range(g.BEFORE_AT):
+    for at in range(t.BEFORE_AT):
         out[to + at] = out[start + at]
 
 
@@ -63,15 +94,15 @@ def string_end(text: Bytes, at: int) -> int:
 @compiled
 def name_number(text: Bytes, start: int, end: int, grammar: Integers) -> int:
     """The number of a name; that of unknown names where it stands nowhere."""
-    length = end - start
+    length, unknown = end - start, int(grammar[g.WIDTH_AT]) - 1
     if length == 0:
-        return g.NAMES_WIDTH - 1
+        return unknown
     middle = text[start + length // 2]
     slot = (length * 37 + text[start] * 5 + middle * 131 + text[end - 1] * 17) % g.SLOTS
     while True:
-        at = g.SLOTS_AT + 3 * slot
+        at = grammar[g.SLOTS_FROM] + 3 * slot
         if grammar[at] < 0:
-            return g.NAMES_WIDTH - 1
+            return unknown
         letters = grammar[at + 1]
         if grammar[at + 2] - letters == length:
             same = 0
@@ -80,6 +111,12 @@ def name_number(text: Bytes, start: int, end: int, grammar: Integers) -> int:
             if same == length:
                 return int(grammar[at])
         slot = (slot + 1) % g.SLOTS
+
+
+@compiled
+def action_of(context: int, name: int, grammar: Integers) -> int:
+    """What becomes of a field of a context."""
+    return int(grammar[g.ACTIONS_AT + context * grammar[g.WIDTH_AT] + name])
 
 
 @compiled
@@ -148,7 +185,11 @@ def _keep_text(text: Bytes, at: int, action: int, out: Integers, record: int) ->
             return -1
         out[column] = at + 1
         out[column + 1] = end
-    elif action != g.SKIP and not (action == g.NEST + g.RESPONSE and end == at + 1):
+    elif g.TOLD <= action < g.RECORDS:
+        if out[record + action - g.TOLD] != g.NULL:
+            return -1
+        out[record + action - g.TOLD] = 1
+    elif action != g.SKIP and not (action in (g.NEST + g.RESPONSE, g.NEST + g.SENT_RESPONSE) and end == at + 1):
         # acks=0 leaves an empty text where the answer would stand.
         return -1
     return end + 1
@@ -156,12 +197,13 @@ def _keep_text(text: Bytes, at: int, action: int, out: Integers, record: int) ->
 
 @compiled
 def _keep_word(text: Bytes, at: int, end: int, action: int, out: Integers, record: int) -> int:
-    """null, true or false; a null that follows a value of the same name is odd."""
+    """null, true or false; a null under a name that has another spelling is odd, and so is one that follows a value."""
     if stands(text, at, end, b"null"):
-        column = record + (action % 100 if action < g.TEXT else action % 1000)
-        if action == g.ODD or (g.SKIP < action < g.NEST and out[column] != g.NULL):
-            return -1
-        return at + 4
+        if g.TOLD <= action < g.RECORDS and out[record + action - g.TOLD] == g.NULL:
+            out[record + action - g.TOLD] = 0
+            return at + 4
+        client = action == g.TEXT + g.CLIENT and out[record + g.CLIENT] == g.NULL
+        return at + 4 if action == g.SKIP or client or g.NEST <= action < g.ODD else -1
     if action == g.SKIP and stands(text, at, end, b"true"):
         return at + 4
     return at + 5 if action == g.SKIP and stands(text, at, end, b"false") else -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
@@ -11,7 +11,6 @@ from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.request_log import events, isr, positions
 from parsers.request_log.call import FetchCall, fetch_call
-from parsers.request_log.compiled import BLOCK, WORTHWHILE, BlockScanner, Unread, compiled_scan
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.layout import DEFAULT_PATTERN, MARKER, Layout, layout_of
@@ -20,9 +19,10 @@ from parsers.request_log.lines import (
     Block,
     Line,
     Unpackable,
+    beginning,
     blocks_of,
     lines_in,
-    unpacked_blocks,
+    pieces_of,
 )
 from parsers.request_log.request import Request, parse_request
 from parsers.request_log.sessions import NOTHING, SessionState
@@ -55,9 +55,11 @@ API_KEYS: Final[dict[bytes, str]] = {
     b"7": "CONTROLLED_SHUTDOWN", b"21": "DELETE_RECORDS", b"23": "OFFSET_FOR_LEADER_EPOCH", b"27": "WRITE_TXN_MARKERS",
     b"56": "ALTER_PARTITION", b"62": "BROKER_REGISTRATION",
 }  # fmt: skip
+EVERY_API: Final = frozenset((FETCH, *READERS))
 _JSON_KEY: Final = b'"requestApiKey":'
 _TEXT_KEY: Final = b"RequestHeader(apiKey="
 _KEY_WINDOW: Final = 128
+_BEGINNING: Final = 1 << 16
 
 
 @dataclass(slots=True)
@@ -107,53 +109,42 @@ def read_request_log(
     """A request log file, or the lines that begin in bytes `[start, end)` of it; a `.gz` file is one range."""
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-            if packed and start > 0:
-                return RequestLog(counts=LineCounts())
-            size = (path.stat().st_size if end is None else end) - start
-            file.seek(0)
-            pieces = unpacked_blocks(file, line_limit) if packed else blocks_of(file, start, end, line_limit)
-            plain = pattern != DEFAULT_PATTERN or size < WORTHWHILE
-            return collect(pieces, origin, layout_of(pattern), None if plain else block_scanner(), line_limit)
+            return collect(pieces_of(file, start, end, line_limit), origin, layout_of(pattern), line_limit)
     except OSError as error:
-        found = error.strerror or "an error"
-        refusal = refuse(origin, "unreadable", 0, 0, expected="a readable request log", found=found)
-        return RequestLog(refusals=(refusal,), counts=LineCounts())
+        return RequestLog(refusals=(unreadable(error, origin),), counts=LineCounts())
 
 
-def read_request_lines(file: BinaryIO, origin: Origin, scanner: BlockScanner | None = None) -> RequestLog:
+def read_request_lines(file: BinaryIO, origin: Origin) -> RequestLog:
     """The same of an open file that can seek."""
-    return collect(blocks_of(file, 0, None), origin, layout_of(), scanner)
+    return collect(blocks_of(file, 0, None), origin, layout_of())
 
 
-def block_scanner() -> BlockScanner | None:
-    """The fast way through FETCH lines in JSON; None where this machine cannot compile it."""
-    scan = compiled_scan()
-    return BlockScanner(scan, frozenset(int(key) for key in API_KEYS)) if scan is not None else None
+def first_time(path: Path, pattern: str = DEFAULT_PATTERN) -> str | None:
+    """The time text of the first line near a log's beginning that has one."""
+    try:
+        with path.open("rb") as file:
+            lines = beginning(file, _BEGINNING).split(b"\n")
+    except OSError:
+        return None
+    return next((time for line in lines if (time := layout_of(pattern).time_at_start(line)) is not None), None)
+
+
+def unreadable(error: OSError, origin: Origin) -> Refusal:
+    """A file that the system does not give."""
+    found = error.strerror or "an error"
+    return refuse(origin, "unreadable", 0, 0, expected="a readable request log", found=found)
 
 
 def collect(
-    pieces: Iterable[Block | Line],
-    origin: Origin,
-    layout: Layout,
-    scanner: BlockScanner | None = None,
-    line_limit: int = LINE_LIMIT,
+    pieces: Iterable[Block | Line], origin: Origin, layout: Layout, line_limit: int = LINE_LIMIT
 ) -> RequestLog:
     """All events of some lines, sorted by kind."""
     counts = LineCounts()
     kinds: dict[type, list[Event]] = {
         kind: [] for kind in (FetchCall, Produce, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
     }
-    passed_over: list[Refusal] = []
-    for event in request_events(_lines(pieces, scanner, line_limit), origin, layout, counts):
-        if isinstance(event, Refusal) and len(kinds[Refusal]) >= REFUSALS_KEPT:
-            passed_over[1:] = [event]
-            continue
+    for event in kept_refusals(request_events(pieces, origin, layout, counts, line_limit=line_limit), origin):
         kinds[type(event)].append(event)
-    if passed_over:
-        found = f"more than {REFUSALS_KEPT} lines that are none"
-        first, last = passed_over[0].span_start, passed_over[-1].span_end
-        kinds[Refusal].append(refuse(origin, "malformed", first, last, expected="requests", found=found))
     return RequestLog(
         fetch_calls=tuple(kinds[FetchCall]),  # type: ignore[arg-type]
         produces=tuple(kinds[Produce]),  # type: ignore[arg-type]
@@ -166,39 +157,51 @@ def collect(
     )
 
 
-def _lines(
-    pieces: Iterable[Block | Line], scanner: BlockScanner | None, line_limit: int
-) -> Iterator[FetchCall | Line | Unread]:
-    for piece in pieces:
-        if scanner is not None and isinstance(piece, Block) and len(piece.data) <= min(2 * BLOCK, line_limit):
-            yield from scanner.scan(piece)
-        else:
-            yield from lines_in(piece, line_limit)
+def kept_refusals(events: Iterable[Event], origin: Origin) -> Iterator[Event]:
+    """The events, with refusals beyond a number that can be told line by line told as one."""
+    kept, first, last = 0, -1, -1
+    for event in events:
+        if isinstance(event, Refusal):
+            kept += 1
+            if kept > REFUSALS_KEPT:
+                first, last = event.span_start if first < 0 else first, event.span_end
+                continue
+        yield event
+    if first >= 0:
+        found = f"more than {REFUSALS_KEPT} lines that are none"
+        yield refuse(origin, "malformed", first, last, expected="requests", found=found)
 
 
 def request_events(
-    lines: Iterable[FetchCall | Line | Unread], origin: Origin, layout: Layout, counts: LineCounts
+    pieces: Iterable[Block | Line],
+    origin: Origin,
+    layout: Layout,
+    counts: LineCounts,
+    *,
+    apis: Collection[str] = EVERY_API,
+    line_limit: int = LINE_LIMIT,
 ) -> Iterator[Event]:
-    """The events of some lines, in order; fetches may have been read already."""
+    """The events of some lines, in order."""
     place = 0
     try:
-        for line in lines:
-            if isinstance(line, Unread):
-                counts.lines += line.count
-                counts.unread += line.count
-                continue
-            place = line.end
-            counts.lines += 1
-            if isinstance(line, FetchCall):
-                counts.fetches += 1
-                yield line
-            else:
-                yield from _line_events(line, origin, layout, counts)
+        for piece in pieces:
+            for line in lines_in(piece, line_limit):
+                place = line.end
+                counts.lines += 1
+                yield from line_events(line, origin, layout, counts, apis)
     except Unpackable as error:
-        yield refuse(origin, "damage", place, place, expected="gzip data to its end", found=str(error))
+        yield unpackable(error, origin, place)
 
 
-def _line_events(line: Line, origin: Origin, layout: Layout, counts: LineCounts) -> Iterator[Event]:
+def unpackable(error: Unpackable, origin: Origin, place: int) -> Refusal:
+    """A packed file whose text ends before it should."""
+    return refuse(origin, "damage", place, place, expected="gzip data to its end", found=str(error))
+
+
+def line_events(
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str] = EVERY_API
+) -> Iterator[Event]:
+    """What one line tells; requests of other kinds than `apis` tell nothing."""
     data = line.data
     message = data.find(MARKER, 0, 256 + len(MARKER))
     if not line.whole:
@@ -206,28 +209,28 @@ def _line_events(line: Line, origin: Origin, layout: Layout, counts: LineCounts)
         yield refuse(origin, "too_large", line.start, line.end, expected="a line within the limit", found=data[:100])
         return
     if message < 0:
-        yield from _no_request(line, origin, layout, counts)
+        yield from _no_request(line, origin, layout, counts, apis)
         return
     body = message + len(MARKER)
-    if _tells_nothing(data, body) and data.find(MARKER, body) < 0:
+    if _tells_nothing(data, body, apis) and data.find(MARKER, body) < 0:
         counts.unread += 1
         return
     try:
         time_text = layout.time_before(data, message)
-        rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts)
+        rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts, apis)
     except WrongShape as reason:
-        yield from _refused(line, origin, layout, counts, str(reason))
+        yield from _refused(line, origin, layout, counts, apis, str(reason))
         return
     yield from rows
 
 
-def _rows(request: Request, origin: Origin, counts: LineCounts) -> list[Event]:
+def _rows(request: Request, origin: Origin, counts: LineCounts, apis: Collection[str]) -> list[Event]:
     """All rows of a request, or WrongShape: a line is read as a whole or refused as a whole."""
     if request.api == FETCH:
         call = fetch_call(request)
         counts.fetches += 1
         return [call]
-    reader = READERS.get(request.api)
+    reader = READERS.get(request.api) if request.api in apis else None
     if reader is None:
         counts.unread += 1
         return []
@@ -236,21 +239,23 @@ def _rows(request: Request, origin: Origin, counts: LineCounts) -> list[Event]:
     return rows
 
 
-def _tells_nothing(data: bytes, body: int) -> bool:
+def _tells_nothing(data: bytes, body: int, apis: Collection[str]) -> bool:
     """Whether the request is of a kind that is not read; told from what stands before any name a client gave."""
     if data.startswith(_TEXT_KEY, body):
         start = body + len(_TEXT_KEY)
         name = data[start : data.find(b",", start, start + 64)].decode("latin-1")
-        return name != FETCH and name not in READERS
+        return name not in apis
     key = data.find(_JSON_KEY, body, body + _KEY_WINDOW)
     if key < 0:
         return False
     start = key + len(_JSON_KEY)
     number = data[start : data.find(b",", start, start + 8)]
-    return number.isdigit() and number not in API_KEYS
+    return number.isdigit() and API_KEYS.get(number) not in apis
 
 
-def _no_request(line: Line, origin: Origin, layout: Layout, counts: LineCounts) -> Iterator[Event]:
+def _no_request(
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]
+) -> Iterator[Event]:
     """A line of another logger is passed over; anything else is refused."""
     data = line.data.rstrip(b"\r")
     message = layout.opens(data)
@@ -258,10 +263,12 @@ def _no_request(line: Line, origin: Origin, layout: Layout, counts: LineCounts) 
     if not data or (message is not None and whole and not MARKER.startswith(data[message:].rstrip() or b"?")):
         counts.other += 1
         return
-    yield from _refused(line, origin, layout, counts, "a line of the layout")
+    yield from _refused(line, origin, layout, counts, apis, "a line of the layout")
 
 
-def _refused(line: Line, origin: Origin, layout: Layout, counts: LineCounts, reason: str) -> Iterator[Event]:
+def _refused(
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str], reason: str
+) -> Iterator[Event]:
     """A line that cannot be read; where another line begins inside it, only the part before that is given up."""
     restart = layout.restart(line.data)
     cut = line.end if restart is None else line.start + restart
@@ -270,4 +277,5 @@ def _refused(line: Line, origin: Origin, layout: Layout, counts: LineCounts, rea
     kind: RefusalKind = "truncated_line" if torn else "malformed"
     yield refuse(origin, kind, line.start, cut, expected=reason, found=line.data[: cut - line.start])
     if restart is not None:
-        yield from _line_events(Line(cut, line.end, line.data[restart:], True, line.ended), origin, layout, counts)
+        rest = Line(cut, line.end, line.data[restart:], True, line.ended)
+        yield from line_events(rest, origin, layout, counts, apis)

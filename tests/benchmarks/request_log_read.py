@@ -1,90 +1,202 @@
 """How fast request logs are read: megabytes a second of one core, from the recorded logs repeated to some size.
 
+Each repetition of a recorded log has times and correlation ids of its own. Two more logs are written, as large clusters
+write them: 500 partitions in one session of which a line names few, and 500 partitions in every line.
 Run as `python tests/benchmarks/request_log_read.py [megabytes]`.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
+from auditor.engines.chronicle import of_trace
+from auditor.engines.logs import TELLING
 from parsers.provenance import Origin
-from parsers.request_log import fetch_rows, fold, read_request_lines
-from parsers.request_log.compiled import compiled_scan
-from parsers.request_log.grammar import empty_tables, grammar_table
+from parsers.request_log import NOTHING, LineCounts
+from parsers.request_log.columns import Columns
+from parsers.request_log.compiled import Loops, compiled_loops
+from parsers.request_log.grammar import END, grammar_table
 from parsers.request_log.lines import Block, blocks_of
-from parsers.request_log.read import API_KEYS, block_scanner
+from parsers.request_log.sessions import SessionTable
+from parsers.request_log.tables import empty_tables
+from parsers.request_log.trace import Reading, folded_events, line_fold, told_fast, told_plainly
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 ORIGIN = Origin(source="kafka-request.log", broker=1)
+RUNS = 5
 KINDS: dict[str, Callable[[bytes], bool]] = {
-    "all recorded logs": lambda line: True,  # noqa: ARG005
     "JSON": lambda line: b'"requestApiKey":' in line[:140],
     "JSON, fetches only": lambda line: b'"requestApiKey":1,' in line[:140],
     "text (1.1)": lambda line: b"RequestHeader(apiKey=" in line[:90],
     "text (1.1), fetches only": lambda line: b"RequestHeader(apiKey=FETCH" in line[:90],
+    "text (1.1), fetches and produces": lambda line: line[71:76] == b"FETCH" or line[71:78] == b"PRODUCE",
 }
+TIMES = re.compile(rb"(?m)^(\[\d{4}-\d\d-\d\d )(\d\d)")
+CORRELATION = re.compile(rb'(correlationId"?[:=])(\d+)')
+FETCH = (
+    '[2026-11-21 05:%02d:%02d,%03d] DEBUG Completed request:{"isForwarded":false,"requestHeader":{"requestApiKey":1,'
+    '"requestApiVersion":12,"correlationId":%d,"clientId":"broker-2-fetcher-0","requestApiKeyName":"FETCH"},"request":'
+    '{"replicaId":2,"maxWaitMs":500,"minBytes":1,"maxBytes":10485760,"isolationLevel":0,"sessionId":%d,"sessionEpoch":'
+    '%d,"topics":[%s],"forgottenTopicsData":[],"rackId":""},"response":{"throttleTimeMs":0,"errorCode":0,"sessionId":'
+    '%d,"responses":[%s]},"connection":"127.0.0.1:41071-127.0.0.1:36064-0","totalTimeMs":428.678,"requestQueueTimeMs":'
+    '0.627,"localTimeMs":0.506,"remoteTimeMs":426.664,"throttleTimeMs":0,"responseQueueTimeMs":0.124,"sendTimeMs":0.755,'
+    '"securityProtocol":"PLAINTEXT","principal":"User:ANONYMOUS","listener":"PLAINTEXT","clientInformation":'
+    '{"softwareName":"unknown","softwareVersion":"unknown"}} (kafka.request.logger)\n'
+)
+ASKED = '{"partition":%d,"currentLeaderEpoch":3,"fetchOffset":%d,"lastFetchedEpoch":3,"logStartOffset":0,"x":1048576}'
+ANSWERED_TOPIC = '{"topic":"topic-%d","partitionResponses":[%s]}'
+ANSWERED = (
+    '{"partition":%d,"errorCode":0,"highWatermark":%d,"lastStableOffset":%d,"logStartOffset":0,'
+    '"abortedTransactions":null,"preferredReadReplica":-1,"recordSetSizeInBytes":271}'
+)
 
 
 def main() -> None:
     """Print one line a kind of log and stage."""
     size = int(sys.argv[1] if len(sys.argv) > 1 else 200) * 1_000_000
+    loops = compiled_loops()
+    if loops is None:
+        sys.exit("nothing can be compiled here")
     lines = [
         line
         for log in sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
         for line in log.read_bytes().splitlines(keepends=True)
     ]
     for kind, chosen in KINDS.items():
-        once = b"".join(line for line in lines if chosen(line))
-        text = once * max(1, size // len(once))
-        report(f"{kind}: lines found", text, lambda text: sum(1 for _ in blocks_of(io.BytesIO(text), 0, None)))
-        report(f"{kind}: scanned by the loop", text, scan)
-        report(f"{kind}: to events", text[: size // 4], read_fast)
-        report(f"{kind}: to events, plain parser", text[: size // 8], read_plain)
-        report(f"{kind}: to fetch rows, sessions rebuilt", text[: size // 16], rows)
+        measure(kind, repeated([line for line in lines if chosen(line)], size), loops)
+    measure("500 partitions a session", gathered(of_session(), size), loops)
+    measure("500 partitions a line, all but one as before", gathered(of_full_fetches(), size), loops)
+
+
+def measure(kind: str, text: bytes, loops: Loops) -> None:
+    """The stages one above the other."""
+    report(f"{kind}: scanned", text, lambda text: scanned(text, loops))
+    report(f"{kind}: to columns, sessions rebuilt", text, lambda text: columns(text, loops))
+    report(
+        f"{kind}: to statements of the audit",
+        text[: text.rindex(b"\n", 0, len(text) // 4) + 1],
+        lambda text: said(text, loops),
+    )
+    report(f"{kind}: the same, plain parser", text[: text.index(b"\n", len(text) // 32) + 1], said_plainly)
+
+
+def repeated(lines: list[bytes], size: int) -> bytes:
+    """Recorded lines again and again, an hour and a thousand requests later each time."""
+    once, parts, total = b"".join(lines), list[bytes](), 0
+    while total < size:
+        parts.append(shifted(once, len(parts)))
+        total += len(once)
+    return b"".join(parts)
+
+
+def shifted(text: bytes, turn: int) -> bytes:
+    """A log as it would have been some hours later."""
+    later = TIMES.sub(lambda found: found[1] + b"%02d" % ((int(found[2]) + turn) % 24), text)
+    return CORRELATION.sub(lambda found: found[1] + b"%d" % (int(found[2]) + 1000 * turn), later)
+
+
+def gathered(lines: Iterator[str], size: int) -> bytes:
+    """Written lines up to some size."""
+    parts, total = list[bytes](), 0
+    while total < size:
+        parts.append(next(lines).encode())
+        total += len(parts[-1])
+    return b"".join(parts)
+
+
+def written(number: int, session: int, epoch: int, opened: int, offsets: dict[tuple[int, int], int]) -> str:
+    """A fetch of some partitions, by topic and number, at their offsets."""
+    topics: dict[int, list[tuple[int, int]]] = {}
+    for (topic, partition), offset in offsets.items():
+        topics.setdefault(topic, []).append((partition, offset))
+    asked = ",".join(
+        f'{{"topic":"topic-{topic}","partitions":[{",".join(ASKED % part for part in parts)}]}}'
+        for topic, parts in topics.items()
+    )
+    answered = ",".join(
+        ANSWERED_TOPIC
+        % (topic, ",".join(ANSWERED % (part, at, at) for part, at in parts))
+        for topic, parts in topics.items()
+    )
+    clock = (number // 60000 % 60, number // 1000 % 60, number % 1000)
+    return FETCH % (*clock, number, session, epoch, asked, opened, answered)
+
+
+def of_session() -> Iterator[str]:
+    """A session of 500 partitions, three of which move on with each fetch."""
+    everything = {(number // 10, number % 10): 100 for number in range(500)}
+    yield written(0, 0, 0, 77, everything)
+    number = 0
+    while True:
+        number += 1
+        moved = (number * 7 % 500, number * 11 % 500, number * 13 % 500)
+        yield written(number, 77, number, 77, {(one // 10, one % 10): 100 + number for one in moved})
+
+
+def of_full_fetches() -> Iterator[str]:
+    """Fetches without a session, as before 1.1: all partitions each time, of which one has moved on."""
+    offsets = {(number // 10, number % 10): 100 for number in range(500)}
+    number = 0
+    while True:
+        number += 1
+        moved = number * 7 % 500
+        offsets[moved // 10, moved % 10] += 1
+        yield written(number, 0, -1, 0, offsets)
 
 
 def report(name: str, text: bytes, work: Callable[[bytes], object]) -> None:
-    """Processor time of one stage, the best of two."""
-    best = float("inf")
-    for _ in range(2):
+    """Processor time of one stage, the median of some runs."""
+    times = []
+    for _ in range(RUNS):
         start = time.process_time()
         work(text)
-        best = min(best, time.process_time() - start)
-    print(f"{name:60} {len(text) / 1e6:7.1f} MB {len(text) / 1e6 / best:8.1f} MB/s")
+        times.append(time.process_time() - start)
+    print(f"{name:72} {len(text) / 1e6:7.1f} MB {len(text) / 1e6 / median(times):8.1f} MB/s", flush=True)
 
 
-def scan(text: bytes) -> None:
-    """What the compiled loop alone takes."""
-    loop = compiled_scan()
-    tables, grammar = empty_tables(2 << 20, frozenset(map(int, API_KEYS))), grammar_table()
+def scanned(text: bytes, loops: Loops) -> None:
+    """Lines taken apart, and nothing made of them."""
+    grammar, spelt = grammar_table(), grammar_table({"FETCH": 0, "PRODUCE": 3})
+    tables = empty_tables(2 << 20, {0: 3, 1: 0})
     for block in blocks_of(io.BytesIO(text), 0, None):
         start, data = 0, np.frombuffer(block.data, dtype=np.uint8)
-        while loop is not None and isinstance(block, Block) and start < len(data):
-            rows = loop(data, start, grammar, tables.out)
-            start = int(tables.lines[rows - 1, 24]) + 1
+        while isinstance(block, Block) and start < len(data):
+            rows = loops.scan(data, start, grammar, spelt, tables.out)
+            start = int(tables.lines[rows - 1, END]) + 1
 
 
-def read_fast(text: bytes) -> None:
-    """Events, as large logs are read."""
-    read_request_lines(io.BytesIO(text), ORIGIN, block_scanner())
+def columns(text: bytes, loops: Loops) -> None:
+    """Rows of fetches and produces in columns, and rows of the other requests."""
+    handed = deque[Columns](maxlen=1)
+    fold = line_fold(loops, handed, TELLING, NOTHING, runs=True)
+    for _ in folded_events(blocks_of(io.BytesIO(text), 0, None), fold, Reading(ORIGIN, LineCounts(), TELLING)):
+        pass
+    fold.hand_over()
 
 
-def read_plain(text: bytes) -> None:
-    """Events, as small logs are read."""
-    read_request_lines(io.BytesIO(text), ORIGIN)
+def said(text: bytes, loops: Loops) -> None:
+    """What an audit keeps, before repetitions are folded."""
+    handed = deque[Columns]()
+    fold = line_fold(loops, handed, TELLING, NOTHING, runs=True)
+    reading = Reading(ORIGIN, LineCounts(), TELLING)
+    for _ in of_trace(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold, handed), ORIGIN, {}):
+        pass
 
 
-def rows(text: bytes) -> None:
-    """Named and implied fetch rows."""
-    calls = read_request_lines(io.BytesIO(text), ORIGIN, block_scanner()).fetch_calls
-    fold(calls)
-    sum(1 for _ in fetch_rows(calls, ORIGIN))
+def said_plainly(text: bytes) -> None:
+    """The same, as small logs are read."""
+    reading = Reading(ORIGIN, LineCounts(), TELLING)
+    for _ in of_trace(told_plainly(blocks_of(io.BytesIO(text), 0, None), reading, SessionTable()), ORIGIN, {}):
+        pass
 
 
 if __name__ == "__main__":

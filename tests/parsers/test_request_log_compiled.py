@@ -1,97 +1,232 @@
-"""The compiled loop against the plain parser: the same calls from recorded lines and from any mutation of them."""
+"""The compiled loops against the plain parser: the same is told by recorded lines and by any mutation of them."""
 
 from __future__ import annotations
 
 import io
+from collections import deque
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from auditor.engines.chronicle import of_trace
 from parsers.provenance import Origin
-from parsers.request_log import read_request_lines, read_request_log
-from parsers.request_log.compiled import BlockScanner
-from parsers.request_log.grammar import FIELDS, NULL, SLOTS, empty_tables, grammar_table
-from parsers.request_log.lines import Block, Line
-from parsers.request_log.read import block_scanner
+from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines
+from parsers.request_log.columns import Columns
+from parsers.request_log.compiled import Loops, compiled_loops
+from parsers.request_log.fetches import fetch_rows
+from parsers.request_log.grammar import FIELDS, SLOTS, grammar_table, known_names
+from parsers.request_log.lines import Block, Line, blocks_of
+from parsers.request_log.sessions import SessionTable
+from parsers.request_log.trace import Reading, Told, folded_events, line_fold, told_fast, told_plainly
+from parsers.tables import Refusal
+from parsers.tables.requests import Fetch, RequestEvent
+from rules.history import Moment, collapse
 from tests.lab.effort import cases
+
+# Compiling takes half a minute, once a version of the loops.
+pytestmark = pytest.mark.slow
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
 ORIGIN = Origin(source="kafka-request.log", broker=1)
-
-pytestmark = pytest.mark.slow
-"""Where it was never compiled, the first test waits for the compiler."""
+Said = tuple[tuple[str, int], Moment]
+Read = tuple[list[Said], list[str], SessionState, LineCounts]
 
 
 @cache
-def scanner() -> BlockScanner:
-    found = block_scanner()
+def loops() -> Loops:
+    found = compiled_loops()
     assert found is not None
     return found
 
 
+def moments(told: list[Told]) -> list[Said]:
+    """Statements without their repetitions, those of each partition together."""
+    spoken: dict[tuple[str, int], list[Moment]] = {}
+    for place, _, moment in of_trace(told, ORIGIN, {}):
+        spoken.setdefault(place, []).append(moment)
+    return sorted(((place, one) for place, own in spoken.items() for one in collapse(own)), key=repr)
+
+
+def read(told: list[Told], sessions: SessionState, counts: LineCounts) -> Read:
+    others = sorted(repr(row) for row in told if isinstance(row, Refusal | RequestEvent))
+    return moments(told), others, sessions, counts
+
+
+def plainly(text: bytes, before: SessionState = NOTHING) -> Read:
+    reading, table = Reading(ORIGIN, LineCounts()), SessionTable(before)
+    told = list(told_plainly(blocks_of(io.BytesIO(text), 0, None), reading, table))
+    return read(told, table.state(), reading.counts)
+
+
+def fast(text: bytes, before: SessionState = NOTHING) -> Read:
+    reading, handed = Reading(ORIGIN, LineCounts()), deque[Columns]()
+    lines = line_fold(loops(), handed, reading.apis, before, runs=True)
+    told = list(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines, handed))
+    return read(told, lines.sessions(), reading.counts)
+
+
 @cache
-def fetch_lines() -> tuple[bytes, ...]:
-    """Fetch lines of every JSON release and of every length of answer."""
-    lines: dict[tuple[int, bytes], bytes] = {}
-    for case in ("clean_2_8", "clean_mixed", "clean_4x", "acks_one_lost"):
+def recorded() -> tuple[bytes, ...]:
+    """Fetches and produces of every release, and of every length."""
+    found: dict[tuple[int, bytes], bytes] = {}
+    for case in ("clean_1_1", "clean_2_8", "clean_mixed", "clean_4x", "acks_one_lost"):
         for log in sorted((SAMPLES / case).glob("dump/*/logs/kafka-request.log")):
             for line in log.read_bytes().split(b"\n"):
-                if b'"FETCH"' in line:
-                    lines.setdefault((len(line) // 40, line[80:110]), line)
-    return tuple(lines.values())
+                if b"FETCH" in line[:200] or b"PRODUCE" in line[:200]:
+                    found.setdefault((len(line) // 20, line[60:110]), line)
+    return tuple(found.values())
+
+
+# As 2.3 and 2.7 write it: record sets with their sizes, a flattened answer, and clients with odd names.
+TEXTS = [
+    b"[2024-10-25 03:33:01,123] DEBUG Completed request:RequestHeader(apiKey=FETCH, apiVersion=11, "
+    b"clientId=broker-2, x=y, correlationId=991) -- {replica_id=2,max_wait_time=500,min_bytes=1,max_bytes=10485760,"
+    b"isolation_level=0,session_id=1834,session_epoch=57,topics=[{topic=t,partitions=[{partition=0,"
+    b"current_leader_epoch=3,fetch_offset=21,log_start_offset=0,partition_max_bytes=1048576}]}],"
+    b"forgotten_topics_data=[{topic=u,partitions=[1,2]}],rack_id=},response:{throttle_time_ms=0,error_code=0,"
+    b"session_id=1834,responses=[{topic=t,partition_responses=[" + answer + b"]}]} from connection "
+    b"10.0.0.1:9093-10.0.0.2:51544-3;totalTime:12.3,requestQueueTime:0.05,localTime:0.4,remoteTime:11.7,"
+    b"throttleTime:0.1,responseQueueTime:0.06,sendTime:0.05,securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,"
+    b"listener:INTERNAL,clientInformation:ClientInformation(softwareName=unknown, softwareVersion=unknown) "
+    b"(kafka.request.logger)"
+    for answer in (
+        (b"{partition_header={partition=0,error_code=0,high_watermark=21,last_stable_offset=21,log_start_offset=0},"
+         b"record_set=FileRecords(size=733, file=/d/t-0/0.log, start=5120, end=5853)}"),
+        (b"{partition_header={partition=0,error_code=0,high_watermark=21,aborted_transactions=[]},"
+         b"record_set=FileRecords(file= /d/t-0/0.log, start=5120, end=5853)}"),
+        (b"{partition=0,error_code=1,high_watermark=-1,diverging_epoch={epoch=1,end_offset=7,_tagged_fields={}},"
+         b"current_leader={leader_id=2,leader_epoch=4},record_set=MemoryRecords(size=9, buffer=[pos=0 lim=9])}"),
+    )
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
-def test_recorded_logs_read_the_same(log: Path) -> None:
-    with log.open("rb") as file:
-        assert read_request_lines(file, ORIGIN, scanner()) == read_request_log(log, ORIGIN)
+def test_recorded_logs_tell_the_same(log: Path) -> None:
+    text = log.read_bytes()
+    assert fast(text) == plainly(text)
 
 
-def test_every_recorded_json_fetch_is_read_by_the_loop() -> None:
-    block = b"".join(line + b"\n" for line in fetch_lines())
-    assert len(fetch_lines()) >= 50
-    assert [piece for piece in scanner().scan(Block(0, block)) if isinstance(piece, Line)] == []
+@pytest.mark.parametrize("name", ["clean_1_1/dump/broker-1", "clean_4x/dump/broker-2"])
+def test_a_log_read_in_two_ways_goes_on_with_its_sessions(name: str) -> None:
+    text = (SAMPLES / name / "logs" / "kafka-request.log").read_bytes()
+    cut = text.index(b"\n", len(text) // 2) + 1
+    before = plainly(text[:cut])[2]
+    assert fast(text[:cut])[2] == before
+    assert fast(text[cut:], before) == plainly(text[cut:], before)
+    assert fast(text[cut:], before)[2] == join(before, fast(text[cut:])[2]) == plainly(text)[2]
+
+
+def test_every_recorded_fetch_and_produce_is_read_by_the_loop() -> None:
+    lines = line_fold(loops(), deque(), Reading(ORIGIN, LineCounts()).apis, NOTHING, runs=True)
+    block = b"".join(line + b"\n" for line in (*recorded(), *TEXTS))
+    assert len(recorded()) >= 80
+    assert [piece.data for piece in lines.scan(Block(0, block)) if isinstance(piece, Line)] == []
+
+
+@pytest.mark.parametrize("case", ["clean_1_1", "clean_mixed", "clean_4x"])
+def test_every_implied_row_is_written_where_rows_are_wanted_one_by_one(case: str) -> None:
+    text = (SAMPLES / case / "dump/broker-2/logs/kafka-request.log").read_bytes()
+    calls = read_request_lines(io.BytesIO(text), ORIGIN).fetch_calls
+    told = [row for row in fetch_rows(calls, ORIGIN) if isinstance(row, Fetch)]
+    reading, handed = Reading(ORIGIN, LineCounts()), deque[Columns]()
+    lines = line_fold(loops(), handed, reading.apis, NOTHING, runs=False)
+    for _ in folded_events(blocks_of(io.BytesIO(text), 0, None), lines, reading):
+        pass
+    lines.hand_over()
+    rows = np.concatenate([columns.fetches for columns in handed])
+    assert len(rows) == len(told)
+    assert lines.sessions() == fold(calls)
 
 
 PUTS = [
     b"{", b"}", b"[", b"]", b",", b":", b'"', b"null", b"true", b"0", b"-", b"1.5", b"9" * 20, b"\\", b"\xe9", b" ",
     b'"sessionId":5,', b'"topics":[],', b'"response":"",', b'"partitions":[{"partition":1}],', b'"new":{"a":[1,{}]},',
-    b'"records":null,', b'"partition":null,', b"99999", b"-5",
+    b'"records":null,', b'"partition":null,', b"99999", b"-5", b"=", b"(", b")", b"_", b"session_id=5,", b"topics=[],",
+    b"partitions=[{partition=1}],", b"epoch=3,", b"partition=1,", b"record_set=[],", b"topic=7,", b"sessionId=1,",
+    b'"transactionalId":null,', b"totalTime:5,", b"new={a=[1,{}]},", b'"name":"x",', b"(size=5)",
 ]  # fmt: skip
 
 
 @given(st.data())
-@settings(max_examples=cases(250), deadline=None)
-def test_any_mutation_reads_the_same(data: st.DataObject) -> None:
-    line = data.draw(st.sampled_from(fetch_lines()))
+@settings(max_examples=cases(300), deadline=None)
+def test_any_mutation_tells_the_same(data: st.DataObject) -> None:
+    line = data.draw(st.sampled_from((*recorded(), *TEXTS)))
     for _ in range(data.draw(st.integers(1, 2))):
         at, gone = data.draw(st.integers(0, len(line))), data.draw(st.integers(0, 6))
         line = line[:at] + data.draw(st.sampled_from(PUTS)) + line[at + gone :]
-    text = fetch_lines()[0] + b"\n" + line + b"\n" + fetch_lines()[1] + b"\n"
-    assert read_request_lines(io.BytesIO(text), ORIGIN, scanner()) == read_request_lines(io.BytesIO(text), ORIGIN)
+    text = recorded()[0] + b"\n" + line + b"\n" + recorded()[1] + b"\n"
+    assert fast(text) == plainly(text)
 
 
 @given(st.lists(st.sampled_from([b"", b"\n", b"[", *PUTS]), max_size=60))
 @settings(max_examples=cases(100), deadline=None)
-def test_any_bytes_read_the_same(pieces: list[bytes]) -> None:
+def test_any_bytes_tell_the_same(pieces: list[bytes]) -> None:
     text = b"".join(pieces) + b"\n"
-    assert read_request_lines(io.BytesIO(text), ORIGIN, scanner()) == read_request_lines(io.BytesIO(text), ORIGIN)
+    assert fast(text) == plainly(text)
 
 
-def test_more_lines_than_a_table_holds_are_scanned_in_turns() -> None:
-    text = b"\n" * 200_000 + fetch_lines()[0] + b"\n"
-    log = read_request_lines(io.BytesIO(text), ORIGIN, scanner())
-    assert (log.counts.lines, log.counts.other, log.counts.fetches) == (200_001, 200_000, 1)
-    assert log.fetch_calls[0].start == 200_000
+SESSION = (
+    b'[2026-11-21 05:40:00,%03d] DEBUG Completed request:{"requestHeader":{"requestApiKey":1,"requestApiVersion":12,'
+    b'"correlationId":1,"clientId":"c","requestApiKeyName":"FETCH"},"request":{"replicaId":%d,"sessionId":%d,'
+    b'"sessionEpoch":%d,"topics":[{"topic":"t","partitions":[%s]}],"forgottenTopicsData":[{"topic":"t","partitions":'
+    b'[%s]}]},"response":%s,"connection":"h:1-h:2-0","totalTimeMs":1}'
+)
+ANSWER = b'{"errorCode":%d,"sessionId":%d,"responses":[{"topic":"t","partitions":[%s]}]}'
+ASK = b'{"partition":%d,"fetchOffset":%d,"currentLeaderEpoch":1}'
+TELL = b'{"partitionIndex":%d,"errorCode":%d,"highWatermark":%d,"logStartOffset":0}'
+PARTS = st.integers(0, 3)
+OFFSETS = st.integers(0, 2)
+
+
+@st.composite
+def session_lines(draw: st.DrawFn) -> bytes:
+    """One fetch of one of two sessions, well behaved or not."""
+    session = draw(st.sampled_from([0, 7, 7, 7, 8]))
+    asked = b",".join(ASK % pair for pair in draw(st.lists(st.tuples(PARTS, OFFSETS), max_size=2)))
+    told = draw(st.lists(st.tuples(PARTS, st.sampled_from([0, 0, 0, 3]), OFFSETS), max_size=2))
+    forgotten = b",".join(b"%d" % part for part in draw(st.lists(PARTS, max_size=1)))
+    error, opened = draw(st.sampled_from([0] * 8 + [70, 71, -1])), draw(st.sampled_from([7, 7, 7, 8, 0]))
+    answer = ANSWER % (error, opened, b",".join(TELL % one for one in told))
+    line = SESSION % (
+        draw(st.integers(0, 999)), draw(st.sampled_from([2, 2, 2, 3, -1])), session,
+        draw(st.sampled_from([-1, 0, 1, 2, 3, 4])), asked, forgotten,
+        draw(st.sampled_from([answer] * 5 + [b'""'])),
+    )  # fmt: skip
+    return line + draw(st.sampled_from([b"", b"", b"", b" \xe9"])) + b"\n"
+
+
+@given(st.lists(session_lines(), max_size=14), st.data())
+@settings(max_examples=cases(300), deadline=None)
+def test_any_traffic_tells_the_same_wherever_it_is_cut(lines: list[bytes], data: st.DataObject) -> None:
+    text = b"".join(lines)
+    whole = plainly(text)
+    assert fast(text) == whole
+    cut = data.draw(st.integers(0, len(lines)))
+    first, last = b"".join(lines[:cut]), b"".join(lines[cut:])
+    before = fast(first)[2]
+    after = fast(last, before)
+    assert after[2] == whole[2] == join(before, fast(last)[2])
+    assert after == plainly(last, before)
+
+
+def test_more_lines_and_rows_than_there_is_room_for_are_read_in_turns() -> None:
+    asked = b",".join(ASK % (part, 5) for part in range(5000))
+    told = b",".join(TELL % (part, 0, 5) for part in range(5000))
+    opened = SESSION % (1, 2, 0, 0, asked, b"", ANSWER % (0, 7, told)) + b"\n"
+    doubtful = b"".join(SESSION % (2, 2, 7, epoch, b"", b"", b'""') + b"\n" for epoch in (1, 2, 9))
+    text = b"\n" * 200_000 + (opened + doubtful) * 4
+    assert fast(text) == plainly(text)
+    assert fast(text)[3].lines == 200_016
 
 
 def test_the_grammar_finds_each_of_its_names() -> None:
-    table, names = grammar_table(), {name for fields in FIELDS.values() for name in fields}
-    assert len(names) < SLOTS // 4
-    assert (table[: len(FIELDS)] != NULL).all()
-    assert bytes(table[-sum(map(len, names)) :].astype("u1")).decode() == "".join(sorted(names))
-    assert empty_tables(1, frozenset({1})).lines.shape == (1, 26)
+    apis = {"FETCH": 0, "PRODUCE": 3}
+    for given_apis, known in ((None, FIELDS), (apis, known_names(apis))):
+        names, table = {name for fields in known.values() for name in fields}, grammar_table(given_apis)
+        assert len(names) < SLOTS // 4
+        assert bytes(table[-sum(map(len, names)) :].astype("u1")).decode() == "".join(sorted(names))

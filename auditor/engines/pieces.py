@@ -1,0 +1,38 @@
+"""Stretches of bytes of a dump's files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.provenance import FileKind, Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Bytes `[start, end)` of one file of the dump."""
+
+    source: str
+    kind: FileKind
+    base_offset: int | None
+    size: int
+    start: int
+    end: int
+
+
+def whole(file: Source) -> Piece:
+    """All bytes of a file."""
+    return Piece(
+        source=file.origin.source, kind=file.kind, base_offset=file.base_offset, size=file.size, start=0, end=file.size
+    )
+
+
+def part(piece: Piece, start: int, end: int) -> Piece:
+    """Bytes `[start, end)` of a piece's file."""
+    return Piece(
+        source=piece.source,
+        kind=piece.kind,
+        base_offset=piece.base_offset,
+        size=piece.size,
+        start=start,
+        end=end,
+    )

@@ -1,0 +1,143 @@
+"""What fetches and produces tell, a partition at a time, out of the columns of a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from parsers.request_log import columns as c
+from parsers.request_log.columns import Columns
+from parsers.request_log.grammar import NULL, Integers
+from parsers.tables.requests import Fetch, Produce
+
+
+class FetchTold(NamedTuple):
+    """What was told of a partition by one fetch, or by several in a row."""
+
+    topic: str | None
+    topic_id: str | None
+    partition: int
+    replica: int
+    client_id: str | None
+    session: int | None
+    """The incremental session that the fetch opens or is of."""
+    time: int | str
+    """Milliseconds on the writer's clock, or the text where it has another form than Kafka's own."""
+    last_time: int | str | None
+    times: int
+    fetch_offset: int | None
+    last_fetched_epoch: int | None
+    current_leader_epoch: int | None
+    error_code: int | None
+    high_watermark: int | None
+    last_stable_offset: int | None
+    leader_log_start_offset: int | None
+    diverging_epoch: int | None
+    diverging_end_offset: int | None
+    implied: bool
+    possibly_stale: bool
+    start: int
+    end: int
+
+
+class ProduceTold(NamedTuple):
+    """What was told of a partition by a produce."""
+
+    topic: str | None
+    topic_id: str | None
+    partition: int
+    time: int | str
+    acks: int | None
+    error_code: int | None
+    base_offset: int | None
+    log_start_offset: int | None
+    records_size: int | None
+    client_id: str | None
+    start: int
+    end: int
+
+
+def fetch_told(row: Fetch, times: int = 1, last_time_text: str | None = None) -> FetchTold:
+    """What a row of the table tells."""
+    opened = row.answer_session_id if row.session_epoch == 0 and not row.session_error else None
+    full = row.session_id is None or row.session_epoch in (None, -1, 0)
+    return FetchTold(
+        row.topic, row.topic_id, row.partition or 0, -1 if row.replica is None else row.replica, row.client_id,
+        row.session_id if not full else None if row.session_id is None else opened or None,
+        row.time_text, last_time_text, times, row.fetch_offset, row.last_fetched_epoch,
+        row.current_leader_epoch, row.error_code, row.high_watermark, row.last_stable_offset,
+        row.leader_log_start_offset, row.diverging_epoch, row.diverging_end_offset, row.implied, row.possibly_stale,
+        row.span_start, row.span_end,
+    )  # fmt: skip
+
+
+def produce_told(row: Produce) -> ProduceTold:
+    """The same of a produce."""
+    return ProduceTold(
+        row.topic, row.topic_id, row.partition or 0, row.time_text, row.acks, row.error_code,
+        row.base_offset, row.log_start_offset, row.records_size, row.client_id, row.span_start, row.span_end,
+    )  # fmt: skip
+
+
+def told_in(columns: Columns) -> Iterator[FetchTold | ProduceTold]:
+    """The rows of a fold, as they are told."""
+    if len(columns.fetches):
+        yield from map(FetchTold._make, zip(*_fetch_columns(columns.fetches, columns.texts), strict=True))
+    if len(columns.produces):
+        yield from map(ProduceTold._make, zip(*_produce_columns(columns.produces, columns.texts), strict=True))
+
+
+def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
+    """The columns of `FetchTold`, a list each: a row at a time would cost as much as reading the line."""
+    yield from _places(rows, texts)
+    yield rows[:, c.REPLICA].tolist()
+    yield _clients(rows, texts)
+    full = np.isin(rows[:, c.EPOCH], (NULL, -1, 0)) | (rows[:, c.SESSION] == NULL)
+    opens = full & (rows[:, c.SESSION] != NULL) & (rows[:, c.EPOCH] == 0) & np.isin(rows[:, c.ERROR], (NULL, 0))
+    opened = np.where(opens & (rows[:, c.ANSWER_SESSION] != 0), rows[:, c.ANSWER_SESSION], NULL)
+    yield _numbers(np.where(full, opened, rows[:, c.SESSION]))
+    yield _times(rows[:, c.TIME], rows[:, c.TIME_TEXT], texts)
+    yield _times(rows[:, c.LAST], rows[:, c.LAST_TEXT], texts)
+    yield rows[:, c.COUNT].tolist()
+    for column in (
+        c.FETCH_OFFSET, c.LAST_FETCHED_EPOCH, c.CURRENT_LEADER_EPOCH, c.ERROR_CODE, c.WATERMARK, c.STABLE,
+        c.LEADER_LOG_START, c.DIVERGING_EPOCH, c.DIVERGING_END,
+    ):  # fmt: skip
+        yield _numbers(rows[:, column])
+    for flag in (c.IMPLIED, c.STALE):
+        yield (rows[:, c.FLAGS] & flag != 0).tolist()
+    yield rows[:, c.START].tolist()
+    yield rows[:, c.END].tolist()
+
+
+def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
+    yield from _places(rows, texts)
+    yield _times(rows[:, c.TIME], rows[:, c.TIME_TEXT], texts)
+    for column in (c.ACKS, c.SENT_ERROR, c.SENT_BASE, c.SENT_START, c.SENT_SIZE):
+        yield _numbers(rows[:, column])
+    yield _clients(rows, texts)
+    yield rows[:, c.START].tolist()
+    yield rows[:, c.END].tolist()
+
+
+def _places(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
+    """Topic, topic id and partition; an empty name is none."""
+    for column in (c.TOPIC, c.TOPIC_ID):
+        yield [texts[code] if code else None for code in rows[:, column].tolist()]
+    yield rows[:, c.PARTITION].tolist()
+
+
+def _clients(rows: Integers, texts: Sequence[str]) -> list[str | None]:
+    return [texts[code] if code >= 0 else None for code in rows[:, c.CLIENT].tolist()]
+
+
+def _numbers(column: Integers) -> list[int | None]:
+    return [None if number == NULL else number for number in column.tolist()]
+
+
+def _times(times: Integers, codes: Integers, texts: Sequence[str]) -> list[int | str | None]:
+    if (codes < 0).all():
+        return list(_numbers(times))
+    return [told if code < 0 else texts[code] for told, code in zip(_numbers(times), codes.tolist(), strict=True)]
