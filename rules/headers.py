@@ -32,33 +32,32 @@ def as_written(evidence: PartitionEvidence) -> PartitionEvidence:
 def _believed(replica: Replica, evidence: PartitionEvidence) -> Replica:
     """The replica with the log that its batches make up where their headers can be believed."""
     failed = {fault.span for fault in replica.log.checksum_faults}
-    placed: dict[Span, Stray] = {}
-    for stray in misplaced(replica, evidence):
-        if stray.span not in failed:
-            placed.setdefault(stray.span, stray)
+    placed = {span: stray for span, stray in misplaced(replica, evidence).items() if span not in failed}
     epochs = {run.first: epoch for run, epoch in foreign_epochs(replica, evidence)}
-    strays = [*placed.values(), *_of_epochs(replica, epochs, placed), *_impossible(replica, failed, {*placed, *epochs})]
+    told = {*placed, *failed}
+    strays = [*placed.values(), *_of_epochs(replica, epochs, told), *_impossible(replica, {*told, *epochs})]
     if not strays and not failed:
         return replica
     log = _mended(replica.log, failed | {stray.span for stray in strays if stray.field != "leader epoch"}, placed)
-    log = replace(log, epochs=tuple(_merged(_placed(log.epochs, placed, epochs))))
+    heard: dict[Span, Stray | ChecksumFault] = {**{f.span: f for f in log.checksum_faults}, **placed}
+    log = replace(log, epochs=tuple(_merged(_placed(log.epochs, heard, epochs))))
     strays.sort(key=lambda stray: (stray.span.source, stray.span.start))
     log = _ended(log, end_claims(replica, evidence))
     return replace(replica, log=log, strays=tuple(strays), log_as_written=replica.log)
 
 
-def _of_epochs(replica: Replica, epochs: Mapping[Span, int], placed: Collection[Span]) -> Iterator[Stray]:
+def _of_epochs(replica: Replica, epochs: Mapping[Span, int], told: Collection[Span]) -> Iterator[Stray]:
     for run in replica.log.epochs:
-        if run.first in epochs and run.first not in placed:
+        if run.first in epochs and run.first not in told:
             yield Stray(
                 field="leader epoch", start_offset=run.start_offset, end_offset=run.end_offset, span=run.first
             )
 
 
-def _impossible(replica: Replica, failed: Collection[Span], told: Collection[Span]) -> Iterator[Stray]:
+def _impossible(replica: Replica, told: Collection[Span]) -> Iterator[Stray]:
     """Headers that say what no broker writes, where nothing tells what they should say."""
     for fault in replica.log.header_faults:
-        if fault.span not in failed and fault.span not in told:
+        if fault.span not in told:
             known = fault.base_offset >= 0
             end = max(fault.base_offset, fault.end_offset)
             yield Stray(
@@ -99,12 +98,13 @@ def _heard(fault: ChecksumFault, steps: Sequence[OffsetStep]) -> ChecksumFault:
 
 
 def _placed(
-    runs: Sequence[EpochRun], placed: Mapping[Span, Stray], epochs: Mapping[Span, int]
+    runs: Sequence[EpochRun], heard: Mapping[Span, Stray | ChecksumFault], epochs: Mapping[Span, int]
 ) -> Iterator[EpochRun]:
+    """The runs with the places and epochs that the surroundings give to the batches at their borders."""
     for run in runs:
-        first, last = placed.get(run.first), placed.get(run.last)
-        start = run.start_offset if first is None else first.start_offset
-        end = run.end_offset if last is None else last.end_offset
+        first, last = heard.get(run.first), heard.get(run.last)
+        start = first.base_offset if isinstance(first, ChecksumFault) else first.start_offset if first else None
+        end = last.end_offset if last else None
         yield replace(
             run,
             epoch=epochs.get(run.first, run.epoch),

@@ -32,42 +32,67 @@ def end_claims(replica: Replica, evidence: PartitionEvidence) -> frozenset[int]:
     return frozenset({claim.offset for claim in own if claim is not None} | {peer.log_end_offset for peer in peers})
 
 
-def misplaced(replica: Replica, evidence: PartitionEvidence) -> Iterator[Stray]:
-    """Batches that do not stand where their base offset, or end where their last offset says; with their true place."""
+def misplaced(replica: Replica, evidence: PartitionEvidence) -> dict[Span, Stray]:
+    """Batches that do not stand where their base offset, or end where their last offset says; with their true place.
+
+    Witnesses are heard in the order of what they know: of two batches that could both be the one that strays, the one
+    is told whose true place is known.
+    """
     steps = ordered_steps(replica)
-    claims = end_claims(replica, evidence)
-    yield from _between(steps)
-    yield from _counted(steps)
-    yield from _first(replica, steps)
-    yield from _last(replica, steps, claims)
-    yield from _elsewhere(replica, steps, evidence)
+    if not replica.log.batches:
+        return {}
+    found: dict[Span, Stray] = {}
+    witnesses = (
+        _elsewhere(replica, steps, evidence),
+        _between(replica, steps, exact=True),
+        _first(replica, steps),
+        _last(replica, steps, end_claims(replica, evidence)),
+        _counted(steps),
+        _between(replica, steps, exact=False),
+    )
+    for witness in witnesses:
+        for stray in list(witness):
+            beside = [(step.before, step.after) for step in steps if stray.span in (step.before, step.after)]
+            if not any(span in found for pair in beside for span in pair):
+                found[stray.span] = stray
+    return found
 
 
-def _between(steps: Sequence[OffsetStep]) -> Iterator[Stray]:
-    """Two steps around one batch that cancel each other out: its neighbours continue without it."""
+def _between(replica: Replica, steps: Sequence[OffsetStep], *, exact: bool) -> Iterator[Stray]:
+    """Two steps around one batch, back at one of them: without it its neighbours ascend, and leave room for it."""
+    begun = [entry.start_offset for entry in replica.epoch_file.entries]
     for before, behind in pairwise(steps):
-        length = behind.expected - before.found
-        if before.after == behind.before and length > 0 and before.expected + length == behind.found:
-            yield _at("base offset", before.expected, behind.found, before.after)
+        length, room = behind.expected - before.found, behind.found - before.expected
+        back = before.found < before.expected or behind.found < behind.expected
+        if before.after == behind.before and back and 0 < length <= room and (length == room) is exact:
+            # In a hole the batch may stand anywhere, but where an epoch begins, a batch does.
+            start = next((at for at in begun if before.expected <= at <= behind.found - length), before.expected)
+            yield _at("base offset", start, behind.found, before.after)
 
 
 def _counted(steps: Sequence[OffsetStep]) -> Iterator[Stray]:
-    """A batch behind whose records, not behind whose last offset, the next one continues."""
+    """A batch whose last offset reaches into the next one, or falls short of it, where its records do not."""
     for step in steps:
-        if step.counted == step.found != step.expected and step.base_before is not None and step.base_before >= 0:
-            yield _at("last offset", step.base_before, step.found, step.before)
+        base, counted = step.base_before, step.counted
+        if base is None or counted is None or base < 0 or counted == step.expected:
+            continue
+        if counted == step.found or counted < step.found < step.expected:
+            yield _at("last offset", base, step.found, step.before)
 
 
 def _first(replica: Replica, steps: Sequence[OffsetStep]) -> Iterator[Stray]:
     """The first batch, which the next one and the segment's name or the log's beginning place elsewhere."""
     log = replica.log
+    resume = {step.before for step in steps}
     for step in steps:
         if not replica.segments or log.first_offset is None or step.before != log.epochs[0].first:
             continue
         length = step.expected - log.first_offset
         start = step.found - length
         begins = {replica.segments[0].base_offset, *(entry.start_offset for entry in replica.epoch_file.entries[:1])}
-        if length > 0 and start in begins and log.first_offset not in begins:
+        alone = step.found < step.expected and step.after not in resume and step.after != log.epochs[-1].last
+        possible = length > 0 and start >= replica.segments[0].base_offset and log.first_offset not in begins
+        if possible and (start in begins or alone):
             yield _at("base offset", start, step.found, step.before)
 
 
@@ -79,10 +104,13 @@ def _last(replica: Replica, steps: Sequence[OffsetStep], claims: frozenset[int])
     last = log.epochs[-1].last
     # Holes are everyday in a compacted log: only the end that an orderly stop wrote down tells that there was none.
     stopped = {replica.recovery_point.offset} if replica.clean_shutdown and replica.recovery_point else frozenset[int]()
+    follow = {step.after for step in steps}
     for step in steps:
         end = step.expected + (log.end_offset - step.found if step.found >= 0 else log.last_records or 0)
-        if step.after == last and step.expected < end and end in (claims if step.found < step.expected else stopped):
-            yield _at("base offset", step.expected, end, last)
+        back = step.found < step.expected
+        alone = back and step.before not in follow and step.before != log.epochs[0].first
+        if step.after == last and step.expected < end and (alone or end in (claims if back else stopped)):
+            yield _at("base offset", step.expected, max(end, *stopped), last)
             return
     counted, base = counted_end(log.last_base, log.last_records), log.last_base
     heard = counted in claims or any(fault.span == last for fault in log.header_faults)
@@ -95,12 +123,17 @@ def _at(field: str, start: int, end: int, span: Span) -> Stray:
 
 
 def _elsewhere(replica: Replica, steps: Sequence[OffsetStep], evidence: PartitionEvidence) -> Iterator[Stray]:
-    """Batches beside a step that another replica holds at another base offset, beside none."""
+    """Batches beside a step that other replicas hold at one other base offset: two of them, or one without a step."""
     beside = {span for step in steps for span in (step.before, step.after)}
+    found: dict[Span, list[tuple[BatchMark, BatchMark, Replica]]] = {}
     for mark, twin, peer in _twins(replica, beside, evidence) if beside else ():
-        apart = {span for step in ordered_steps(peer) for span in (step.before, step.after)}
-        if twin.base_offset != mark.base_offset and twin.span not in apart:
-            yield _at("base offset", twin.base_offset, twin.end_offset, mark.span)
+        found.setdefault(mark.span, []).append((mark, twin, peer))
+    for span, twins in found.items():
+        bases = {twin.base_offset for _, twin, _ in twins}
+        mark, twin, peer = twins[0]
+        apart = any(twin.span in (step.before, step.after) for step in (*peer.log.gaps, *peer.log.overlaps))
+        if len(bases) == 1 and mark.base_offset not in bases and (len(twins) > 1 or not apart):
+            yield _at("base offset", twin.base_offset, twin.end_offset, span)
 
 
 def _twins(
@@ -133,8 +166,11 @@ def _content(mark: BatchMark) -> tuple[int, int, int]:
 
 def foreign_epochs(replica: Replica, evidence: PartitionEvidence) -> Iterator[tuple[EpochRun, int]]:
     """Runs of one batch whose epoch its surroundings contradict, and the epoch that they give it."""
-    runs = replica.log.epochs if len(replica.log.epochs) > 1 else ()
-    lone = [at for at, run in enumerate(runs) if run.batches == 1 and run.epoch != _epoch_of(replica, run)]
+    runs = replica.log.epochs
+    faulty = {fault.span for fault in (*replica.log.header_faults, *replica.log.checksum_faults)}
+    # Formats without epochs have none to be wrong about.
+    told_of = [at for at, run in enumerate(runs) if run.batches == 1 and (run.epoch >= 0 or run.first in faulty)]
+    lone = [at for at in told_of if len(runs) > 1 and runs[at].epoch != _epoch_of(replica, runs[at])]
     if not lone:
         return
     told: dict[Span, set[int]] = {}
@@ -169,8 +205,10 @@ def _held_alike(replica: Replica, run: EpochRun, evidence: PartitionEvidence) ->
 def _testified(
     replica: Replica, run: EpochRun, before: int | None, behind: int | None, twins: Collection[int]
 ) -> int | None:
-    """A neighbour's epoch that another witness gives to the batch too; the other neighbour is one."""
+    """The epoch that two witnesses give to a batch: its neighbours, the epoch file, the same batch elsewhere."""
     on_file = _epoch_of(replica, run)
+    if on_file is not None and on_file in twins:
+        return on_file
     around = [epoch for epoch in (before, behind) if epoch is not None and epoch >= 0]
     if before is not None and before == behind and before >= 0:
         known = {entry.epoch for entry in replica.epoch_file.entries}

@@ -70,6 +70,19 @@ def test_one_flipped_bit_outside_the_checksum_is_one_finding(yard: Yard, field: 
     assert yard.told(least=Severity.INFO) == [("SEG006", "high", (3,), base, base + 10)]
 
 
+@pytest.mark.parametrize("bit", [3, 6, 40])
+@pytest.mark.parametrize("base", [10, 30, 60, 90])
+def test_holes_of_a_compacted_log_do_not_hide_a_flipped_base_offset(yard: Yard, base: int, bit: int) -> None:
+    log = [one for one in LOG if one.base not in (20, 50, 70)]
+    for broker in (1, 2, 3):
+        yard.broker(broker, log, cleaner=80)
+    folder = next(yard.root.rglob("broker-3/data/t-0"))
+    change(segment(folder), position(log, base) + 7 - bit // 8, lambda byte: byte ^ 1 << bit % 8)
+    ((rule, severity, brokers, start, end),) = yard.told(least=Severity.INFO)
+    assert (rule, severity, brokers) == ("SEG006", "high", (3,))
+    assert (start or 0) <= base < base + 10 <= (end or 0)
+
+
 @pytest.mark.parametrize("base", [0, 40, 90])
 @pytest.mark.parametrize("byte", [23, 25, 26])
 def test_a_last_offset_under_a_failing_checksum_proves_nothing(yard: Yard, base: int, byte: int) -> None:
