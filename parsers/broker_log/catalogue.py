@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, TypeAlias
@@ -18,7 +18,7 @@ from parsers.broker_log.prefix import PREFIX
 from parsers.broker_log.recovery import RECOVERY
 from parsers.broker_log.storage import STORAGE
 from parsers.broker_log.truncation import TRUNCATION
-from parsers.broker_log.wording import Event, Wording, compile_text, inner_lead, leads
+from parsers.broker_log.wording import Event, Wording, after_lead, compile_text, inner_lead, leads
 
 Value: TypeAlias = int | str | None
 Convert: TypeAlias = Callable[[bytes], Value | tuple[Value, ...]]
@@ -129,29 +129,35 @@ def matchers() -> Mapping[bytes, tuple[Matcher, ...]]:
 @cache
 def _scan_leads() -> tuple[str, str]:
     """All leads as one pattern, a tree of letters that never goes back; and those that follow a first word."""
-    first: set[str] = {SETTINGS_LEAD.decode()}
+    first: dict[str, set[str]] = {SETTINGS_LEAD.decode(): {""}}
     inner: set[str] = set()
     for event in EVENTS:
         for wording in event.wordings:
             for lead in leads(wording.text):
-                (first if lead else inner).add(lead or inner_lead(wording.text))
-    return _tree(first), "|".join(re.escape(lead) for lead in sorted(inner))
+                if lead:
+                    first.setdefault(lead, set()).add(after_lead(wording.text))
+                else:
+                    inner.add(inner_lead(wording.text))
+    return _tree({lead: _behind(lead, first) for lead in first}), "|".join(re.escape(lead) for lead in sorted(inner))
 
 
-def _tree(words: Iterable[str]) -> str:
-    """A pattern for the longest of the words that stands here, deciding letter by letter."""
-    branches: dict[str, set[str]] = {}
-    ends_here = False
-    for word in words:
-        if word:
-            branches.setdefault(word[0], set()).add(word[1:])
-        else:
-            ends_here = True
-    if not branches:
+def _behind(lead: str, every: Mapping[str, set[str]]) -> str:
+    """What must stand behind a lead, as a pattern; a longer lead may also be the text of one that it begins with."""
+    alternatives = every[lead]
+    if "" in alternatives or any(lead != other and lead.startswith(other) for other in every):
         return ""
+    return "(?=" + "|".join(sorted(alternatives)) + ")"
+
+
+def _tree(words: Mapping[str, str]) -> str:
+    """A pattern for the longest of the words that stands here with what must be behind it, deciding letter by letter."""
+    branches: dict[str, dict[str, str]] = {}
+    for word, behind in words.items():
+        if word:
+            branches.setdefault(word[0], {})[word[1:]] = behind
     parts = [re.escape(letter) + _tree(rest) for letter, rest in sorted(branches.items())]
-    if ends_here:
-        return "(?:" + "|".join(parts) + ")?+"
+    if "" in words:
+        parts.append(words[""])
     return parts[0] if len(parts) == 1 else "(?>" + "|".join(parts) + ")"
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from parsers.tables import EventKind
 
 _PIECE: Final = re.compile(r"\{(?P<hole>[a-z_]+|\*)\}|<\?(?P<optional>.+?)\?>|<(?P<choice>[^<>{}]*\|[^<>{}]*)>")
+_GROUP: Final = re.compile(r"\(\?P<\w+>")
 _NUMBER: Final = r"-?\d{1,19}+(?!\d)"
 _IDS: Final = r"(?:\d{1,10}+(?:, ?+\d{1,10}+)*+)?+"
 _NUMBERS: Final = (
@@ -79,6 +80,16 @@ def leads(text: str) -> tuple[str, ...]:
     if piece.start() == 0 and piece["choice"]:
         return tuple(choice + _fixed_after(text, piece.end()) for choice in piece["choice"].split("|"))
     return (text[: piece.start()],)
+
+
+def after_lead(text: str) -> str:
+    """As a pattern, what must stand behind the lead: the first hole and the fixed text behind it; empty where that varies."""
+    piece = _PIECE.search(text)
+    if piece is None or piece["hole"] not in _HOLES or piece["hole"] == "end":
+        return ""
+    following = _PIECE.search(text, piece.end())
+    fixed = text[piece.end() : following.start() if following else len(text)]
+    return _GROUP.sub("(?:", _HOLES[piece["hole"]]) + re.escape(fixed)
 
 
 def inner_lead(text: str) -> str:
