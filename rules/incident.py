@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rules.chain import Place, Step, chain, place_of
 from rules.finding import Finding, Severity
 
-Place = tuple[str | None, str | None, int | None]
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
 """Damage of this many partitions of one log dir is told as damage of the disk."""
@@ -27,6 +27,8 @@ class Incident:
     partitions: int
     brokers: tuple[int, ...]
     findings: tuple[str, ...]
+    """In the order of the chain."""
+    steps: tuple[Step, ...]
     cause: str
     """The finding that the others follow from."""
 
@@ -43,40 +45,14 @@ def group(findings: Sequence[Finding], log_dirs: dict[str, str]) -> tuple[Incide
     by_partition: dict[Place, list[Finding]] = {}
     for finding in worth_telling:
         if finding.id not in on_disks:
-            by_partition.setdefault(_place(finding), []).append(finding)
+            by_partition.setdefault(place_of(finding), []).append(finding)
     told = [_disk_incident(disk, own) for disk, own in disks.items()]
     told += [_partition_incident(own) for own in by_partition.values()]
     return tuple(sorted(told, key=lambda incident: (-incident.severity, incident.title, incident.id)))
 
 
-def _chained(findings: Sequence[Finding]) -> list[Finding]:
-    """Each cause with all that follows from it, the gravest chain first; what stands in no chain comes last."""
-    places: dict[Place, list[Finding]] = {}
-    for finding in findings:
-        places.setdefault(_place(finding), []).append(finding)
-    chains = [chain for own in places.values() for chain in _chains(own)]
-    gravest = sorted(chains, key=lambda chain: -max(finding.severity for finding in chain))
-    return [finding for chain in gravest for finding in chain]
-
-
-def _chains(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """The findings of one partition that hang together, in the order given: every cause before its echoes."""
-    links: list[set[str]] = []
-    for finding in findings:
-        own = {finding.rule, *finding.implied_by}
-        for link in [link for link in links if link & own]:
-            own |= link
-            links.remove(link)
-        links.append(own)
-    yield from ([finding for finding in findings if finding.rule in link] for link in links)
-
-
-def _place(finding: Finding) -> Place:
-    return finding.cluster_id, finding.topic, finding.partition
-
-
 def _partitions(findings: Sequence[Finding]) -> set[Place]:
-    return {_place(finding) for finding in findings}
+    return {place_of(finding) for finding in findings}
 
 
 def _disk_incident(disk: str, findings: Sequence[Finding]) -> Incident:
@@ -85,12 +61,15 @@ def _disk_incident(disk: str, findings: Sequence[Finding]) -> Incident:
 
 
 def _partition_incident(findings: Sequence[Finding]) -> Incident:
-    first = _chained(findings)[0]
+    by_id = {finding.id: finding for finding in findings}
+    told = [by_id[step.finding] for step in chain(findings)]
+    # What allowed it comes first in the chain; what happened gives it its name.
+    first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
     return _incident(f"{first.topic}-{first.partition}: {first.message}", "partition", findings)
 
 
 def _incident(title: str, scope: str, findings: Sequence[Finding]) -> Incident:
-    told = _chained(findings)
+    told = chain(findings)
     key = "|".join(sorted(finding.fingerprint for finding in findings))
     return Incident(
         id=f"I-{hashlib.sha256(key.encode()).hexdigest()[:8]}",
@@ -100,6 +79,7 @@ def _incident(title: str, scope: str, findings: Sequence[Finding]) -> Incident:
         topics=tuple(sorted({finding.topic or "" for finding in findings})),
         partitions=len(_partitions(findings)),
         brokers=tuple(sorted({broker for finding in findings for broker in finding.brokers})),
-        findings=tuple(finding.id for finding in told),
-        cause=told[0].id,
+        findings=tuple(step.finding for step in told),
+        steps=told,
+        cause=told[0].finding,
     )

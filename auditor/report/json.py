@@ -83,6 +83,7 @@ def _incident(incident: Incident) -> Json:
         "partitions": incident.partitions,
         "brokers": list(incident.brokers),
         "findings": list(incident.findings),
+        "chain": [{"finding": s.finding, "follows": s.follows, "depth": s.depth} for s in incident.steps],
         "cause": incident.cause,
     }
 

@@ -92,30 +92,18 @@ def _standing(loss: Loss) -> str:
 
 def _causes(report: AuditReport) -> Iterator[str]:
     """Each incident as one chain: what follows from a finding stands below it, one step in."""
-    by_id = {finding.id: finding for finding in grave(report)}
+    by_id = {finding.id: finding for finding in report.violations}
+    incidents = [incident for incident in report.incidents if incident.severity >= Severity.MEDIUM]
     yield "## Causes, before what follows from them\n"
-    if not by_id:
+    if not incidents:
         yield "None."
-    for incident in report.incidents[:SHOWN]:
-        own = [by_id[name] for name in incident.findings if name in by_id]
-        if own:
-            yield f"{incident.id}, {counted(len(own), 'finding')}:\n"
-            yield from (f"{'  ' * depth}- {_cause(finding)}" for finding, depth in _steps(own)[:SHOWN])
-            yield from capped(len(own), "finding")
-            yield ""
-
-
-def _steps(findings: list[Finding]) -> list[tuple[Finding, int]]:
-    """How many steps lie before each finding, causes having come before it."""
-    depths: dict[tuple[str | None, int | None, str], int] = {}
-    told: list[tuple[Finding, int]] = []
-    for finding in findings:
-        where = (finding.topic, finding.partition)
-        before = [depths[*where, rule] for rule in finding.implied_by if (*where, rule) in depths]
-        depth = 1 + max(before, default=-1)
-        depths[*where, finding.rule] = max(depth, depths.get((*where, finding.rule), 0))
-        told.append((finding, depth))
-    return told
+    for incident in incidents[:SHOWN]:
+        yield f"{incident.id}, {counted(len(incident.steps), 'finding')}:\n"
+        for step in incident.steps[:SHOWN]:
+            if step.finding in by_id:
+                yield f"{'  ' * step.depth}- {_cause(by_id[step.finding])}"
+        yield from capped(len(incident.steps), "finding")
+        yield ""
 
 
 def _cause(finding: Finding) -> str:

@@ -197,11 +197,37 @@ def test_an_incident_is_one_chain_from_its_cause(case: str) -> None:
     lines = render(report(case)).splitlines()
     start = lines.index("## Causes, before what follows from them")
     chain = [line for line in lines[start : lines.index("## What each protocol would have done")] if "- " in line]
-    assert chain[0].split()[1] in ("LEAD002", "LEO001", "BUG001")
+    assert chain[0].split()[1] in ("CONF001", "LEO001", "BUG001")
     steps = [len(line) - len(line.lstrip()) for line in chain]
     assert steps[0] == 0
     assert all(after - before <= 2 for before, after in pairwise(steps))
     assert {line.split()[1] for line, step in zip(chain, steps, strict=True) if step} >= {"LEAD001", "ACK001"}
+
+
+@pytest.mark.parametrize("case", ["unclean_4x", "fast_failover_kip101", "fast_failover_kip279"])
+def test_every_step_stands_below_the_finding_that_it_follows_from(case: str) -> None:
+    (incident,) = report(case).incidents
+    assert sorted(step.finding for step in incident.steps) == sorted(incident.findings)
+    rules = {finding.id: finding for finding in report(case).violations}
+    above: list[str] = []
+    for step in incident.steps:
+        above = above[: step.depth]
+        assert step.follows == (above[-1] if above else None)
+        if step.follows is not None:
+            assert rules[step.follows].rule in rules[step.finding].implied_by
+        above.append(step.finding)
+
+
+def test_of_two_elections_each_has_what_followed_from_it() -> None:
+    (incident,) = report("fast_failover_kip279").incidents
+    told = {finding.id: finding for finding in report("fast_failover_kip279").violations}
+    pairs = {
+        (told[step.finding].rule, told[step.finding].values().get("epoch"), told[step.follows].values()["epoch"])
+        for step in incident.steps
+        if step.follows is not None and told[step.follows].rule in ("LEAD001", "LEAD002")
+    }
+    assert {pair for pair in pairs if pair[0] == "LEAD001"} == {("LEAD001", 2, 2), ("LEAD001", 4, 4)}
+    assert ("ACK001", 2, 4) in pairs, "what epoch 2 had acknowledged went when epoch 4 opened"
 
 
 @pytest.mark.parametrize("words", ["pay-0", "my_topic_1", "offsets [100, 150)", "epoch 0 (broker 1)", "a.b-c: d"])
