@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import InferredCut, PartitionEvidence, cuts, inferred_cuts
+from rules.evidence import InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts, inferred_cuts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -31,7 +31,8 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     --------------
     No line before the cut tells the replica's high watermark. A cut of which no log tells is inferred from segments that
     wait for their deletion, and is likely where the high watermark on disk is still above the log end; where the log has
-    grown again, nothing tells whether what went was committed.
+    grown again, nothing tells whether what went was committed. A producer snapshot beyond the log end tells only that the
+    log was longer once.
 
     Upheld
     ------
@@ -70,7 +71,26 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     told = {cut.broker for cut in cuts(evidence.moments)}
     for inferred in () if evidence.compacted else inferred_cuts(evidence.current):
         if inferred.broker not in told:
+            told.add(inferred.broker)
             yield _inferred(evidence, inferred)
+    for replica in evidence.current:
+        snapshot = max(replica.snapshot_offsets, key=lambda claim: claim.offset, default=None)
+        beyond = snapshot is not None and snapshot.offset > replica.log_end_offset
+        if beyond and snapshot is not None and replica.broker not in told and replica.end_known:
+            yield _once_longer(replica, snapshot)
+
+
+def _once_longer(replica: Replica, snapshot: OffsetClaim) -> Undecided:
+    return Undecided(
+        reason=f"broker {replica.broker} wrote down its producers when its log ended at {snapshot.offset}, and now it ends"
+        f" at {replica.log_end_offset}: a cut, a crash, or files of two moments",
+        missing="its server.log, which tells cuts and what it loaded",
+        brokers=(replica.broker,),
+        start_offset=replica.log_end_offset,
+        end_offset=snapshot.offset,
+        blocking=False,
+        exhibits=(Exhibit(span=snapshot.span, role="the producer snapshot"),),
+    )
 
 
 def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Undecided:

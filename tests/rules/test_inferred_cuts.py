@@ -85,3 +85,10 @@ def test_where_the_log_has_grown_again_nothing_tells_what_was_committed() -> Non
 def test_a_segment_that_the_log_still_holds_is_no_cut(drawing: str, held: str) -> None:
     evidence = put_aside(drawing, held)
     assert [*BY_ID["TRUNC001"].check(evidence), *cut_tables(evidence)] == []
+
+
+@pytest.mark.parametrize(("snapshots", "said"), [("2 6", [(4, 6)]), ("2 4", [])])
+def test_a_producer_snapshot_tells_that_the_log_was_longer(snapshots: str, said: list[tuple[int, int]]) -> None:
+    evidence = read_sketch(f"broker 1 0000| ; snapshots {snapshots}\nbroker 2 0000|").evidence
+    answers = [answer for answer in BY_ID["TRUNC001"].check(evidence) if isinstance(answer, Undecided)]
+    assert [(answer.start_offset, answer.end_offset) for answer in answers] == said
