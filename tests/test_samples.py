@@ -12,8 +12,9 @@ import pytest
 from auditor.report.json import document
 from rules.catalog import BY_ID
 from rules.finding import Severity
+from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases, expected
-from tests.lab.sample_reports import report_on
+from tests.lab.sample_reports import is_short, report_on
 
 CASES = cases()
 INCIDENT_FAMILIES = {"LEAD001", "LEAD002", "LEO001", "ACK001", "ACK002", "TRUNC001", "TRUNC002", "TRUNC004", "BUG001"}
@@ -53,14 +54,14 @@ def test_expectations_are_written_from_the_truth(case: Path) -> None:
     assert demands_of(case) == expected(truth)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_a_case_yields_what_its_truth_demands(case: Path) -> None:
     demands = [d for d in demands_of(case)["mustFind"] if d["from"] in EVIDENCE_READ and d["rule"] in BY_ID]
     for demand in demands:
         assert any(meets(finding, demand) for finding in findings_of(case)), f"{case.name}: nothing meets {demand}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_a_case_yields_nothing_bad_beside_that(case: Path) -> None:
     demands = demands_of(case)
     called_for = {demand["rule"] for demand in demands["mustFind"]}

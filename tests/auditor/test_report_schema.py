@@ -14,7 +14,8 @@ import pytest
 from dumps_at_hand import ROOT, SAMPLES, audited, copied
 
 from auditor.report.json import render
-from tests.lab.sample_reports import report_on
+from tests.lab.effort import fast_if
+from tests.lab.sample_reports import is_short, report_on
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
@@ -55,7 +56,7 @@ def test_every_field_is_described_and_no_other_is_let_in(path: str, schema: dict
         assert schema["required"] == list(schema["properties"])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_a_samples_report_keeps_the_schema(case: Path) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(report_of(case))
 
@@ -74,7 +75,7 @@ def test_the_fields_that_others_build_on_are_there(part: str) -> None:
         assert set(PROMISED[part].split()) <= set(entry)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_ids_are_unique_beginnings_of_fingerprints(case: Path) -> None:
     findings = report_of(case)["findings"]
     assert len({finding["id"] for finding in findings}) == len(findings)

@@ -11,7 +11,8 @@ from command import Ended, run
 from dumps_at_hand import SAMPLES, copied
 
 from auditor.report.json import render
-from tests.lab.sample_reports import report_on
+from tests.lab.effort import fast_if
+from tests.lab.sample_reports import is_short, report_on
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 
@@ -40,7 +41,7 @@ def finding_id(dump: Path) -> str:
     return str(next(finding["id"] for finding in report["findings"] if finding["rule"] == "SEG001"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_every_address_of_a_samples_findings_can_be_reopened(case: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_text(render(report_on(case)))

@@ -17,7 +17,8 @@ from auditor.report.model import AuditReport, PlacedReplica
 from auditor.report.plain import plain
 from auditor.report.terminal import render
 from rules.finding import Severity
-from tests.lab.sample_reports import report_on
+from tests.lab.effort import fast_if
+from tests.lab.sample_reports import is_short, report_on
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 SPLIT = SAMPLES / "fast_failover_kip101"
@@ -27,7 +28,7 @@ def lines_of(report: AuditReport, **options: bool) -> list[str]:
     return render(report, columns=100, **options).splitlines()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_the_first_line_is_the_verdict_with_its_coverage(case: Path) -> None:
     report = report_on(case)
     first = " ".join(lines_of(report)[:2])
@@ -94,7 +95,7 @@ def test_whoever_led_last_by_the_logs_is_starred() -> None:
 
 
 def test_what_this_level_does_not_ask_is_one_line() -> None:
-    lines = lines_of(report_on(SAMPLES / "clean_4x"))
+    lines = lines_of(report_on(SAMPLES / "clean_mixed"))
     assert [line for line in lines if "SEG007" in line] == ["  asked only by a deeper audit: SEG007 at --level deep"]
 
 

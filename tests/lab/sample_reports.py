@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
+
+LONG: Final = ("clean_1_1", "clean_2_8", "clean_4x")
+"""Healthy clusters that were recorded for long; clean_mixed stands for them where only the fast tests run."""
+
+
+def is_short(case: Path) -> bool:
+    """Whether a recording is read in no time."""
+    return case.name not in LONG
 
 
 @cache

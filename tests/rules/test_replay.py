@@ -137,6 +137,7 @@ def test_each_side_names_the_fact_that_sets_it() -> None:
     )
 
 
+@pytest.mark.slow
 def test_settings_in_force_narrow_the_replay_and_are_named() -> None:
     evidence = histories("clean_4x")["__transaction_state", 0]
     told, untold = evidence.replayed, replace(evidence, settings=NO_SETTINGS).replayed
@@ -149,10 +150,12 @@ def test_settings_in_force_narrow_the_replay_and_are_named() -> None:
     assert all(low is not None and "min.insync.replicas is 1" in low.because for low in raised)
 
 
+@pytest.mark.slow
 def test_a_topic_setting_that_zookeeper_may_hold_is_not_taken_from_its_broker() -> None:
     assert {course.rank.min_in_sync for course in histories("clean_2_8")["orders", 0].replayed.courses} == {None}
 
 
+@pytest.mark.slow
 def test_where_a_log_starts_everything_before_was_committed() -> None:
     """Of a leader whose followers' fetches were not recorded, retention alone tells how far it was."""
     evidence = histories("clean_1_1")["short", 0]

@@ -102,9 +102,10 @@ def test_a_properties_file_gives_settings_of_its_own_broker_and_no_secrets() -> 
     ("case", "binary", "protocol"),
     [
         ("lost_pages_hw", "1.1.1", "0.10.2"),
-        ("clean_2_8", "2.8.2", "2.8-IV1"),
+        pytest.param("clean_2_8", "2.8.2", "2.8-IV1", marks=pytest.mark.slow),
         ("clean_mixed", "3.9.1", "3.9-IV0"),
-        ("clean_4x", "4.3.0", "4.3-IV0"),
+        pytest.param("clean_4x", "4.3.0", "4.3-IV0", marks=pytest.mark.slow),
+        ("unclean_4x", "4.3.0", "4.3-IV0"),
     ],
 )
 def test_recorded_logs_tell_what_each_broker_ran(case: str, binary: str, protocol: str) -> None:

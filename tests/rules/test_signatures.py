@@ -61,7 +61,12 @@ def test_of_an_unknown_release_it_is_undecided(signature: Signature) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "defects"), [("fast_failover_kip101", {"KAFKA-6361"}), ("clean_2_8", {"KAFKA-14704"}), ("clean_4x", set())]
+    ("case", "defects"),
+    [
+        ("fast_failover_kip101", {"KAFKA-6361"}),
+        pytest.param("clean_2_8", {"KAFKA-14704"}, marks=pytest.mark.slow),
+        pytest.param("clean_4x", set(), marks=pytest.mark.slow),
+    ],
 )
 def test_recordings_show_the_defects_of_their_release(case: str, defects: set[str]) -> None:
     found = [f for f in report_on(SAMPLES / case).violations if f.rule == "BUG001"]
