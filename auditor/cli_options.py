@@ -15,6 +15,8 @@ EXIT_CODES: Final = f"{PARAGRAPH}Exit codes:\n{exit_code_table()}"
 COMMANDS: Final = f"""{PARAGRAPH}Examples:
   tidemark audit ./dump                    what happened on these disks?
   tidemark show F-1a2b3c4d                 the bytes that a finding stands on
+  tidemark advise ./dump                   whom to elect, what to copy, what not to restart
+  tidemark postmortem ./dump               the incident report: the bill, the causes, who must act
   tidemark explain LOG001                  what a rule proves, and when it cannot
   tidemark doctor                          is this machine ready?
 
@@ -128,6 +130,22 @@ Protocols = Annotated[
         "--inter-broker-protocol",
         metavar="[BROKER=]V",
         help="inter.broker.protocol.version or metadata.version that they spoke; may be given again.",
+    ),
+]
+LogPatterns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log-pattern",
+        metavar="[BROKER=]PATTERN",
+        help="log4j or logback layout of the brokers' logs, tried before Kafka's own; may be given again.",
+    ),
+]
+LogTimezones = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log-timezone",
+        metavar="[BROKER=]ZONE",
+        help="Zone of the times in logs: Europe/Berlin, 2=UTC, +02:00; never guessed. May be given again.",
     ),
 ]
 Quiet = Annotated[

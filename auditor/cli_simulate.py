@@ -26,5 +26,5 @@ Compare = Annotated[
 SimulatedFormat = Annotated[str, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
 SimulatedDump = Annotated[
     Path | None,
-    typer.Option("--dump", metavar="DIR", help="Write the brokers' log dirs as they are at the end, for `audit`."),
+    typer.Option("--dump", metavar="DIR", help="Write what the brokers left, logs and metadata too, for `audit`."),
 ]

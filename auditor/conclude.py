@@ -44,7 +44,7 @@ def build_report(
     )
     findings = distinct(finding for verdict in ordered for finding in verdict.findings)
     refusals = tuple(_refusals(inventory, ordered, config.selection))
-    coverage = coverage_of(inventory, units, ordered, refusals, config.selection)
+    coverage = coverage_of(inventory, units, ordered, refusals, config.selection, config.log_timezone)
     word = _verdict(findings, refusals, coverage, config, interrupted=interrupted)
     return AuditReport(
         version=version,

@@ -10,7 +10,9 @@ from typing import Final, Literal, cast
 
 import yaml
 
+from auditor.engines.broker_logs import layout_trouble
 from auditor.engines.selection import Selection
+from auditor.engines.zones import owner_and_value, zone_named
 from rules.evidence import BrokerVersion, Level
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
@@ -44,6 +46,8 @@ class AuditConfig:
     exit_zero: bool = False
     log_dir: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
+    log_pattern: tuple[str, ...] = ()
+    log_timezone: tuple[str, ...] = ()
     kafka_version: tuple[str, ...] = ()
     inter_broker_protocol: tuple[str, ...] = ()
     format: str = "terminal"
@@ -137,7 +141,9 @@ def environment(variables: Mapping[str, str]) -> dict[str, object]:
         if variable.startswith(PREFIX) and text and name not in NO_SETTINGS:
             default = getattr(AuditConfig(), name, None)
             if default is not None:
-                found[name] = tuple(part.strip() for part in text.split(",")) if isinstance(default, tuple) else text
+                # Layouts are full of commas.
+                parts = text.split("\n" if name == "log_pattern" else ",")
+                found[name] = tuple(part.strip() for part in parts) if isinstance(default, tuple) else text
             elif difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.75):
                 _known(name, variable)
     return found
@@ -178,6 +184,8 @@ def _text(name: str, text: str, where: str) -> str:
     allowed = _CHOICES.get(name)
     if allowed is not None and text not in allowed:
         raise ConfigError(f"{where}: expected one of {', '.join(allowed)}, found {text!r}")
+    if name == "log_pattern" and (trouble := layout_trouble(owner_and_value(text)[1])):
+        raise ConfigError(f"{where}: {trouble}")
     if name in _FORMS and _FORMS[name][0](text.rpartition("=")[2]) is None:
         raise ConfigError(f"{where}: expected {_FORMS[name][1]}, found {text!r}")
     if name == "log_dir" or (name in _FORMS and "=" in text):
@@ -226,4 +234,5 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
 _FORMS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "kafka_version": (parse_kafka_version, "a release such as 3.9.1"),
     "inter_broker_protocol": (parse_protocol_version, "a version such as 2.8-IV1 or 3.9-IV0"),
+    "log_timezone": (zone_named, "a zone such as Europe/Berlin, UTC or +02:00"),
 }

@@ -9,7 +9,8 @@ from typing import Final
 
 from auditor.engines.plan import ReadUnit
 from auditor.engines.selection import Selection
-from auditor.report.model import Coverage, MissingReplica, RefusalLine, UndecidedLine
+from auditor.engines.zones import given_for
+from auditor.report.model import Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
 from parsers.inventory import Inventory
 from rules.finding import Finding
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
@@ -24,6 +25,7 @@ def coverage_of(
     verdicts: Sequence[PartitionVerdict],
     refusals: Sequence[RefusalLine],
     selection: Selection,
+    timezones: Sequence[str] = (),
 ) -> Coverage:
     """How much stands behind the verdicts."""
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
@@ -56,7 +58,20 @@ def coverage_of(
         last_timestamp=max(times, default=None),
         ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,
         undecided=tuple(_undecided(verdicts)),
+        log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
     )
+
+
+def _log_times(units: Sequence[ReadUnit], brokers: set[int], timezones: Sequence[str]) -> Iterator[LogTimes]:
+    """A log of several brokers may be any broker's."""
+    logs = [unit.broker for unit in units if unit.kind in ("broker-log", "request-log")]
+    spoken = {broker for broker in logs if broker >= 0} | (brokers if -1 in logs else set())
+    by_zone: dict[str | None, list[int]] = {}
+    for broker in sorted(spoken):
+        given = given_for(broker, timezones)
+        by_zone.setdefault(given[0] if given else None, []).append(broker)
+    for timezone, own in sorted(by_zone.items(), key=lambda each: (each[0] is not None, each[0] or "")):
+        yield LogTimes(timezone=timezone, brokers=tuple(own))
 
 
 def _planned(units: Sequence[ReadUnit]) -> Iterator[int]:

@@ -51,7 +51,7 @@ def simulate(
             return _json(comparison_document(columns)) if as_json else comparison_text(columns)
         finished = outcome(run(script, version, inter_broker_protocol))
         if dump is not None:
-            write_dump(finished.run.end, dump)
+            write_dump(finished.run, dump)
     except UnknownGeneration as error:
         raise ConfigError(f"{path}: {error}") from error
     return _json(run_document(finished)) if as_json else run_text(finished)

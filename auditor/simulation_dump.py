@@ -1,51 +1,96 @@
-"""The end of a simulated run as brokers' log dirs, byte by byte as Kafka writes them: something for `audit` to read."""
+"""A simulated run as what its brokers left: log dirs as they are at the end, and everything written on the way.
+
+Byte by byte as Kafka writes it, in the wording of each broker's release: something for `audit` and `timeline` to read.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from auditor.config import ConfigError
+from auditor.simulation_logs import write_logs
+from auditor.simulation_metadata import directory_id, write_metadata_log
+from auditor.simulation_place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID
+from auditor.simulation_rows import FIRST_TIMESTAMP, Recorder, recorded
 from parsers.writers.checkpoints import (
     epoch_lines,
     offset_lines,
     write_clean_shutdown,
     write_meta_properties,
+    write_partition_metadata,
 )
 from parsers.writers.segments import Record, batch_bytes, legacy_bytes, write_segment
+from rules.simulator.generation import Generation
 from rules.simulator.state import Batch, Broker, Cluster
+from rules.simulator.timeline import Run
 
-TOPIC: Final = "simulated"
-CLUSTER: Final = "simulated-cluster-0000"
-FIRST_TIMESTAMP: Final = 1_600_000_000_000
+DATE: Final = "Sun Sep 13 12:26:40 UTC 2020"
 
 
-def write_dump(cluster: Cluster, folder: Path) -> None:
-    """Writes every broker's log dir: those that run as if they stopped in order now, the others as they crashed."""
+def write_dump(run: Run, folder: Path) -> None:
+    """Writes every node's folder: brokers that run as if they stopped in order now, the others as they stopped."""
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: expected a folder that is empty or does not exist yet")
-    for broker in cluster.brokers:
-        _write_broker(broker, folder / f"broker-{broker.id}")
+    recorder = recorded(run)
+    for broker in run.end.brokers:
+        home = folder / f"broker-{broker.id}"
+        _write_log_dir(broker, home / "data", in_order=recorder.journals[broker.id].in_order)
+        write_logs(recorder.journals[broker.id], home / "logs", broker.generation, run.end)
+    _write_controller(recorder, folder, run.end)
 
 
-def _write_broker(broker: Broker, log_dir: Path) -> None:
+def _write_controller(recorder: Recorder, folder: Path, end: Cluster) -> None:
+    """The controller's own node: its metadata log, or what ZooKeeper holds in the end."""
+    generation = end.brokers[0].generation
+    home = folder / f"controller-{CONTROLLER}"
+    (home / "data").mkdir(parents=True)
+    (home / "data" / "meta.properties").write_bytes(_meta_properties(CONTROLLER, generation))
+    write_logs(recorder.journals[CONTROLLER], home / "logs", generation, end)
+    if generation.kraft:
+        write_metadata_log(recorder.metadata, home / "data", generation, end.settings)
+        return
+    held = end.in_force
+    state = {
+        "controller_epoch": 1,
+        "leader": -1 if held.leader is None else held.leader,
+        "version": 1,
+        "leader_epoch": held.epoch,
+        "isr": sorted(held.isr),
+    }
+    znode = folder / "zookeeper" / "brokers" / "topics" / TOPIC / "partitions" / "0" / "state"
+    znode.parent.mkdir(parents=True)
+    znode.write_bytes(json.dumps(state, separators=(",", ":")).encode())
+
+
+def _meta_properties(node: int, generation: Generation) -> bytes:
+    if not generation.kraft:
+        return write_meta_properties(broker=node, version=0, cluster_id=CLUSTER, date=DATE)
+    return write_meta_properties(
+        broker=node, version=1, cluster_id=CLUSTER, date=DATE, directory_id=directory_id(node, generation)
+    )
+
+
+def _write_log_dir(broker: Broker, log_dir: Path, *, in_order: bool) -> None:
     replica = log_dir / f"{TOPIC}-0"
     replica.mkdir(parents=True)
-    (log_dir / "meta.properties").write_bytes(
-        write_meta_properties(broker=broker.id, version=0, cluster_id=CLUSTER, date="Sun Sep 13 12:26:40 UTC 2020")
-    )
+    stopped_in_order = broker.alive or in_order
+    (log_dir / "meta.properties").write_bytes(_meta_properties(broker.id, broker.generation))
     write_segment(replica / f"{broker.log.start_offset:020d}.log", _stored(broker))
+    if broker.generation.binary.at_least(2, 8):
+        (replica / "partition.metadata").write_bytes(write_partition_metadata(TOPIC_ID))
     if broker.generation.keeps_epochs:
         entries = ((entry.epoch, entry.start_offset) for entry in broker.epochs)
         (replica / "leader-epoch-checkpoint").write_bytes(epoch_lines(entries))
     high_watermark = broker.high_watermark if broker.alive else broker.checkpoint
-    recovery_point = broker.log.end_offset if broker.alive else broker.log.start_offset
+    recovery_point = broker.log.end_offset if stopped_in_order else broker.log.start_offset
     _checkpoint(log_dir / "replication-offset-checkpoint", high_watermark)
     _checkpoint(log_dir / "recovery-point-offset-checkpoint", recovery_point)
     _checkpoint(log_dir / "log-start-offset-checkpoint", broker.log.start_offset or None)
     _checkpoint(log_dir / "cleaner-offset-checkpoint", None)
-    if broker.alive:
+    if stopped_in_order:
         (log_dir / ".kafka_cleanshutdown").write_bytes(write_clean_shutdown())
 
 

@@ -68,7 +68,8 @@ def request_rows(said: Note, place: Place, generation: Generation, sessions: Fet
         case notes.AnsweredFetch():
             yield _fetch(said, place, generation, sessions)
         case notes.AnsweredProduce():
-            yield _produce(said, place, generation)
+            if said.acks != "0" or generation.binary.at_least(2, 8):  # the text names partitions in the answer only
+                yield _produce(said, place, generation)
         case notes.AnsweredEpoch():
             yield _epoch(said, place, generation)
         case notes.AnsweredEnd():
@@ -91,7 +92,7 @@ def _fetch(said: notes.AnsweredFetch, place: Place, generation: Generation, sess
         **blank(Fetch), **place.request(), "client_id": _fetcher(said.follower), "correlation_id": place.number,
         "api_version": version, "replica": said.follower, "implied": False, "answer_implied": False,
         "possibly_stale": False, "session_start_missing": False, "fetch_offset": said.offset,
-        **_answer(said, version), "error_code": said.error,
+        **_answer(said, version, sized=generation.binary.at_least(2, 8)), "error_code": said.error,
     }  # fmt: skip
     if version >= 5:
         values["log_start_offset"] = 0
@@ -108,14 +109,15 @@ def _fetch(said: notes.AnsweredFetch, place: Place, generation: Generation, sess
     return Fetch(**values)  # type: ignore[arg-type]
 
 
-def _answer(said: notes.AnsweredFetch, version: int) -> dict[str, object]:
+def _answer(said: notes.AnsweredFetch, version: int, *, sized: bool) -> dict[str, object]:
+    """The answer's columns; up to 2.7 a line tells only that there are no records, not how large they are."""
     refused = said.high_watermark is None
     start = -1 if refused else 0
     answer: dict[str, object] = {
         "high_watermark": -1 if refused else said.high_watermark,
         "last_stable_offset": -1 if refused or version < 12 else said.high_watermark,
         "leader_log_start_offset": start if version >= 5 else None,
-        "records_size": said.records * RECORD_SIZE if version >= 12 else None,
+        "records_size": said.records * RECORD_SIZE if sized or not said.records else None,
     }
     if said.diverging is not None:
         answer |= {"diverging_epoch": said.diverging.epoch, "diverging_end_offset": said.diverging.end_offset}

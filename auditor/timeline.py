@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.audit import prepare
-from auditor.config import AuditConfig, ConfigError
+from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
 from auditor.engines.reading import UnitReader
 from auditor.engines.settings import informed
@@ -19,6 +19,7 @@ from auditor.timeline_text import timeline_text
 from rules.assemble import Fact, assemble
 from rules.evidence import PartitionEvidence
 
+AS_IT_STANDS: Final = AuditConfig()
 FORMATS: Final = ("terminal", "json")
 
 
@@ -27,7 +28,7 @@ def timeline(
     *,
     topic: str,
     partition: int,
-    trace: Sequence[str] = (),
+    config: AuditConfig = AS_IT_STANDS,
     format: str = "terminal",  # noqa: A002 - the option's name
     since: str | None = None,
     until: str | None = None,
@@ -36,16 +37,17 @@ def timeline(
     if format not in FORMATS:
         raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
     window = _time(since, "--from"), _time(until, "--to")
-    drawn = timeline_of(evidence_of(dump, topic, partition, trace)).within(*window)
+    drawn = timeline_of(evidence_of(dump, topic, partition, config)).within(*window)
     return _json(drawn) if format == "json" else timeline_text(drawn)
 
 
 def evidence_of(
-    dump: Path | Sequence[Path], topic: str, partition: int, trace: Sequence[str] = ()
+    dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig = AS_IT_STANDS
 ) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
     given = gather(dump)
-    asked = AuditConfig(topic=(topic,), partition=(partition,), trace=tuple(trace), level="quick", engine="local")
+    only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
+    asked = merge(config, {**only, "level": "quick", "engine": "local"})
     prepared = prepare(given, asked)
     facts: dict[str | None, list[Fact]] = {}
     reader = UnitReader()

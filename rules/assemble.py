@@ -21,7 +21,7 @@ from rules.evidence import (
 )
 from rules.facts import LogFacts
 from rules.groups import GroupCommit, in_order
-from rules.history import Moment, collapse, in_terms
+from rules.history import Moment, collapse, in_terms, once
 from rules.join import join_all
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom import UnreadFile
@@ -117,8 +117,9 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
 
 def _moments(facts: Sequence[Fact], replicas: Sequence[Replica]) -> Iterable[Moment]:
     """What was told, with what is repeated across the cuts of a trace told once."""
-    begun = {(m.clock, m.span.source): m for fact in facts for m in fact.moments if m.kind == "trace-begins"}
-    told = [m for fact in facts for m in fact.moments if m.kind != "trace-begins"]
+    every = once(moment for fact in facts for moment in fact.moments)
+    begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
+    told = [moment for moment in every if moment.kind != "trace-begins"]
     told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
     return collapse(_of_incarnation([*begun.values(), *told], replicas))
 

@@ -129,6 +129,24 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
     yield from held.values()
 
 
+_COPIED: Final = (
+    "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
+    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id",
+)  # fmt: skip
+_values_of: Final = attrgetter(*_COPIED)
+
+
+def once(moments: Iterable[Moment]) -> list[Moment]:
+    """The statements without those that a second file repeats: what a broker logs may be on its console as well."""
+    first: dict[tuple[object, ...], str] = {}
+    kept: list[Moment] = []
+    for moment in moments:
+        by_request = moment.kind in ("fetched", "consumed", "produced") or moment.time is None or moment.witness is None
+        if by_request or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
+            kept.append(moment)
+    return kept
+
+
 _ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
 _REPEATED: Final = attrgetter(
     "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",

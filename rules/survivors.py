@@ -16,6 +16,8 @@ CopyKind = Literal["replica", "future replica", "deleted file", "deleted dir", "
 _KINDS: Final[dict[ReplicaState, CopyKind]] = {
     "current": "replica", "future": "future replica", "deleted": "deleted dir", "stray": "stray dir",
 }  # fmt: skip
+FADING: Final = ("deleted file", "deleted dir")
+"""Copies that the start of their broker, or a minute of its life, removes."""
 _ORDER: Final = ("replica", "future replica", "stray dir", "deleted dir", "deleted file")
 """How long a copy may be counted on: a replica stays, a deleted file is gone when its broker starts."""
 

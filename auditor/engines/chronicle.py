@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
@@ -46,6 +49,11 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "log-start-incremented": "log-start-moved",
     "marked-as-failed": "marked-as-failed",
 }
+
+
+def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:
+    """The events that make statements, and those of some other kinds: most lines of a log say nothing about these."""
+    return events.filter(pc.is_in(events["kind"], value_set=pa.array([*_EVENTS, *kinds])))
 
 
 def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Final
 
-from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, trace_begins
+from auditor.engines.broker_logs import read_broker_log
+from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
-from auditor.engines.settings import of_blocks, of_changes, of_files, of_releases
-from parsers.broker_log import GzipText, Reading, read_log
+from auditor.engines.settings import RELEASES, of_blocks, of_changes, of_files, of_releases
+from auditor.engines.zones import Zones, given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
@@ -36,7 +36,8 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     settings: list[Setting] = []
     yield from _facts(unit, _statements(unit, settings, refusals))
     if settings:
-        yield replace(_fact(unit, None, None, ()), settings=settings_of(settings).statements)
+        zones = Zones(unit.log_timezones)
+        yield replace(_fact(unit, None, None, ()), settings=zones.of_settings(settings_of(settings).statements))
     yield from _refused(unit, refusals)
 
 
@@ -67,11 +68,12 @@ def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:
 
 def _facts(unit: ReadUnit, statements: Iterable[Named], begun: tuple[Moment, ...] = ()) -> Iterator[Fact]:
     spoken: dict[tuple[str, int], list[Moment]] = {}
+    zones = Zones(unit.log_timezones)
     for place, topic_id, moment in statements:
         named = moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
         spoken.setdefault(place, []).append(named)
     for (topic, partition), moments in spoken.items():
-        yield _fact(unit, topic, partition, (*begun, *collapse(moments)))
+        yield _fact(unit, topic, partition, zones.of_moments([*begun, *collapse(moments)]))
 
 
 def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
@@ -111,7 +113,8 @@ def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]
         if unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
-            yield from _events(path, origin, settings, refusals)
+            patterns = given_for(origin.broker, unit.log_patterns)
+            yield from _events(path, origin, patterns, settings, refusals)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
@@ -125,19 +128,14 @@ def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iter
 
 
 def _events(
-    path: Path, origin: Origin, settings: list[Setting], refusals: list[Refusal]
+    path: Path, origin: Origin, patterns: Sequence[str], settings: list[Setting], refusals: list[Refusal]
 ) -> Iterator[Named]:
-    with ExitStack() as opened:
-        file = opened.enter_context(path.open("rb"))
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        text = cast("BinaryIO", opened.enter_context(GzipText(file))) if packed else file
-        for part in read_log(text, Reading(origin=origin)):
-            refusals.extend(part.refusals)
-            events = from_arrow(part.events, BrokerEvent)
-            settings.extend(of_releases(events))
-            settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
-            yield from of_events(events)
+    for part in read_broker_log(path, origin, patterns):
+        refusals.extend(part.refusals)
+        events = from_arrow(spoken_of(part.events, RELEASES), BrokerEvent)
+        settings.extend(of_releases(events))
+        settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
+        yield from of_events(events)
 
 
 def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:

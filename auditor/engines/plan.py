@@ -84,6 +84,10 @@ class ReadUnit:
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
     """Topics by id, for traces that name ids only."""
+    log_patterns: tuple[str, ...] = ()
+    """Layouts of brokers' logs as they were given, `[BROKER=]PATTERN`."""
+    log_timezones: tuple[str, ...] = ()
+    """Zones of the times in logs as they were given, `[BROKER=]ZONE`."""
     chain: str | None = None
     """The request log that the unit is a stretch of, by the first of the files that it was rotated into."""
     begun: int | None = None
@@ -101,7 +105,7 @@ class ReadUnit:
         return Origin(
             source=source,
             cluster_id=self.cluster_id,
-            broker=self.broker,
+            broker=self.broker if self.broker >= 0 else None,
             log_dir=self.log_dir,
             topic=self.topic,
             topic_id=self.topic_id,
@@ -193,9 +197,14 @@ def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[S
     """Every log of a known broker, request logs cut and in order of time, and each cluster's metadata log."""
     named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
     names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
+    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
     for file in inventory.files:
-        if file.kind in ("broker-log", "server-properties") and file.origin.broker is not None:
-            yield _time_unit(dump, file.origin, file.kind, (whole(file),), None, ())
+        origin = file.origin
+        if file.kind in ("broker-log", "server-properties"):
+            # Whose it is may stand in the file itself.
+            if origin.broker is None and len(clusters) == 1:
+                origin = replace(origin, cluster_id=next(iter(clusters)))
+            yield _time_unit(dump, origin, file.kind, (whole(file),), None, ())
     for stretch in trace_stretches(dump, inventory.files):
         unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
         yield replace(unit, chain=stretch.chain, begun=stretch.begun)

@@ -23,6 +23,8 @@ from rules.settings import (
 )
 
 _VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
+RELEASES: Final = tuple(_VERSIONS)
+"""Kinds of events that tell a version."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 

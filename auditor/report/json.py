@@ -234,6 +234,7 @@ def _coverage(report: AuditReport) -> Json:
         "firstTimestamp": coverage.first_timestamp,
         "lastTimestamp": coverage.last_timestamp,
         "ratio": coverage.ratio,
+        "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
         "undecided": [
             {
                 "rule": point.rule,

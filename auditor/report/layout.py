@@ -79,5 +79,8 @@ def size(count: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     """A number with its noun."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "es" if noun.endswith(("ch", "s")) else noun + "s"
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        plural = noun[:-1] + "ies"
+    else:
+        plural = noun + ("es" if noun.endswith(("ch", "s")) else "s")
     return f"{count} {noun if count == 1 else plural}"

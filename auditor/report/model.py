@@ -72,6 +72,14 @@ class MissingReplica:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogTimes:
+    """Brokers whose logs were read, and the zone that was given for their times; null where none was."""
+
+    timezone: str | None
+    brokers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How much was seen to say what is said."""
 
@@ -96,6 +104,8 @@ class Coverage:
     last_timestamp: int | None
     ratio: float
     undecided: tuple[UndecidedLine, ...]
+    log_times: tuple[LogTimes, ...] = ()
+    """How the times in logs are meant: as instants of a given zone, or as they are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

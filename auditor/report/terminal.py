@@ -90,6 +90,10 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
     yield from page.wrapped(f"{seen}; {checked}{_times(coverage)}", 2, "faint", 2)
     compared = f"{coverage.offsets_compared} of them held by two replicas or more and compared"
     yield from page.wrapped(f"{counted(coverage.offsets_covered, 'offset')} covered, {compared}", 2, "faint", 2)
+    for times in coverage.log_times:
+        whose = f"times in logs of broker{'s' * (len(times.brokers) > 1)} {', '.join(map(str, times.brokers))}"
+        meant = f"are in {times.timezone}" if times.timezone else "stand as written, in no known zone (--log-timezone)"
+        yield from page.wrapped(f"{whose} {meant}", 2, "faint", 2)
     gaps = (
         (coverage.bytes_refused, f"{size(coverage.bytes_refused)} of segments"),
         (coverage.files_unread, f"{counted(coverage.files_unread, 'file')} in part or whole"),

@@ -117,8 +117,12 @@ def _try_items(
 ) -> Iterator[Line]:
     """A line that lists things gives a hit for each of them; one that lists nothing known is left for others."""
     for line, fit in zip(lines, tried, strict=True):
-        items = matcher.item_pattern.finditer(data, *fit.span("items")) if fit and matcher.item_pattern else ()
-        listed = [(*line[:_HEAD], None, *fit.groups(), *item.groups()) for item in items] if fit else []
+        if fit is None or matcher.item_pattern is None:
+            yield line
+            continue
+        # One of the groups is the whole list: taken once for a line, or a long list would be copied for each of its items.
+        shared = (*line[:_HEAD], None, *fit.groups())
+        listed = [(*shared, *item.groups()) for item in matcher.item_pattern.finditer(data, *fit.span("items"))]
         hits += listed
         if not listed:
             yield line

@@ -55,7 +55,12 @@ def read_log(file: BinaryIO, reading: Reading, *, start: int = 0, end: int | Non
         if not isinstance(piece, LongLine):
             yield _read_block(reading, piece, end)
         elif end is None or piece.start < end:
-            yield LogPart(events=NO_EVENTS, settings=NO_SETTINGS, refusals=(_too_long(reading, piece),))
+            yield no_part(_too_long(reading, piece))
+
+
+def no_part(refusal: Refusal) -> LogPart:
+    """A part that tells nothing but what could not be read."""
+    return LogPart(events=NO_EVENTS, settings=NO_SETTINGS, refusals=(refusal,))
 
 
 def parse_events(data: bytes, reading: Reading) -> Parsed[BrokerEvent]:

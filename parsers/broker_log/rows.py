@@ -36,15 +36,13 @@ def batch_of(
     hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
 ) -> tuple[pa.RecordBatch, list[Refusal]]:
     """The rows of all hits in the order of their lines, and a refusal for each line whose numbers no column can hold."""
-    if not hits:
-        return NO_EVENTS, []
     try:
         return _batch(hits, origin, version), []
     except (OverflowError, ValueError):
         unfit: list[Hit] = []
-        sound = {matcher: _sound(matcher, found, origin, unfit) for matcher, found in hits.items()}
-        refusals = [_refusal(hit, origin) for hit in unfit]
-        return _batch({matcher: found for matcher, found in sound.items() if found}, origin, version), refusals
+        tried = {matcher: _sound(matcher, found, origin, unfit) for matcher, found in hits.items()}
+        sound = {matcher: found for matcher, found in tried.items() if found}
+        return _batch(sound, origin, version), [_refusal(hit, origin) for hit in unfit]
 
 
 def _sound(matcher: Matcher, hits: list[Hit], origin: Origin, unfit: list[Hit]) -> list[Hit]:
@@ -70,6 +68,8 @@ def _batch(
     hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
 ) -> pa.RecordBatch:
     """The rows of all hits, sorted by where their lines begin; things that one line lists keep their order."""
+    if not hits:
+        return NO_EVENTS
     columns = _Columns()
     prefixes: dict[bytes | None, int] = {}
     for matcher, found in hits.items():

@@ -28,6 +28,12 @@ _DESCRIBED: Final = re.compile(
     rb"|ClusterId:\s+\S+\s*$"
     rb"|NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s"
 )
+_LOG_NAME: Final = re.compile(r".+\.(?:log|out|txt|json)(?:[.\-_]\d[\d.\-_t]{0,30})?")
+_LOG_LINE: Final = re.compile(
+    rb"(?:\[pod/[^\]\n]{1,512}\] )?[^\[\n]{0,256}\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] "
+    rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+)
+"""As Kafka lays out its logs, behind whatever a collector sets before a line."""
 _SHELL: Final = re.compile(rb"WatchedEvent state:|\[zk: ")
 _ZNODE_LINE: Final = re.compile(rb"\S{0,64}\s?.{0,64}/(?:brokers/topics|config/topics|config/brokers)/[\w.\-<>]{1,249}")
 _ZNODE_CONTENT: Final = re.compile(rb"\s*\{.{0,4000}\"version\"")
@@ -58,7 +64,8 @@ def kind_by_head(path: str, head: bytes) -> FileKind:
         return "znode-text"
     if _SETTINGS_ZNODE.fullmatch(path) and text.startswith(b"{"):
         return "znode"
-    return "unknown"
+    logged = _LOG_NAME.fullmatch(name) and any(_LOG_LINE.match(line) for line in lines)
+    return "broker-log" if logged else "unknown"
 
 
 def _names_znodes(lines: list[bytes]) -> bool:

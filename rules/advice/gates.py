@@ -8,7 +8,7 @@ from rules.advice.model import Candidate, Doomed, Gate, Going, Stretch
 from rules.counterfactual import rule_run_by
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss import Loss
-from rules.survivors import Survivor
+from rules.survivors import FADING, Survivor
 
 
 def gates(
@@ -49,7 +49,7 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss])
 
 
 def _fades(survivor: Survivor, broker: int) -> bool:
-    return survivor.broker == broker and survivor.kind in ("deleted file", "deleted dir")
+    return survivor.broker == broker and survivor.kind in FADING
 
 
 def _elections(candidates: Sequence[Candidate], absent: Sequence[int]) -> Iterator[Gate]:

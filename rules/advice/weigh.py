@@ -11,7 +11,7 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.loss import Loss
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
-from rules.survivors import Survivor, copies, survivors
+from rules.survivors import FADING, Survivor, copies, survivors
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 
@@ -24,7 +24,10 @@ def advise(evidence: PartitionEvidence, losses: Sequence[Loss] = ()) -> tuple[Ad
 def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequence[Loss]) -> Advice:
     leaders = tuple(replica for replica in replicas if replica in evidence.presumed_leaders)
     cuts = owed_cuts(replicas, evidence)
-    candidates = tuple(sorted((_candidate(replica, cuts, evidence) for replica in replicas), key=_rank))
+    keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
+    told = (_candidate(replica, cuts, evidence) for replica in replicas)
+    # Of equal ones rather one whose start destroys nothing.
+    candidates = tuple(sorted(told, key=lambda c: (*_rank(c), c.broker in keepers, c.broker)))
     doomed = tuple(_doomed(replicas, leaders, cuts, evidence))
     assignment = _assignment(evidence, replicas)
     absent = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
@@ -75,14 +78,13 @@ def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvide
                         yield stretch_of(other, run.epoch, low, high, evidence)
 
 
-def _rank(candidate: Candidate) -> tuple[int, int, int, bool, int]:
+def _rank(candidate: Candidate) -> tuple[int, int, int, bool]:
     """The newest epoch, the longest log, the least damage, an orderly stop: in this order, as the protocol ranks."""
     return (
         -candidate.last_epoch,
         -candidate.log_end_offset,
         len(candidate.damage),
         not candidate.stopped_in_order,
-        candidate.broker,
     )
 
 

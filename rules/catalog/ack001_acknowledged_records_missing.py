@@ -63,7 +63,17 @@ def _missing(answer: Moment, epoch: int, following: Moment, evidence: PartitionE
     """Whether the record is gone: by the last leader's own log, which may have come back with it, else by the next opening."""
     last = evidence.leader_at_the_end
     held = None if last is None else epoch_held(last, answer.offset or 0)
-    return (answer.offset or 0) >= (following.offset or 0) if held is None else held != epoch
+    if held is None or held < 0:  # up to message format 1 records carry no epoch
+        return (answer.offset or 0) >= (following.offset or 0)
+    return held not in _led_without_a_break(epoch, evidence)
+
+
+def _led_without_a_break(epoch: int, evidence: PartitionEvidence) -> tuple[int, ...]:
+    """The epochs in which the record can have been appended: its answer waits through all that its leader leads."""
+    for course in evidence.replayed.courses:
+        if epoch in course.reign.epochs:
+            return tuple(led for led in course.reign.epochs if led <= epoch)
+    return (epoch,)
 
 
 def _acknowledged(moment: Moment, epoch: int) -> bool:

@@ -19,7 +19,12 @@ def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
         return say(cluster, f"broker {broker.id} is down and learns nothing")
     old = told is not None and decided.epoch < told.epoch
     error = STALE_CONTROLLER_EPOCH if old else NO_ERROR
-    cluster = note(cluster, Told(broker=broker.id, decided=decision_note(cluster, decided), error=error))
+    after = _heard(cluster, broker, decided)  # the order is answered when it has been followed
+    return note(after, Told(broker=broker.id, decided=decision_note(cluster, decided), error=error))
+
+
+def _heard(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+    told = broker.told
     if told is not None and decided.epoch < told.epoch:
         return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {told.epoch}")
     if told is not None and decided.epoch == told.epoch:

@@ -73,6 +73,12 @@ def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) 
     assert "NO-GO   restart broker 1: its return destroys the last copy" in told
 
 
+def test_of_equal_candidates_one_whose_start_destroys_nothing_comes_first(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "deleted file", logs=True)
+    (placed,) = audit(dump, AuditConfig(engine="local", topic=("pay",))).advice
+    assert [candidate.broker for candidate in placed.advice.candidates] == [2, 3, 1]
+
+
 def test_the_advice_goes_to_a_file_and_never_into_the_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = SAMPLES / "lost_pages_hw" / "dump"
     target = tmp_path / "advice.json"

@@ -206,3 +206,4 @@ def test_numbers_are_said_as_people_say_them() -> None:
         "2 batches",
         "0 partitions",
     ]
+    assert [counted(2, noun) for noun in ("key", "query", "loss")] == ["2 keys", "2 queries", "2 losses"]

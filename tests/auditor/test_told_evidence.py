@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from auditor.config import ConfigError
+from auditor.config import AuditConfig, ConfigError
 from auditor.timeline import evidence_of, timeline
 from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
@@ -89,7 +89,7 @@ def test_who_answered_is_said_by_a_column_or_by_the_user(traced: Path) -> None:
         table.unlink()
     (traced / "brought").mkdir()
     table = write_csv(traced / "brought" / "packets.dat", rows, without=["broker"])
-    named = evidence_of(traced, "pay", 0, [f"1={table}"])
+    named = evidence_of(traced, "pay", 0, AuditConfig(trace=(f"1={table}",)))
     assert {m.witness for m in named.moments if m.kind == "fetched"} == {1}
     (refusal,) = (r for r in told(traced, trace=("brought/packets.dat",))["refusals"] if r["path"] in str(table))
     assert (refusal["kind"], refusal["expected"]) == (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -297,6 +298,23 @@ def test_hostile_input_takes_steps_in_proportion(lead: bytes, piece: bytes) -> N
     data = lead + piece * ((100 << 10) // len(piece)) + b"\n" + entry("Truncating to offset 2")
     last = [part.events for part in read_log(io.BytesIO(data), reading())][-1]
     assert last.column("offset")[-1].as_py() == 2
+
+
+def test_a_number_that_no_column_holds_is_refused_even_where_nothing_else_is_told() -> None:
+    line = entry("Truncating to offset " + "9" * 19)
+    parsed = parse_events(line, reading())
+    assert parsed.rows == ()
+    assert [(refusal.kind, refusal.span_start) for refusal in parsed.refusals] == [("malformed", 0)]
+
+
+def test_a_line_that_lists_thousands_costs_memory_in_proportion_to_its_length() -> None:
+    data = entry("Removed fetcher for partitions Set(" + ", ".join(f"t-{number}" for number in range(20_000)) + ")")
+    tracemalloc.start()
+    events = [part.events for part in read_log(io.BytesIO(data), reading())]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(map(len, events)) == 20_000
+    assert peak < 200 * len(data)
 
 
 def test_ten_megabytes_on_one_line_are_passed_over() -> None:

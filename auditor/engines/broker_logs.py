@@ -1,0 +1,108 @@
+"""Brokers' logs as a dump keeps them: packed or not, behind a collector's prefixes, several brokers' in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from parsers.broker_log import (
+    DEFAULT_PATTERN,
+    HEAD_BYTES,
+    GzipText,
+    LayoutError,
+    LogPart,
+    Reading,
+    Written,
+    no_part,
+    parse_layout,
+    read_written,
+    speakers,
+    written_as,
+)
+from parsers.inventory import broker_of_word
+from parsers.provenance import Origin
+from parsers.refusal import refuse
+
+_GZIP: Final = b"\x1f\x8b"
+_COPY: Final = re.compile(r"(.+)-\d{1,4}")
+"""Compose numbers the copies of a service: `broker-1-1` is the first copy of `broker-1`."""
+
+
+def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) -> Iterator[LogPart]:
+    """All that a log file tells, a part at a time; what cannot be told from whom or by which layout is refused."""
+    try:
+        with _text(path) as text:
+            head = text.read(HEAD_BYTES)
+            size = path.stat().st_size
+        if not head.strip():
+            return
+        written = written_as(head, [parse_layout(pattern) for pattern in (*patterns, DEFAULT_PATTERN)])
+        if written is None:
+            expected = f"entries laid out as {' or '.join((*patterns, DEFAULT_PATTERN))}, or another --log-pattern"
+            first = head.lstrip().partition(b"\n")[0]
+            yield no_part(refuse(origin, "malformed", 0, size, expected=expected, found=first))
+            return
+        yield from _spoken(path, origin, written, size)
+    except OSError as error:
+        found = error.strerror or type(error).__name__
+        yield no_part(refuse(origin, "unreadable", 0, 0, expected="a readable log", found=found))
+
+
+def _spoken(path: Path, origin: Origin, written: Written, size: int) -> Iterator[LogPart]:
+    with _text(path) as text:
+        named = speakers(text, written)
+    for speaker in named:
+        broker = _broker(origin, speaker, alone=len(named) == 1)
+        with _text(path) as text:
+            reading = Reading(origin=replace(origin, broker=broker))
+            yield from _owned(read_written(text, reading, written, speaker), reading.origin, speaker, size)
+            if isinstance(text, GzipText) and text.trouble:
+                expected = "a compressed text to its end"
+                yield no_part(refuse(origin, "damage", 0, size, expected=expected, found=text.trouble))
+
+
+def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size: int) -> Iterator[LogPart]:
+    """The parts of a known broker; where nothing tells whose log it is, it is refused if it is a broker's at all."""
+    for part in parts:
+        if origin.broker is not None:
+            yield part
+        elif part.events.num_rows or part.settings.num_rows:
+            expected = "a folder, file or service that is named after its broker, as broker-1"
+            found = f"a log of {speaker.decode(errors='replace')}" if speaker else "a log of an unknown broker"
+            yield no_part(refuse(origin, "ambiguous", 0, size, expected=expected, found=found))
+            return
+
+
+def _broker(origin: Origin, speaker: bytes | None, *, alone: bool) -> int | None:
+    """The broker whom a speaker's name means, or whose folder the file lies in, or after whom it is named."""
+    of_place = origin.broker
+    if of_place is None:
+        of_place = broker_of_word(origin.source.rpartition("/")[2].partition(".")[0])
+    if speaker is None or (alone and of_place is not None):
+        return of_place
+    name = speaker.decode(errors="replace")
+    copy = _COPY.fullmatch(name)
+    named = broker_of_word(copy[1]) if copy else None
+    return broker_of_word(name) if named is None else named
+
+
+def layout_trouble(pattern: str) -> str | None:
+    """Why no log can be read by a layout; None where one can."""
+    try:
+        parse_layout(pattern)
+    except LayoutError as error:
+        return str(error)
+    return None
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[BinaryIO]:
+    with ExitStack() as opened:
+        file = opened.enter_context(path.open("rb"))
+        packed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        yield cast("BinaryIO", opened.enter_context(GzipText(file))) if packed else file

@@ -1,0 +1,110 @@
+"""The controller's decisions of a simulated run as a KRaft metadata log."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from auditor.simulation_place import TOPIC, TOPIC_ID
+from auditor.simulation_rows import FIRST_TIMESTAMP
+from parsers.tables.metadata import NO_LEADER, MetadataChange, replica_ids
+from parsers.writers.checkpoints import epoch_lines, write_partition_metadata, write_static_quorum_state
+from parsers.writers.metadata_log import (
+    RECOVERING,
+    feature_level_value,
+    partition_change_value,
+    partition_value,
+    topic_config_value,
+    topic_value,
+)
+from parsers.writers.segments import Record, batch_bytes, write_segment
+from rules.simulator.generation import Generation
+from rules.simulator.state import Settings
+
+CONTROLLER_EPOCH: Final = 1
+METADATA_TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
+LEVELS: Final = {
+    (3, 3): 7, (3, 4): 8, (3, 5): 11, (3, 6): 14, (3, 7): 19, (3, 8): 20, (3, 9): 21, (4, 0): 25, (4, 1): 27,
+}  # fmt: skip
+"""The level of metadata.version that each release finalizes."""
+
+
+def write_metadata_log(
+    changes: Sequence[MetadataChange], log_dir: Path, generation: Generation, settings: Settings
+) -> None:
+    """Writes the directory of the metadata log, one record a batch."""
+    folder = log_dir / "__cluster_metadata-0"
+    folder.mkdir(parents=True)
+    values = [*_created(changes[0], generation, settings), *_changed(changes, generation)]
+    batches = (
+        batch_bytes(
+            base_offset=offset,
+            leader_epoch=CONTROLLER_EPOCH,
+            records=(Record(value=value),),
+            base_timestamp=FIRST_TIMESTAMP if time is None else time,
+        )
+        for offset, (time, value) in enumerate(values)
+    )
+    write_segment(folder / f"{0:020d}.log", batches)
+    (folder / "partition.metadata").write_bytes(write_partition_metadata(METADATA_TOPIC_ID))
+    (folder / "leader-epoch-checkpoint").write_bytes(epoch_lines([(CONTROLLER_EPOCH, 0)]))
+    quorum = write_static_quorum_state(
+        leader_id=changes[0].broker or 0, leader_epoch=CONTROLLER_EPOCH, current_voters=(changes[0].broker or 0,)
+    )
+    (folder / "quorum-state").write_bytes(quorum)
+
+
+def _created(first: MetadataChange, generation: Generation, settings: Settings) -> Iterator[tuple[int | None, bytes]]:
+    level = LEVELS.get(generation.spoken.release[:2])
+    if level is not None:
+        yield first.time, feature_level_value("metadata.version", level)
+    yield first.time, topic_value(TOPIC, TOPIC_ID)
+    yield first.time, topic_config_value(TOPIC, "min.insync.replicas", str(settings.min_insync_replicas))
+    if settings.unclean_leader_election is not None:
+        allowed = str(settings.unclean_leader_election).lower()
+        yield first.time, topic_config_value(TOPIC, "unclean.leader.election.enable", allowed)
+    replicas = replica_ids(first.replicas)
+    known = [directory_id(broker, generation) for broker in replicas]
+    yield (
+        first.time,
+        partition_value(
+            TOPIC_ID,
+            0,
+            replicas=replicas,
+            isr=replica_ids(first.isr),
+            leader=NO_LEADER if first.leader is None else first.leader,
+            leader_epoch=first.leader_epoch or 0,
+            directories=[found for found in known if found is not None],
+        ),
+    )
+
+
+def _changed(changes: Sequence[MetadataChange], generation: Generation) -> Iterator[tuple[int | None, bytes]]:
+    """A leader is named where the epoch rises; sets are named where they change."""
+    recovering = False
+    for before, after in pairwise(changes):
+        elects = after.leader_epoch != before.leader_epoch
+        state = RECOVERING if after.unclean and not recovering else 0 if elects and recovering else None
+        recovering = (recovering or state == RECOVERING) and state != 0
+        yield (
+            after.time,
+            partition_change_value(
+                TOPIC_ID,
+                0,
+                isr=replica_ids(after.isr) if after.isr != before.isr else None,
+                leader=after.leader if elects else None,
+                replicas=replica_ids(after.replicas) if after.replicas != before.replicas else None,
+                leader_recovery_state=state,
+                version=1 if directory_id(0, generation) is not None else 0,
+            ),
+        )
+
+
+def directory_id(node: int, generation: Generation) -> str | None:
+    """The id of a node's only log dir; there is none before 3.7."""
+    if not generation.binary.at_least(3, 7):
+        return None
+    return base64.urlsafe_b64encode(f"log-dir-of-{node:05d}".encode())[:22].decode()

@@ -1,0 +1,195 @@
+"""Brokers' logs as containers, collectors and other layouts keep them say what the plain logs say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from auditor.audit import audit
+from auditor.cli_settings import settings_of
+from auditor.config import AuditConfig, ConfigError, environment, merge
+from auditor.engines.broker_logs import read_broker_log
+from auditor.engines.zones import instant_of, zone_named
+from auditor.timeline import evidence_of
+from parsers.provenance import Origin
+from parsers.tables import BrokerEvent, Refusal, from_arrow
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
+LOG = (SAMPLES / "unclean_4x" / "dump" / "broker-2" / "logs" / "server.log").read_bytes()
+HEAD = re.compile(rb"\[(2026[^\]]*)\] ([A-Z]+) (.*?)(?: \(([\w.$]+)\))?")
+
+
+def told(
+    path: Path, broker: int | None = 2, patterns: tuple[str, ...] = ()
+) -> tuple[list[BrokerEvent], list[Refusal]]:
+    parts = list(read_broker_log(path, Origin(source=path.name, broker=broker), patterns))
+    rows = [row for part in parts for row in from_arrow(part.events, BrokerEvent)]
+    return rows, [refusal for part in parts for refusal in part.refusals]
+
+
+def placeless(rows: list[BrokerEvent]) -> list[BrokerEvent]:
+    return [replace(row, span_start=0, span_end=0, source="") for row in rows]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> list[BrokerEvent]:
+    path = tmp_path_factory.mktemp("plain") / "server.log"
+    path.write_bytes(LOG)
+    rows, refusals = told(path)
+    assert len(rows) > 50
+    assert not refusals
+    return rows
+
+
+def otherwise_laid_out(line: bytes) -> bytes:
+    head = HEAD.fullmatch(line)
+    return (head.expand(rb"\1 | \2 | \4 - \3") if head else line) + b"\n"
+
+
+def as_json(line: bytes) -> bytes:
+    wrapped = {"log": line.decode() + "\n", "stream": "stdout", "time": "2026-11-21T05:25:18.155Z"}
+    return json.dumps(wrapped).encode() + b"\n"
+
+
+def in_pieces(line: bytes) -> bytes:
+    """A line that is longer than a collector's buffer."""
+    stamp = b"2026-11-21T05:25:18.155823Z stdout "
+    return stamp + b"P " + line[:60] + b"\n" + stamp + b"F " + line[60:] + b"\n"
+
+
+WRAPPED: dict[str, Callable[[bytes], bytes]] = {
+    "compose": lambda line: b"broker-2  | " + line + b"\n",
+    "compose in colours": lambda line: b"\x1b[36mbroker-2-1 |\x1b[0m " + line + b"\n",
+    "kubectl": lambda line: b"[pod/kafka-2/kafka] " + line + b"\n",
+    "docker logs -t": lambda line: b"2026-11-21T05:25:18.155823Z " + line + b"\n",
+    "CRI": lambda line: b"2026-11-21T05:25:18.155823Z stdout F " + line + b"\n",
+    "CRI in pieces": in_pieces,
+    "json-file": as_json,
+    "Windows": lambda line: line + b"\r\n",
+    "Latin-1 among it": lambda line: line.replace(b"disconnected", b"M\xfcll") + b"\n",
+}
+
+
+@pytest.mark.parametrize("shape", WRAPPED)
+def test_a_wrapped_log_says_what_the_plain_one_says(shape: str, plain: list[BrokerEvent], tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(b"".join(WRAPPED[shape](line) for line in LOG.splitlines()))
+    rows, refusals = told(path)
+    assert not refusals
+    assert placeless(rows) == placeless(plain)
+    data = path.read_bytes()
+    for row, original in zip(rows[::7], plain[::7], strict=True):
+        begins = LOG[original.span_start : original.span_start + 50]
+        assert begins in data[row.span_start : row.span_end]
+        assert row.span_start == 0 or data[row.span_start - 1] == 10
+
+
+def test_a_packed_wrapped_log_is_read_and_a_torn_one_refused(plain: list[BrokerEvent], tmp_path: Path) -> None:
+    path = tmp_path / "server.log.1.gz"
+    packed = gzip.compress(b"".join(map(WRAPPED["compose"], LOG.splitlines())))
+    path.write_bytes(packed)
+    assert placeless(told(path)[0]) == placeless(plain)
+    path.write_bytes(packed[:-2000])
+    rows, refusals = told(path)
+    assert placeless(rows) == placeless(plain)[: len(rows)]
+    assert "damage" in {refusal.kind for refusal in refusals}
+
+
+def test_interleaved_brokers_are_told_apart_by_their_services(plain: list[BrokerEvent], tmp_path: Path) -> None:
+    path = tmp_path / "compose.txt"
+    lines = [b"Attaching to broker-2, broker-3, ui"]
+    for line in LOG.splitlines():
+        lines += [b"broker-2  | " + line, b"broker-3  | " + line, b"ui        | started"]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    rows, refusals = told(path, broker=None)
+    assert not refusals
+    assert placeless(rows[: len(plain)]) == placeless(plain)
+    # Where a line names its broker itself, that counts.
+    (tmp_path / "server.log").write_bytes(LOG)
+    assert placeless(rows[len(plain) :]) == placeless(told(tmp_path / "server.log", broker=3)[0])
+    assert {row.broker for row in rows[len(plain) :]} == {2, 3}
+
+
+def test_whose_log_it_is_is_never_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "compose.log"
+    path.write_bytes(b"".join(b"kafka  | " + line + b"\n" for line in LOG.splitlines()[:400]))
+    rows, (refusal,) = told(path, broker=None)
+    assert not rows
+    assert (refusal.kind, "kafka" in refusal.found) == ("ambiguous", True)
+
+
+def test_another_layout_is_read_when_named_and_refused_by_name_otherwise(
+    plain: list[BrokerEvent], tmp_path: Path
+) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(b"".join(map(otherwise_laid_out, LOG.splitlines())))
+    rows, (refusal,) = told(path)
+    assert not rows
+    assert "--log-pattern" in refusal.expected
+    rows, refusals = told(path, patterns=("%p %m%n", "%d{ISO8601} | %p | %c - %m%n"))
+    assert not refusals
+    assert placeless(rows) == placeless(plain)
+
+
+def test_a_layout_holds_for_one_broker_or_for_all(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    shutil.copytree(SAMPLES / "unclean_4x" / "dump", dump, ignore=shutil.ignore_patterns("kafka-request.log*"))
+    expected = evidence_of(dump, "pay", 0)
+    for path in dump.glob("broker-2/logs/*.log"):
+        lines = path.read_bytes().splitlines()
+        path.write_bytes(b"".join(map(otherwise_laid_out, lines)))
+    config = AuditConfig(log_pattern=("2=%d{ISO8601} | %p | %c - %m%n",), log_timezone=("2=+02:00",))
+    evidence = evidence_of(dump, "pay", 0, config)
+
+    def of_two(moments: object) -> list[tuple[object, ...]]:
+        return [(m.kind, m.time, m.epoch, m.offset) for m in moments if m.clock == "broker 2"]  # type: ignore[attr-defined]
+
+    moved = [(kind, time - 7_200_000, epoch, offset) for kind, time, epoch, offset in of_two(expected.moments)]  # type: ignore[operator]
+    assert of_two(evidence.moments) == moved
+    others = [m.time for m in expected.moments if m.clock != "broker 2"]
+    assert [m.time for m in evidence.moments if m.clock != "broker 2"] == others
+    before, after = (each.setting(2, "replica.lag.time.max.ms") for each in (expected, evidence))
+    assert before is not None
+    assert after is not None
+    assert (after.since or 0) == (before.since or 0) - 7_200_000
+
+
+def test_the_coverage_says_how_times_are_meant() -> None:
+    config = AuditConfig(engine="local", level="quick", topic=("pay",), log_timezone=("Europe/Berlin", "3=UTC"))
+    coverage = audit(SAMPLES / "unclean_4x" / "dump", config).coverage
+    assert [(times.timezone, times.brokers) for times in coverage.log_times] == [
+        ("Europe/Berlin", (1, 2, 100)),
+        ("UTC", (3,)),
+    ]
+
+
+def test_zones_are_named_offsets_or_places() -> None:
+    winter, summer = 1_700_000_000_000, 1_690_000_000_000
+    berlin = instant_of("Europe/Berlin")
+    assert (berlin(winter), berlin(summer)) == (winter - 3_600_000, summer - 7_200_000)
+    assert instant_of("-03:30")(winter) == winter + 12_600_000
+    assert instant_of(None)(winter) == winter
+    assert berlin(None) is None
+    for wrong in ("Berlin/../Europe", "../etc/passwd", "+99:99", "", "Mars/Olympus"):
+        assert zone_named(wrong) is None
+
+
+def test_options_lines_and_variables_name_layouts_and_zones(tmp_path: Path) -> None:
+    file = tmp_path / "tidemark.yaml"
+    file.write_text("log-pattern:\n  - '[%d] %p %m (%c)%n'\nlog-timezone: Europe/Berlin\n", encoding="utf-8")
+    config = settings_of({"log_timezone": ["2=UTC"]}, file)
+    assert (config.log_pattern, config.log_timezone) == (("[%d] %p %m (%c)%n",), ("2=UTC",))
+    patterns = ("%d{HH:mm:ss,SSS} %p %m%n", "2=%p %m%n")
+    told_so = environment({"TIDEMARK_LOG_PATTERN": "\n".join(patterns), "TIDEMARK_LOG_TIMEZONE": "UTC,2=Z"})
+    assert told_so == {"log_pattern": patterns, "log_timezone": ("UTC", "2=Z")}
+    with pytest.raises(ConfigError, match="a zone such as"):
+        merge(AuditConfig(), {"log_timezone": ["Mars"]})
+    with pytest.raises(ConfigError, match="one %m"):
+        merge(AuditConfig(), {"log_pattern": ["1=%d %p"]})
