@@ -18,7 +18,8 @@ from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
 from parsers.request_log import read_request_log
 from parsers.tables.requests import Fetch
-from rules.evidence import Moment, PartitionEvidence, committed
+from rules.evidence import Moment, PartitionEvidence
+from rules.history import collapse, committed
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied, told, violations
 from tests.lab.sample_histories import histories
 
@@ -69,7 +70,9 @@ def served(evidence: PartitionEvidence) -> list[Moment]:
     """Answers to fetches, wherever they are written down and whatever their session left unsaid."""
     answers = [m for m in evidence.moments if m.kind in ("fetched", "consumed")]
     nowhere = Span(source="", start=0, end=0)
-    return [replace(m, span=nowhere, implied=False, doubtful=False, records_size=None) for m in answers]
+    untold = {"implied": False, "doubtful": False, "records_size": None, "session": None, "last_stable_offset": None}
+    alike = (replace(m, span=nowhere, **untold) for m in answers)  # type: ignore[arg-type]
+    return list(collapse(alike))
 
 
 def test_a_table_of_fetches_tells_what_the_request_log_told(traced: Path) -> None:
