@@ -108,6 +108,7 @@ class _Story:
     ) -> None:
         self.moments, self.binaries, self.settings, self.offsets = moments, binaries, settings, offsets
         self.brokers = _assignment(moments, replicas)
+        self.disks = bool(replicas)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
         own = {b: [m for m in moments if m.clock == f"broker {b}" and m.broker == b] for b in self.brokers}
         self.own = {b: [m for m in told if m.term is not None] for b, told in own.items()}
@@ -127,7 +128,7 @@ class _Story:
             start = self.held.get(reign.leader, UNKNOWN)
         isr = isr_history(reign, self.moments, self.offsets)
         binary = self.binaries.get(reign.leader)
-        rank = rank_of(reign, self.brokers, self.moments, binary, self.settings, self.offsets)
+        rank = rank_of(reign, self.brokers, self.moments, binary, self.settings, self.offsets, disks=self.disks)
         rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
         course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)

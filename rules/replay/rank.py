@@ -32,6 +32,8 @@ class Rank:
     version: KafkaVersion | None
     replicas: frozenset[int]
     """The assignment, as far as it is known; more than it where others fetched too."""
+    everyone_known: bool = True
+    """Whether no replica can have escaped: something tells of the assignment, and not only of who fetched lately."""
     assigned: int | None = None
     """The smallest assignment that the controller told."""
     lag_time_max_ms: int | None = None
@@ -53,6 +55,8 @@ class Rank:
 
     def surely_enough(self, sizes: Sequence[int], proved: int | None) -> bool:
         """Whether the high watermark may surely advance at any of these ISR sizes; `proved` sizes took acks=all."""
+        if not self.everyone_known:
+            return False
         if self.gated is False:
             return True
         bounds = [n for n in (self.min_in_sync, proved, len(self.replicas)) if n is not None]
@@ -72,8 +76,10 @@ def rank_of(
     binary: str | None,
     lookup: Lookup,
     clocks: Mapping[str, ClockOffset],
+    *,
+    disks: bool,
 ) -> Rank:
-    """What is known of a reign's leader."""
+    """What is known of a reign's leader; `disks` tells whether replicas were found."""
 
     def number(name: str) -> int | None:
         """A setting that held from the first to the last statement of the reign."""
@@ -86,6 +92,7 @@ def rank_of(
     return Rank(
         version=parse_kafka_version(binary) if binary else None,
         replicas=replicas,
+        everyone_known=disks or bool(sizes) or (any(m.isr for m in moments) and not reign.begun_unseen),
         assigned=min(sizes, default=None),
         lag_time_max_ms=number(LAG_TIME),
         min_in_sync=number(MIN_IN_SYNC),
