@@ -9,6 +9,7 @@ import pytest
 from auditor.simulate import read_script
 from tests.models.invariants import INVARIANTS, History, violated
 from tests.models.kept import BROKEN, FOUND, path_of, version_named
+from tests.models.machine import Processes, find, play
 from tests.models.oracle import VERSIONS, Model, Record, Version
 from tests.models.search import ALWAYS_HOLD, Disagreement, Pair, Walk, breaks, walk
 
@@ -29,8 +30,8 @@ def judge(version: Version, made: Walk) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=by_name)
-def test_simulator_and_model_agree_on_short_walks(version: Version) -> None:
-    judge(version, walk(version, seed=11, steps=1_500, replicas=3))
+def test_simulator_and_model_agree_and_the_invariants_hold(version: Version) -> None:
+    assert play(Processes, version, examples=10, steps=30) > 100
 
 
 @pytest.mark.slow
@@ -44,10 +45,15 @@ def test_simulator_and_model_agree_on_long_walks(version: Version) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["0.10.2.2", "1.1.1", "2.0.1"])
-def test_the_search_finds_that_committed_records_are_missing_in_the_isr(name: str) -> None:
-    found = walk(version_named(name), seed=1, steps=4_000, replicas=2, length=50, processes=False).found
-    assert {"StrongIsr", "WeakIsr"} <= found.keys()
+@pytest.mark.parametrize(
+    ("name", "invariant"),
+    [("0.10.2.2", "WeakIsr"), ("1.1.1", "StrongIsr"), ("2.0.1", "FirstNonMatchingOffsetFromTail")],
+)
+def test_what_a_generation_without_fencing_breaks_is_found_and_made_short(name: str, invariant: str) -> None:
+    lines = find(version_named(name), 2, invariant, examples=300)
+    assert 0 < len(lines) <= 12
+    assert breaks(version_named(name), 2, lines, invariant)
+    assert not breaks(version_named(name), 2, lines[:-1], invariant)
 
 
 def lines_of(script: Path) -> list[str]:
