@@ -38,6 +38,7 @@ class Rule:
     needs: tuple[type, ...]
     law: str
     implied_by: tuple[str, ...]
+    """Rules that it may follow from, the most direct first: reports tell it below the first one found."""
     message: str
     page: Page
     check: Check
