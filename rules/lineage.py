@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,8 +32,10 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
     does not count against its successors.
     """
     place = {id(moment): index for index, moment in enumerate(moments)}
-    proofs = [_whole_batch(proof, moments, replicas) for proof in committed(moments)]
-    for opening in _openings(moments):
+    known = _boundaries(moments, replicas)
+    proofs = [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
+    first = epoch_starts(moments)
+    for opening in _openings(moments, first):
         earlier = [proof for proof in proofs if _before(proof, opening, place)]
         best = max(earlier, key=lambda proof: proof.end_offset, default=None)
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
@@ -43,12 +46,15 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
                 committed=best,
                 opening=opening,
             )
-            proofs = [proof for proof in proofs if not _before(proof, opening, place)]
+            void = {id(proof) for proof in earlier}
+            if opening is not first[opening.epoch or 0]:
+                # What others learnt of the term cannot be told from what they learnt before it was opened again.
+                void |= {id(p) for p in proofs if p.term == opening.epoch and p.moment.clock != opening.clock}
+            proofs = [proof for proof in proofs if id(proof) not in void]
 
 
-def _openings(moments: Sequence[Moment]) -> list[Moment]:
+def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Moment]:
     """The first opening of each epoch, and every later one by the same broker."""
-    first = epoch_starts(moments)
     starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
     return sorted((m for m in starts if first[m.epoch or 0].clock == m.clock), key=lambda m: m.epoch or 0)
 
@@ -60,12 +66,12 @@ def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool
     return proof.term < epoch or same_term
 
 
-def _whole_batch(proof: Committed, moments: Sequence[Moment], replicas: Sequence[Replica]) -> Committed:
+def _whole_batch(proof: Committed, known: Sequence[int]) -> Committed:
     """An answer to a producer names the first record of a batch that is committed as a whole."""
     told = proof.moment
     if told.kind != "produced" or told.offset is None:
         return proof
-    return replace(proof, end_offset=batch_end(told.offset, proof.term, moments, replicas))
+    return replace(proof, end_offset=_next_boundary(told.offset, known))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +157,25 @@ def batch_end(base_offset: int, epoch: int, moments: Sequence[Moment], replicas:
 
     Other answers, positions that followers asked for, log ends and the disks' own batches stand at boundaries.
     """
-    said = [m.end_offset if m.offset is None else m.offset for m in moments if m.term == epoch and _at_boundary(m)]
-    said += [run.end_offset for replica in replicas for run in replica.log.epochs if run.epoch == epoch]
-    return min((offset for offset in said if offset is not None and offset > base_offset), default=base_offset + 1)
+    return _next_boundary(base_offset, _boundaries(moments, replicas).get(epoch, ()))
+
+
+def _next_boundary(base_offset: int, known: Sequence[int]) -> int:
+    place = bisect_right(known, base_offset)
+    return known[place] if place < len(known) else base_offset + 1
+
+
+def _boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
+    """Offsets at which batches of each epoch are known to begin or end, in order."""
+    known: dict[int, set[int]] = {}
+    for m in moments:
+        offset = m.end_offset if m.offset is None else m.offset
+        if m.term is not None and offset is not None and _at_boundary(m):
+            known.setdefault(m.term, set()).add(offset)
+    for replica in replicas:
+        for run in replica.log.epochs:
+            known.setdefault(run.epoch, set()).add(run.end_offset)
+    return {epoch: sorted(offsets) for epoch, offsets in known.items()}
 
 
 def _at_boundary(moment: Moment) -> bool:
