@@ -113,7 +113,10 @@ _TOTALS: Final = {
     "min_timestamp": _TIMES.min(),
     "max_timestamp": _TIMES.max(),
     "gap_count": _GAP.sum(),
-    "gap_offsets": (pl.col("base_offset").cast(pl.Int128) - pl.col("due")).filter(_GAP).sum().clip(0, _LAST),
+    # Two offsets of which one is damaged can lie farther apart than 64 bits tell.
+    "gap_offsets": (pl.col("base_offset").filter(_GAP).cast(pl.Int128) - pl.col("due").filter(_GAP))
+    .sum()
+    .clip(0, _LAST),
     "overlap_count": _OVERLAP.sum(),
     "checksums_verified": pl.col("crc_valid").count(),
     "checksum_fault_count": _CHECKSUM_FAULT.sum(),
