@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from parsers.provenance import Span
-from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, Replica, same_topic
 from rules.facts import EpochRun, OffsetStep, Stray, counted_end
 from rules.zoom import BatchMark
 
@@ -41,12 +41,14 @@ def misplaced(replica: Replica, evidence: PartitionEvidence) -> dict[Span, Stray
     steps = ordered_steps(replica)
     if not replica.log.batches:
         return {}
+    claims = end_claims(replica, evidence)
     found: dict[Span, Stray] = {}
     witnesses = (
         _elsewhere(replica, steps, evidence),
         _between(replica, steps, exact=True),
         _first(replica, steps),
-        _last(replica, steps, end_claims(replica, evidence)),
+        _last(replica, steps, claims),
+        _open_end(replica, evidence, claims),
         _counted(steps),
         _between(replica, steps, exact=False),
     )
@@ -110,11 +112,20 @@ def _last(replica: Replica, steps: Sequence[OffsetStep], claims: frozenset[int])
         back = step.found < step.expected
         alone = back and step.before not in follow and step.before != log.epochs[0].first
         if step.after == last and step.expected < end and (alone or end in (claims if back else stopped)):
-            yield _at("base offset", step.expected, max(end, *stopped), last)
-            return
+            yield _at("base offset", step.expected, max({end, *stopped}), last)
+
+
+def _open_end(replica: Replica, evidence: PartitionEvidence, claims: frozenset[int]) -> Iterator[Stray]:
+    """The last batch, whose records end before its last offset although no cleaner can have taken any."""
+    log = replica.log
     counted, base = counted_end(log.last_base, log.last_records), log.last_base
-    heard = counted in claims or any(fault.span == last for fault in log.header_faults)
-    if counted is not None and base is not None and base >= 0 and counted != log.end_offset and heard:
+    if counted is None or base is None or base < 0 or counted == log.end_offset or log.end_offset in claims:
+        return
+    last = log.epochs[-1].last
+    alone = log.sparse_batches == 1 and log.gap_count == 0 and not replica.bare and counted < (log.end_offset or 0)
+    cleaned = evidence.topic in COMPACTED_TOPICS or any(r.cleaner_offset is not None for r in evidence.replicas)
+    impossible = any(fault.span == last for fault in log.header_faults)
+    if counted in claims or impossible or (alone and not cleaned):
         yield _at("last offset", base, counted, last)
 
 

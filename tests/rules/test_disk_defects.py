@@ -90,6 +90,20 @@ def test_a_last_offset_under_a_failing_checksum_proves_nothing(yard: Yard, base:
     assert yard.told(least=Severity.INFO) == [("SEG001", "medium", (3,), base, base + 10)]
 
 
+def test_without_an_orderly_stop_neighbours_and_the_same_batch_elsewhere_testify(yard: Yard) -> None:
+    for broker in (1, 2, 3):
+        yard.broker(broker, LOG, clean=False, hw=60, recovery=0)
+    path = segment(next(yard.root.rglob("broker-3/data/t-0")))
+    change(path, position(LOG, 90) + 7, lambda byte: byte ^ 8)
+    assert yard.told()[0] == ("SEG006", "high", (3,), 90, 100)
+
+
+def test_a_single_log_that_no_cleaner_touched_has_no_offsets_without_records(yard: Yard) -> None:
+    forged = [*LOG[:-1], batch(1, 90, 100, last=150)]
+    yard.broker(1, forged, clean=False, hw=60, recovery=0)
+    assert yard.told() == [("SEG006", "high", (1,), 90, 100)]
+
+
 @pytest.mark.parametrize("base", [0, 40, 90])
 @pytest.mark.parametrize("last", [12, 1_000, 2**31 - 1])
 def test_a_last_offset_that_no_record_reaches_moves_no_log_end(yard: Yard, base: int, last: int) -> None:
