@@ -26,7 +26,7 @@ from rules.replica import (
     SegmentFile,
     same_topic,
 )
-from rules.settings import NO_SETTINGS, Setting, Settings
+from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, Settings
 from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
 from rules.zoom import BatchMark
 
@@ -197,7 +197,14 @@ class PartitionEvidence:
         self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]
     ) -> str | None:
         setting = self.settings.in_force(self.topic, broker, name, at, clocks)
-        return setting.value if setting is not None and self.settings.is_certain(setting) else None
+        if setting is None or (name == KAFKA_VERSION and self._given(broker)):
+            return None
+        return setting.value if self.settings.is_certain(setting) else None
+
+    def _given(self, broker: int) -> bool:
+        """Whether somebody gave the release, against what its log printed last."""
+        last = self.settings.in_force(None, broker, KAFKA_VERSION)
+        return last is not None and any(v.broker == broker and v.binary != last.value for v in self.versions)
 
     def release_of(self, broker: int) -> KafkaVersion | None:
         """What a broker ran, where that is known."""

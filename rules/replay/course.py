@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from rules.history import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
@@ -25,11 +25,13 @@ from rules.replay.followers import (
 from rules.replay.in_sync import IsrHistory, isr_history
 from rules.replay.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
-from rules.replay.rank import Lookup, Rank, nothing_told, rank_of
+from rules.replay.rank import RELEASE, Lookup, Rank, nothing_told, rank_of
 from rules.replay.reigns import Reign, reigns
 from rules.replay.restarts import with_restarts
 from rules.replica import Replica
 
+STARTING_MS: Final = 120_000
+"""A broker prints its release when it has started, after the first roles that it takes."""
 Standing = Literal["inside", "above", "below"]
 
 
@@ -124,10 +126,11 @@ class _Story:
             self._until(broker, reign)
         why = f"its log ended at {reign.start_offset}: {reign.start_because}"
         start = capped(self.held.get(reign.leader, UNKNOWN), reign.start_offset, why)
-        if not self._rules(reign.leader).clamps and self._has_cut(reign.leader):
+        opening = reign.opening or next(iter(reign.rows), None)
+        if not self._rules(reign.leader, opening).clamps and self._has_cut(reign.leader):
             start = self.held.get(reign.leader, UNKNOWN)
         isr = isr_history(reign, self.moments, self.offsets)
-        binary = self.binaries.get(reign.leader)
+        binary = self._release(reign.leader, opening)
         rank = rank_of(reign, self.brokers, self.moments, binary, self.settings, self.offsets, disks=self.disks)
         rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
@@ -196,7 +199,7 @@ class _Story:
             self.places[broker] += 1
         if broker != reign.leader:
             cuts = [m for m in own[self.places[broker] :] if m.term in reign.epochs]
-            self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker))
+            self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
 
     def _within(self, broker: int, reign: Reign) -> Moment | None:
         """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.
@@ -228,7 +231,7 @@ class _Story:
 
     def _note(self, broker: int, moment: Moment) -> None:
         # Up to 2.3 one line an assigned replica is printed, remote ones with 0, and a cut left the value alone.
-        if moment.high_watermark is None or moment.doubtful or not self._rules(broker).clamps:
+        if moment.high_watermark is None or moment.doubtful or not self._rules(broker, moment).clamps:
             return
         if moment.kind == "high-watermark-loaded" and self._of_unknown_epoch(broker, moment):
             return
@@ -251,8 +254,18 @@ class _Story:
                 observed = row.moment.high_watermark
                 self.told.append(Told(moment=row.moment, by_leader=True, expected=row.answer, observed=observed))
 
-    def _rules(self, broker: int) -> LogRules:
-        binary = self.binaries.get(broker)
+    def _release(self, broker: int, at: Moment | None) -> str | None:
+        """What a broker ran at a moment, as far as its log goes back, else what it ran last; None about an upgrade."""
+        if at is None or at.time is None:
+            return self.binaries.get(broker)
+        soon = replace(at, time=at.time + STARTING_MS)
+        then, later = (self.settings(broker, RELEASE, moment, self.offsets) for moment in (at, soon))
+        if then is not None and then != later:
+            return None
+        return later or self.binaries.get(broker)
+
+    def _rules(self, broker: int, at: Moment | None) -> LogRules:
+        binary = self._release(broker, at)
         version = parse_kafka_version(binary) if binary else None
         return LogRules(clamps=version is not None and version.at_least(2, 4))
 

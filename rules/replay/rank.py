@@ -13,6 +13,8 @@ from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
 from rules.replay.clocks import ClockOffset
 from rules.replay.reigns import Reign
 
+RELEASE: Final = "kafka.version"
+"""A broker's release is told as its settings are: what it ran before an upgrade was another one."""
 LAG_TIME: Final = "replica.lag.time.max.ms"
 MIN_IN_SYNC: Final = "min.insync.replicas"
 

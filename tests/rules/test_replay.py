@@ -7,11 +7,12 @@ from statistics import median
 
 import pytest
 
+from parsers.provenance import Span
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history import Moment, in_terms
 from rules.replay import Replay, Told
 from rules.replay.clocks import clock_offsets
-from rules.settings import NO_SETTINGS
+from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
 from rules.sketch import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
@@ -164,3 +165,27 @@ def test_where_a_log_starts_everything_before_was_committed() -> None:
     assert rows
     assert all(row.high_watermark.interval.low == row.moment.log_start_offset for row in rows)
     assert "only committed records are deleted" in rows[0].high_watermark.because[0]
+
+
+UPGRADED = """
+kafka 1 3.9.1
+broker 1 00|
+broker 2 00|
+t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+t500005 follows 1 epoch 1 at 2 hw 2 from 2
+t500006 leads 1 epoch 2 at 2 hw 2 isr 1,2
+t900000 follows 1 epoch 3 at 2 hw 2 from 2
+t900001 leads 1 epoch 4 at 2 hw 2 isr 1,2
+"""
+
+
+@pytest.mark.parametrize(("last", "releases"), [("3.9.1", ["2.8.1", "None", "3.9.1"]), ("3.7.0", ["3.9.1"] * 3)])
+def test_a_broker_counts_by_the_release_that_it_ran_then(last: str, releases: list[str]) -> None:
+    """Of a role about an upgrade nobody knows; what somebody gave holds against all that its log printed."""
+    evidence, span = read_sketch(UPGRADED).evidence, Span(source="server.log", start=0, end=1)
+    told = [
+        Setting(name=KAFKA_VERSION, value=value, origin="log", broker=1, since=since, clock="broker 1", span=span)
+        for value, since in (("2.8.1", 0), (last, 500_008))
+    ]
+    courses = replace(evidence, settings=settings_of(told)).replayed.courses
+    assert [str(course.rank.version) for course in courses if course.reign.leader == 1] == releases
