@@ -22,7 +22,8 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     require_writable(config, gather(dumps))
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
-    deliver(document(report.advice) if config.format == "json" else text(report.advice), config)
+    told = document if config.format == "json" else text
+    deliver(told(report.advice, interrupted=report.interrupted), config)
     return _code(report)
 
 

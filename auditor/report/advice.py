@@ -9,8 +9,9 @@ from typing import Final
 
 from auditor.report.advice_files import commands, election, reassignment
 from auditor.report.bill import sentence
+from auditor.report.gates import named_brokers, told_once
 from auditor.report.layout import Page, counted
-from auditor.report.model import Candidate, Doomed, Gate, Loss, OwedCut, PlacedAdvice, Stretch, Survivor
+from auditor.report.model import Candidate, Doomed, Loss, OwedCut, PlacedAdvice, Stretch, Survivor
 from auditor.report.plain import plain
 
 SCHEMA_VERSION: Final = 1
@@ -20,8 +21,11 @@ _FADING: Final = ("deleted file", "deleted dir")
 _WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
 
 
-def text(advice: Sequence[PlacedAdvice]) -> str:
+def text(advice: Sequence[PlacedAdvice], *, interrupted: bool = False) -> str:
     """The advice on every partition, one after the other."""
+    if interrupted:
+        told = "Interrupted: this is the advice on what had been judged by then; others may be in need of it.\n\n"
+        return told + (text(advice) if advice else "")
     if not advice:
         return "Nothing is to be decided: no loss, no cut that is owed, no finding of medium severity or above.\n"
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
@@ -32,10 +36,11 @@ def text(advice: Sequence[PlacedAdvice]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def document(advice: Sequence[PlacedAdvice]) -> str:
+def document(advice: Sequence[PlacedAdvice], *, interrupted: bool = False) -> str:
     """The same as one JSON document."""
     partitions = [_document(placed) for placed in advice]
-    return json.dumps({"schemaVersion": SCHEMA_VERSION, "partitions": partitions}, indent=2, ensure_ascii=True) + "\n"
+    told = {"schemaVersion": SCHEMA_VERSION, "interrupted": interrupted, "partitions": partitions}
+    return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
 
 
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
@@ -51,10 +56,10 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _candidate(number, candidate)
     yield from _before(placed)
     yield "  Go or no-go"
-    for going, action, because, first in _gates(advice.gates):
-        yield from _said(f"{going:<8}{action}: {because}", 4, 8)
-        if first:
-            yield from _said(f"first {first}", 12, 2)
+    for gate in told_once(advice.gates):
+        yield from _said(f"{_WORDS[gate.going]:<8}{gate.action}: {gate.because}", 4, 8)
+        if gate.first:
+            yield from _said(f"first {gate.first}", 12, 2)
     yield from (plain(f"  {line}") for line in commands(placed))
 
 
@@ -126,23 +131,8 @@ def _doomed(doomed: Doomed) -> Iterator[str]:
             yield plain(f"      copy now: {span.source} bytes [{span.start}, {span.end})")
 
 
-def _gates(gates: Sequence[Gate]) -> Iterator[tuple[str, str, str, str]]:
-    """The gates, those that say the same of several brokers told as one."""
-    held: dict[tuple[str, str, str, str], list[str]] = {}
-    for gate in gates:
-        verb, _, broker = gate.action.rpartition(" broker ")
-        held.setdefault((_WORDS[gate.going], verb or gate.action, gate.because, gate.first), []).append(broker)
-    for (going, verb, because, first), brokers in held.items():
-        whom = f"{'any of ' if len(brokers) > 1 else ''}{_brokers_named(brokers)}"
-        yield going, verb if brokers == [verb] else f"{verb} {whom}", because, first
-
-
-def _brokers_named(brokers: Sequence[str]) -> str:
-    return f"broker{'s' if len(brokers) > 1 else ''} {', '.join(brokers)}"
-
-
 def _brokers(brokers: Sequence[int]) -> str:
-    return _brokers_named([*map(str, brokers)]) if brokers else "nobody known"
+    return named_brokers([*map(str, brokers)]) if brokers else "nobody known"
 
 
 def _document(placed: PlacedAdvice) -> dict[str, object]:

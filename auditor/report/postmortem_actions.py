@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.bill import client_name, span
+from auditor.report.gates import told_once
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.postmortem_parts import SHOWN, about, billed, capped, grave, place
@@ -107,7 +108,7 @@ def gates(report: AuditReport) -> Iterator[str]:
     yield "## Go or no-go\n"
     for placed in report.advice[:SHOWN]:
         yield f"{place(placed)}:\n"
-        for gate in placed.advice.gates:
+        for gate in told_once(placed.advice.gates):
             first = f" First {text(gate.first)}." if gate.first else ""
             yield f"- **{_GOING[gate.going]}** {text(gate.action)}: {text(gate.because)}.{first}"
         yield ""

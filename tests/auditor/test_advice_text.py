@@ -13,7 +13,7 @@ from lost_records import unclean
 from auditor.advise import run_advise
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.report.advice import text
+from auditor.report.advice import document, text
 from auditor.report.model import PlacedAdvice
 from tests.lab.sample_reports import report_on
 
@@ -62,6 +62,14 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
     told = text([advice_on("unclean_4x")])
     assert told.count("nothing that it holds is cut when it follows") == 1
     assert "GO      restart any of brokers 1, 2, 3: nothing that it holds" in told
+
+
+def test_advice_that_was_cut_short_says_so() -> None:
+    placed = advice_on("unclean_4x")
+    assert text([placed], interrupted=True).startswith("Interrupted: ")
+    assert text([placed], interrupted=True).endswith(text([placed]))
+    assert "Nothing is to be decided" not in text([], interrupted=True)
+    assert json.loads(document([placed], interrupted=True))["interrupted"] is True
 
 
 def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) -> None:
