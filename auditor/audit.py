@@ -72,8 +72,9 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     logs = plan(str(dump.root), inventory, config.selection)
     own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
     told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
-    logs_too = (replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone) for unit in own)
-    units = (*logs_too, *texts.units, *told.units, *plan_groups(str(dump.root), inventory))
+    timed = (*own, *told.units)
+    logs_too = (replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone) for unit in timed)
+    units = (*logs_too, *texts.units, *plan_groups(str(dump.root), inventory))
     inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals))
     return Prepared(inventory=inventory, units=units, surroundings=_surroundings(inventory, units, config))
 

@@ -54,7 +54,7 @@ def evidence_of(
     of_clusters: list[Fact] = []
     for unit in prepared.units:
         for fact in reader.read(unit, "quick"):
-            if fact.settings:
+            if fact.of_the_cluster:
                 of_clusters.append(fact)
             elif (fact.topic, fact.partition) == (topic, partition):
                 facts.setdefault(fact.cluster_id, []).append(fact)

@@ -62,6 +62,11 @@ def read_source(root: Path, origin: Origin, limit: int = SMALL_LIMIT) -> bytes |
     return content.refusal(origin) if isinstance(content, FileFault) else content
 
 
+def is_wide_text(head: bytes) -> bool:
+    """Whether a file that begins so is text of two or four bytes a letter, as some shells redirect output."""
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) >= 8 and head[1:8:2] == b"\0\0\0\0")
+
+
 def locate(root: Path, source: str) -> Path | FileFault:
     """Where a source lies on this machine, links inside the dump resolved; a path that leaves the dump is a fault."""
     expected = "a path inside the dump"

@@ -20,6 +20,7 @@ from rules.evidence import (
     SegmentFile,
 )
 from rules.facts import LogFacts
+from rules.gaps import TraceGap
 from rules.groups import GroupCommit, in_order
 from rules.history import Moment, collapse, in_terms, once
 from rules.join import join_all
@@ -72,9 +73,15 @@ class Fact:
     moments: tuple[Moment, ...] = ()
     group_commits: tuple[GroupCommit, ...] = ()
     settings: tuple[Setting, ...] = ()
-    """What is told of brokers and topics as a whole; such a fact tells nothing else."""
+    gaps: tuple[TraceGap, ...] = ()
+    """What is told of brokers and topics as a whole; a fact of settings or gaps tells nothing else."""
     bytes_seen: int = 0
     bytes_read: int = 0
+
+    @property
+    def of_the_cluster(self) -> bool:
+        """Whether every partition's judges must know it."""
+        return bool(self.settings or self.gaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +92,7 @@ class Surroundings:
     level: Level = "full"
     versions: tuple[BrokerVersion, ...] = ()
     settings: Settings = NO_SETTINGS
+    gaps: tuple[TraceGap, ...] = ()
     copied_live: bool = False
     brokers_in_dump: int = 1
 
@@ -108,6 +116,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         level=surroundings.level,
         versions=surroundings.versions,
         settings=surroundings.settings,
+        gaps=surroundings.gaps,
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
         moments=in_terms(tuple(_moments(ordered, replicas))),

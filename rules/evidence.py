@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
+from rules.gaps import TraceGap
 from rules.groups import GroupCommit
-from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts
+from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, gives_role
 from rules.inferred import InferredCut, inferred_cuts
 from rules.lineage import KeptOlder, batch_end, epoch_held, openings_below_committed, openings_on_older_records
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
@@ -68,6 +69,7 @@ __all__ = [
     "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
+    "gives_role",
     "inferred_cuts",
     "lags",
     "leader_changes",
@@ -171,6 +173,8 @@ class PartitionEvidence:
     """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
     settings: Settings = NO_SETTINGS
     """What is told of the settings of the whole cluster; `setting` asks for this partition's."""
+    gaps: tuple[TraceGap, ...] = ()
+    """Where the brokers' logs of requests are not whole."""
     moments: tuple[Moment, ...] = ()
     """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
     group_offsets: tuple[GroupCommit, ...] = ()
@@ -191,7 +195,7 @@ class PartitionEvidence:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC else self.moments
-        return replay(moments, self.current, binaries, self._certain_setting)
+        return replay(moments, self.current, binaries, self._certain_setting, self.gaps)
 
     def _certain_setting(
         self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]

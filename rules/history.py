@@ -62,6 +62,8 @@ class Moment:
     epoch: int | None = None
     term: int | None = None
     """Leader epoch in which the values were learnt, as `in_terms` works out."""
+    latest_term: int | None = None
+    """The latest one that it can have been, where the writer's logs may leave out roles; else null."""
     partition_epoch: int | None = None
     offset: int | None = None
     end_offset: int | None = None
@@ -97,8 +99,9 @@ class Moment:
 
     @property
     def is_metadata(self) -> bool:
-        """Whether it is the controllers' record of a state, not an order to a broker nor the log of one controller."""
-        return self.kind == "leadership" and self.witness is None and not self.clock.startswith(ONE_CONTROLLER)
+        """Whether it is the controllers' record of a state: no order to a broker, no one controller's log, no znode."""
+        told = self.kind == "leadership" and self.witness is None
+        return told and self.clock != ZOOKEEPER_CLOCK and not self.clock.startswith(ONE_CONTROLLER)
 
 
 ONE_CONTROLLER: Final = "controller "
@@ -131,18 +134,19 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
 
 _COPIED: Final = (
     "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
-    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id",
+    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id", "client_id", "acks", "error",
+    "asked_epoch", "answered_epoch", "last_stable_offset",
 )  # fmt: skip
 _values_of: Final = attrgetter(*_COPIED)
 
 
 def once(moments: Iterable[Moment]) -> list[Moment]:
-    """The statements without those that a second file repeats: what a broker logs may be on its console as well."""
+    """The statements without those that a second file repeats: a copy of a log, or a console that shows it too."""
     first: dict[tuple[object, ...], str] = {}
     kept: list[Moment] = []
     for moment in moments:
-        by_request = moment.kind in ("fetched", "consumed", "produced") or moment.time is None or moment.witness is None
-        if by_request or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
+        unplaced = moment.time is None or moment.witness is None
+        if unplaced or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
             kept.append(moment)
     return kept
 
@@ -177,24 +181,24 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     in_order = ordered(_split_at_roles(moments))
     first_role: dict[str, int] = {}
     for moment in in_order:
-        if _gives_role(moment) and moment.epoch is not None:
+        if gives_role(moment) and moment.epoch is not None:
             first_role.setdefault(moment.clock, moment.epoch)
     terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
     placed: list[Moment] = []
     for moment in in_order:
         former = terms.get(moment.clock)
-        if _gives_role(moment) and moment.epoch is not None:
+        if gives_role(moment) and moment.epoch is not None:
             terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
         named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
         placed.append(replace(moment, term=named if named is not None and named >= 0 else former))
-    return tuple(placed)
+    return _with_latest_terms(placed)
 
 
 def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
     """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements."""
     roles: dict[str, list[int]] = {}
     for moment in moments:
-        if _gives_role(moment) and moment.time is not None:
+        if gives_role(moment) and moment.time is not None:
             roles.setdefault(moment.clock, []).append(moment.time)
     for moment in moments:
         first, last = moment.time, moment.last_time
@@ -206,7 +210,39 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
             yield moment
 
 
-def _gives_role(moment: Moment) -> bool:
+_OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
+_ANY_TERM: Final = (1 << 31) - 1
+
+
+def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
+    """What brokers say of themselves may be of any term up to their next role, if roles in between may be untold."""
+    told = _telling_every_role(placed)
+    following: dict[str, int] = {}
+    bounded: list[Moment] = []
+    for moment in reversed(placed):
+        latest = None
+        if moment.kind in _OWN_WORD and moment.clock not in told:
+            before = None if moment.epoch is None else moment.epoch - 1
+            latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
+        bounded.append(moment if latest is None else replace(moment, latest_term=latest))
+        if gives_role(moment) and moment.epoch is not None:
+            following[moment.clock] = moment.epoch
+    return tuple(reversed(bounded))
+
+
+def _telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
+    """Clocks of brokers that log when they follow, or whose logs of requests hold every order of which another tells.
+
+    Releases before 2.0 log no role but that of a leader, as they are set up by default.
+    """
+    following = {m.clock for m in moments if m.kind == "follower-starts"}
+    led = {(m.clock, m.epoch) for m in moments if m.kind == "leader-starts"}
+    ordered_to = {(m.clock, m.epoch) for m in moments if m.kind == "leadership" and m.witness is not None}
+    unordered = {clock for clock, _ in led - ordered_to}
+    return frozenset(following | ({clock for clock, _ in led} - unordered))
+
+
+def gives_role(moment: Moment) -> bool:
     """Whether the clock's broker takes a role here: by its own line, or by an order that it answered."""
     return moment.kind in ROLE_KINDS or (moment.kind == "leadership" and moment.witness is not None)
 
@@ -226,12 +262,13 @@ def committed(moments: Iterable[Moment]) -> Iterator[Committed]:
     for moment in moments:
         if moment.term is None or moment.doubtful or moment.error not in (None, 0):
             continue
+        term = moment.term if moment.latest_term is None else max(moment.term, moment.latest_term)
         if moment.kind == "produced" and moment.acks == -1 and moment.offset is not None and moment.offset >= 0:
             because = f"broker {moment.witness} acknowledged a record at offset {moment.offset} for all replicas"
-            yield Committed(end_offset=moment.offset + 1, term=moment.term, because=because, moment=moment)
+            yield Committed(end_offset=moment.offset + 1, term=term, because=because, moment=moment)
         elif moment.kind in _WATERMARK_KINDS and moment.high_watermark is not None and moment.high_watermark > 0:
             because = f"broker {moment.witness} told high watermark {moment.high_watermark}"
-            yield Committed(end_offset=moment.high_watermark, term=moment.term, because=because, moment=moment)
+            yield Committed(end_offset=moment.high_watermark, term=term, because=because, moment=moment)
 
 
 _WATERMARK_KINDS: Final = (

@@ -47,7 +47,7 @@ class Law:
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
 EVIDENCE: Final = (
-    "rules.aftermath.**", "rules.evidence.**", "rules.facts.**", "rules.groups.**", "rules.history.**",
+    "rules.aftermath.**", "rules.evidence.**", "rules.facts.**", "rules.gaps.**", "rules.groups.**", "rules.history.**",
     "rules.inferred.**", "rules.lineage.**", "rules.replay.**", "rules.replica.**", "rules.settings.**",
     "rules.turns.**", "rules.zoom.**",
 )  # fmt: skip

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from parsers.files import locate
-from parsers.provenance import Span
+from parsers.files import is_wide_text, locate, read_head
+from parsers.provenance import Origin, Span
+from parsers.refusal import refuse
 from parsers.tables import Refusal
 from rules.zoom import UnreadFile
 
@@ -18,6 +19,15 @@ def file_of(dump: str, source: str) -> Path:
     """Where a source lies; a name that leads out of the dump leads nowhere."""
     place = locate(Path(dump), source)
     return place if isinstance(place, Path) else Path(dump, "no such file in this dump")
+
+
+def refuse_wide_text(path: Path, origin: Origin) -> Refusal | None:
+    """Why a log is not read that was written anew in two bytes a letter: no byte in it is where it was."""
+    head = read_head(path, 64)
+    if isinstance(head, bytes) and is_wide_text(head):
+        size, expected = path.stat().st_size, "text in UTF-8 as the broker wrote it"
+        return refuse(origin, "malformed", 0, size, expected=expected, found="UTF-16 text")
+    return None
 
 
 def unread_file(refusal: Refusal) -> UnreadFile:

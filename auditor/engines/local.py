@@ -30,7 +30,7 @@ def run(
     for unit in units:
         if unit.kind not in OF_ONE_PARTITION:
             for fact in reader.read(unit, surroundings[unit.cluster_id].level):
-                if fact.settings:
+                if fact.of_the_cluster:
                     of_clusters.append(fact)
                 elif fact.topic is None or selection.admits(fact.topic, fact.partition):
                     claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)

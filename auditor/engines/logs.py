@@ -9,7 +9,8 @@ from typing import Final
 
 from auditor.engines.broker_logs import read_broker_log
 from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
-from auditor.engines.files import file_of, unread_file
+from auditor.engines.files import file_of, refuse_wide_text, unread_file
+from auditor.engines.gaps import of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
 from auditor.engines.settings import RELEASES, of_blocks, of_changes, of_files, of_releases
@@ -34,7 +35,7 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, and one for what could not be read."""
     refusals: list[Refusal] = []
     settings: list[Setting] = []
-    yield from _facts(unit, _statements(unit, settings, refusals))
+    yield from _facts(unit, _spoken(_statements(unit, settings, refusals)))
     if settings:
         zones = Zones(unit.log_timezones)
         yield replace(_fact(unit, None, None, ()), settings=zones.of_settings(settings_of(settings).statements))
@@ -48,8 +49,14 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
     trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING)
     begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
-    facts = list(_facts(unit, of_trace(_without(refusals, trace.told()), origin, names), begun))
-    return [*facts, *_refused(unit, refusals)], trace.sessions()
+    if (wide := refuse_wide_text(path, origin)) is not None:
+        return list(_refused(unit, [wide] if piece.start == 0 else [])), before
+    spoken = _spoken(of_trace(_without(refusals, trace.told()), origin, names))
+    if (mixed := of_several_brokers(unit, spoken)) is not None:
+        return list(_refused(unit, [*refusals, mixed])), trace.sessions()
+    gaps = tuple(trace_gaps(unit, refusals))
+    of_all = [replace(_fact(unit, None, None, ()), gaps=gaps)] if gaps else []
+    return [*_facts(unit, spoken, begun), *of_all, *_refused(unit, refusals)], trace.sessions()
 
 
 def sessions_of(unit: ReadUnit) -> SessionState:
@@ -66,12 +73,18 @@ def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:
             yield row
 
 
-def _facts(unit: ReadUnit, statements: Iterable[Named], begun: tuple[Moment, ...] = ()) -> Iterator[Fact]:
+def _spoken(statements: Iterable[Named]) -> dict[tuple[str, int], list[Moment]]:
     spoken: dict[tuple[str, int], list[Moment]] = {}
-    zones = Zones(unit.log_timezones)
     for place, topic_id, moment in statements:
         named = moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
         spoken.setdefault(place, []).append(named)
+    return spoken
+
+
+def _facts(
+    unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]], begun: tuple[Moment, ...] = ()
+) -> Iterator[Fact]:
+    zones = Zones(unit.log_timezones)
     for (topic, partition), moments in spoken.items():
         yield _fact(unit, topic, partition, zones.of_moments([*begun, *collapse(moments)]))
 
@@ -110,7 +123,9 @@ def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]
         return
     for piece in unit.pieces:
         path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
-        if unit.kind == "server-properties":
+        if (wide := refuse_wide_text(path, origin)) is not None:
+            refusals.append(wide)
+        elif unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
             patterns = given_for(origin.broker, unit.log_patterns)

@@ -12,6 +12,7 @@ from parsers.provenance import Span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.assemble import Fact, Surroundings
 from rules.evidence import BrokerVersion
+from rules.gaps import TraceGap
 from rules.settings import (
     INTER_BROKER_PROTOCOL,
     KAFKA_VERSION,
@@ -89,15 +90,19 @@ def _span(row: BrokerEvent | BrokerSetting | ConfigChange) -> Span:
 def informed(
     surroundings: Mapping[str | None, Surroundings], facts: Iterable[Fact]
 ) -> dict[str | None, Surroundings]:
-    """Surroundings with what facts tell of each cluster's settings and, where nobody gave them, its versions."""
+    """Surroundings with each cluster's settings, the gaps of its traces and, where nobody gave them, its versions."""
     told: dict[str | None, list[Setting]] = {}
+    gaps: dict[str | None, list[TraceGap]] = {}
     for fact in facts:
         told.setdefault(fact.cluster_id, []).extend(fact.settings)
+        gaps.setdefault(fact.cluster_id, []).extend(fact.gaps)
     found = dict(surroundings)
     for cluster, statements in told.items():
         settings = settings_of(statements)
         versions = known_versions(found[cluster].versions, logged_versions(settings))
-        found[cluster] = replace(found[cluster], settings=settings, versions=versions)
+        found[cluster] = replace(
+            found[cluster], settings=settings, versions=versions, gaps=tuple(gaps[cluster])
+        )
     return found
 
 

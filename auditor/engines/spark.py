@@ -51,7 +51,7 @@ JUDGES_A_CORE: Final = 4
 PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
-OF_CLUSTERS: Final = "size(settings) > 0"
+OF_CLUSTERS: Final = "size(settings) > 0 OR size(gaps) > 0"
 """Facts that tell of whole clusters."""
 
 ArrowBatches = Iterator[pa.RecordBatch]

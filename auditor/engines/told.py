@@ -13,6 +13,7 @@ from auditor.engines.files import file_of
 from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
 from auditor.engines.settings import of_changes
+from auditor.engines.zones import Zones
 from parsers.describe_text import parse_describe_text
 from parsers.files import read_source
 from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
@@ -52,9 +53,10 @@ def read_told(unit: ReadUnit) -> Iterator[Fact]:
         _read_descriptions(unit, told)
     else:
         _read_znodes(unit, told)
+    zones = Zones(unit.log_timezones)
     for place in sorted(told.moments.keys() | told.commits.keys()):
         moments, commits = told.moments.get(place, ()), told.commits.get(place, ())
-        yield told_fact(unit, *place, moments=tuple(collapse(moments)), commits=tuple(commits))
+        yield told_fact(unit, *place, moments=zones.of_moments(collapse(moments)), commits=tuple(commits))
     if told.settings:
         yield replace(told_fact(unit, None, None), settings=settings_of(told.settings).statements)
     if told.refusals:

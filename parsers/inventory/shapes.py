@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from parsers.files import is_wide_text
 from parsers.provenance import FileKind
 
 HEAD: Final = 4096
@@ -51,7 +52,9 @@ def kind_by_place(path: str) -> FileKind:
 
 def kind_by_head(path: str, head: bytes) -> FileKind:
     """What a file of no known name is, by its first lines; a table needs the name of one as well."""
-    text = head.removeprefix(_BYTE_ORDER_MARK)
+    # Such a text is taken for what it says, so that its reader refuses it by name.
+    narrow = head.replace(b"\0", b"")[2:] if is_wide_text(head) else head
+    text = narrow.removeprefix(_BYTE_ORDER_MARK)
     if begins_dump_text(text):
         return "dump-text"
     name = path.rpartition("/")[2].lower()

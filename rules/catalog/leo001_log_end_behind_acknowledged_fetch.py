@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import Moment, PartitionEvidence, gives_role
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -30,7 +30,8 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    The log end at loading is not logged, or a truncation in between cannot be excluded.
+    The log end at loading is not logged, a truncation in between cannot be excluded, or the broker's log does not tell
+    in which epoch it was before.
 
     Upheld
     ------
@@ -55,7 +56,8 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     for broker in sorted({m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}):
         own = [m for m in evidence.moments if m.clock == f"broker {broker}" and m.broker == broker]
         for load in (m for m in own if m.kind == "log-loaded" and m.end_offset is not None and m.term is not None):
-            furthest = _furthest(evidence, broker, load) if _in_newer_epoch(own, load) else None
+            placed = _between_epochs(evidence, load)
+            furthest = _furthest(evidence, broker, load) if placed else None
             if furthest is None or furthest.offset is None or load.end_offset is None:
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
@@ -71,11 +73,18 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
                 )
 
 
-def _in_newer_epoch(own: list[Moment], load: Moment) -> bool:
-    """Whether the broker went on in another epoch: only then were all fetches of the former one before the loading."""
-    roles = (m for m in own[own.index(load) :] if m.kind in ("leader-starts", "follower-starts"))
-    first = next(roles, None)
-    return first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
+def _between_epochs(evidence: PartitionEvidence, load: Moment) -> bool:
+    """Whether a role is told before the loading, and a newer one next after it.
+
+    Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
+    fetches on, and one whose former role is not told was in some epoch or other.
+    """
+    place = evidence.moments.index(load)
+    before = [m for m in evidence.moments[:place] if m.clock == load.clock and gives_role(m)]
+    after = (m for m in evidence.moments[place:] if m.clock == load.clock and gives_role(m))
+    first = next(after, None)
+    newer = first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
+    return bool(before) and newer
 
 
 def _furthest(evidence: PartitionEvidence, broker: int, load: Moment) -> Moment | None:

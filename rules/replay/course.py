@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from rules.gaps import TraceGap, holed
 from rules.history import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
@@ -82,11 +83,13 @@ def replay(
     replicas: Sequence[Replica],
     binaries: Mapping[int, str | None],
     settings: Lookup = nothing_told,
+    gaps: Sequence[TraceGap] = (),
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
     moments = with_restarts(moments)
     clocks = clock_offsets(moments)
-    found = reigns(moments, replicas)
+    told = reigns(moments, replicas)
+    found = [replace(reign, holed=holed(gaps, reign.leader, reign.rows)) for reign in told]
     story = _Story(moments, replicas, binaries, settings, {clock.clock: clock for clock in clocks})
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(

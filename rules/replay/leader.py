@@ -63,9 +63,8 @@ class LeaderWalk:
         self.end_time = max((time for time in times if time is not None), default=None)
         runs = follower_runs(reign)
         brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
-        self.tracks = {
-            b: Track(b, runs.get(b, ()), reign.follower_ends.get(b), begun_unseen=reign.begun_unseen) for b in brokers
-        }
+        seen = {"begun_unseen": reign.begun_unseen, "holed": reign.holed}
+        self.tracks = {b: Track(b, runs.get(b, ()), reign.follower_ends.get(b), **seen) for b in brokers}
         begin = 0 if reign.start_offset is None else reign.start_offset
         self.end_low = at_least(begin, reign.start_because)
         self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")

@@ -39,6 +39,13 @@ def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterato
             leaves_open="every high watermark of the term",
             epochs=reign.epochs,
         )
+    elif reign.holed:
+        yield Missing(
+            kind="the request logs whole: some of their lines cannot be read",
+            evidence=f"broker {reign.leader}'s request log whole: some of its lines cannot be read",
+            leaves_open="how far followers had asked: the high watermark's upper bound",
+            epochs=reign.epochs,
+        )
     elif any(row.moment.doubtful for row in rows):
         yield Missing(
             kind="the beginnings of fetch sessions",

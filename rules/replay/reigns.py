@@ -32,6 +32,8 @@ class Reign:
     end_offset: int | None
     """Its log end when the reign was over, as it told it itself when it took its next role."""
     end_because: str
+    holed: bool = False
+    """Whether answers may be missing among, or before, the rows."""
     follower_ends: Mapping[int, int]
     """Where the logs of others ended when they took their next role after it, if they did not restart before."""
 

@@ -32,16 +32,24 @@ class Track:
     """One follower's fetches, walked along the leader's log; lives only inside the walk over one reign."""
 
     def __init__(
-        self, broker: int, runs: tuple[Moment, ...], log_end: int | None = None, *, begun_unseen: bool = False
+        self,
+        broker: int,
+        runs: tuple[Moment, ...],
+        log_end: int | None = None,
+        *,
+        begun_unseen: bool = False,
+        holed: bool = False,
     ) -> None:
         self.broker = broker
         self.log_end = log_end
         """Its log end when it took its next role: it never asked for more."""
         self.runs = runs
+        self.places = {id(run): place for place, run in enumerate(runs)}
         self.index = -1
         self.done = True
         self.low = NEVER
         self.high: int | None = None if begun_unseen else NEVER
+        self.holed = holed
 
     @property
     def exhausted(self) -> bool:
@@ -52,9 +60,11 @@ class Track:
         """Walk over an answer: the first of a run of equal ones, or the last."""
         offset = run.offset if run.offset is not None else NEVER
         self.done = last or run.count == 1
-        if self.index >= 0 and self.runs[self.index] is run:
+        place = self.places.get(id(run), -1)
+        # Of runs that overlap, as in two copies of one log, the earlier one is behind us when it ends.
+        if place <= self.index:
             return
-        self.index += 1
+        self.index = place
         if run.doubtful:
             self.low, self.high = NEVER, None
         elif accepted(run):
@@ -79,6 +89,8 @@ class Track:
             high = None if following.doubtful or high is None else max(high, following.offset)
         elif done and in_flight_at_end:
             high = None if self.log_end is None or high is None else max(high, self.log_end)
+        if self.holed:
+            high = None
         return RemoteEnd(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
 
 

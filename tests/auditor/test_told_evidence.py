@@ -182,9 +182,10 @@ def test_a_stale_znode_accuses_nobody(tmp_path: Path) -> None:
     for folder in dump.glob("*/data/__cluster_metadata-0"):
         shutil.rmtree(folder)
     before = violations(told(dump))
-    state = dump / "znodes/brokers/topics/pay/partitions/0/state"
-    state.parent.mkdir(parents=True)
-    state.write_text('{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":0,"isr":[1,2,3]}')
+    state = '{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":0,"isr":[1,2,3]}'
+    (dump / "zk.txt").write_text(f"/brokers/topics/pay/partitions/0/state\n{state}\ndataVersion = 0\n")
+    (held,) = (m for m in evidence_of(dump, "pay", 0).moments if m.clock == "zookeeper")
+    assert (held.partition_epoch, held.isr) == (0, (1, 2, 3))
     assert violations(told(dump)) == before
 
 

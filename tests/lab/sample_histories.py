@@ -27,7 +27,7 @@ def histories(case: str) -> dict[tuple[str, int], PartitionEvidence]:
         for fact in read_unit(unit, "quick"):
             if fact.topic is not None and fact.partition is not None:
                 facts[fact.cluster_id, fact.topic, fact.partition].append(fact)
-            elif fact.settings:
+            elif fact.of_the_cluster:
                 of_clusters.append(fact)
     surroundings = informed(prepared.surroundings, of_clusters)
     return {

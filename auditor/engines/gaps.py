@@ -1,0 +1,32 @@
+"""What a log of requests cannot tell: lines that are unread, and answers of another broker among its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from auditor.engines.plan import ReadUnit
+from parsers.refusal import refuse
+from parsers.tables import Refusal
+from rules.gaps import TraceGap
+from rules.history import Moment
+
+
+def trace_gaps(unit: ReadUnit, refusals: Iterable[Refusal]) -> Iterator[TraceGap]:
+    """One gap for all unread places of one file, however many there are."""
+    spans: dict[str, tuple[int, int]] = {}
+    for place in refusals:
+        start, end = spans.get(place.source, (place.span_start, place.span_end))
+        spans[place.source] = min(start, place.span_start), max(end, place.span_end)
+    for source, (start, end) in spans.items():
+        yield TraceGap(broker=unit.broker, source=source, start=start, end=end)
+
+
+def of_several_brokers(unit: ReadUnit, spoken: Mapping[tuple[str, int], Sequence[Moment]]) -> Refusal | None:
+    """Why a log of requests is not one broker's, if it is not: a broker never fetches from itself."""
+    own = (moment for moments in spoken.values() for moment in moments if moment.broker == unit.broker)
+    itself = next((m for m in own if m.kind == "fetched" and m.witness == unit.broker), None)
+    if itself is None:
+        return None
+    expected, span = "the requests that one broker answered", itself.span
+    found = f"fetches of broker {unit.broker} in its own log: it holds another broker's answers too"
+    return refuse(unit.origin(span.source), "ambiguous", span.start, span.end, expected=expected, found=found)
