@@ -91,7 +91,8 @@ class Settings:
     def told(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
         """What speaks of a setting, the statements that outrank the others first."""
         if topic is not None:
-            yield self._by_place.get((topic, None, name), ())
+            # What a broker printed when it made its replica is older than any change that is told.
+            yield self._of(topic, None, name, CHANGED) or self._of(topic, None, name, ("log",))
         own = BROKER_NAMES.get(name, name)
         if broker is not None:
             yield self._of(None, broker, own, CHANGED)

@@ -13,7 +13,7 @@ from auditor.engines.files import file_of, refuse_wide_text, unread_file
 from auditor.engines.gaps import of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
-from auditor.engines.settings import RELEASES, of_blocks, of_changes, of_files, of_releases
+from auditor.engines.settings import OF_BROKERS, of_blocks, of_changes, of_creations, of_files, of_releases
 from auditor.engines.zones import Zones, given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
@@ -147,9 +147,10 @@ def _events(
 ) -> Iterator[Named]:
     for part in read_broker_log(path, origin, patterns):
         refusals.extend(part.refusals)
-        events = from_arrow(spoken_of(part.events, RELEASES), BrokerEvent)
+        events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
         settings.extend(of_releases(events))
         settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
+        settings.extend([*of_creations(events, settings)])
         yield from of_events(events)
 
 

@@ -14,6 +14,7 @@ from rules.assemble import Fact, Surroundings
 from rules.evidence import BrokerVersion
 from rules.gaps import TraceGap
 from rules.settings import (
+    BROKER_NAMES,
     INTER_BROKER_PROTOCOL,
     KAFKA_VERSION,
     METADATA_VERSION,
@@ -24,8 +25,12 @@ from rules.settings import (
 )
 
 _VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
-RELEASES: Final = tuple(_VERSIONS)
-"""Kinds of events that tell a version."""
+_CREATION: Final = "replica-created"
+_PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
+_DETAIL_LIMIT: Final = 1000
+"""What is as long was cut short."""
+OF_BROKERS: Final = (*_VERSIONS, _CREATION)
+"""Kinds of events that tell a version or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 
@@ -56,6 +61,27 @@ def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
                 clock=f"broker {event.broker}",
                 span=_span(event),
             )
+
+
+def of_creations(events: Iterable[BrokerEvent], known: Iterable[Setting]) -> Iterator[Setting]:
+    """A topic's own settings when a replica of it was made; what it has of its broker's settings is not its own."""
+    held = {(setting.broker, setting.name): setting.value for setting in known if setting.topic is None}
+    for event in events:
+        if event.kind != _CREATION or not event.detail or len(event.detail) >= _DETAIL_LIMIT:
+            continue
+        for name, sign, printed in _PROPERTY.findall(event.detail):
+            value = printed.strip('"[]')
+            # Before 2.8 all settings that hold are printed, whosever they are.
+            if sign == "=" or held.get((event.broker, BROKER_NAMES.get(name, name)), value) != value:
+                yield Setting(
+                    name=name,
+                    value=value,
+                    origin="log",
+                    topic=event.topic,
+                    since=wall_clock(event.time_text) if event.time_text else None,
+                    clock=f"broker {event.broker}",
+                    span=_span(event),
+                )
 
 
 def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:

@@ -11,12 +11,12 @@ _LOG: Final = "[Log partition=short-0, dir=/d] "
 STORAGE: Final = (
     Event(
         kind="replica-created",
-        means="A new, empty replica begins here.",
+        means="A new, empty replica begins here. detail: its topic's own settings; before 2.8 all that hold for it.",
         wordings=(
             Wording(
-                text="Created log for partition {tp} in {directory} with properties",
-                sample="Created log for partition orders-2 in /d/orders-2 with properties {}", expect={"topic": "orders", "partition": 2,
-                                                                                               "directory": "/d/orders-2"},
+                text="Created log for partition {tp} in {directory} with properties<? {{detail}}?>",
+                sample="Created log for partition orders-2 in /d/orders-2 with properties {min.insync.replicas=2}",
+                expect={"topic": "orders", "partition": 2, "directory": "/d/orders-2", "detail": "min.insync.replicas=2"},
             ),
         ),
     ),

@@ -129,6 +129,20 @@ def test_recorded_settings_reach_the_evidence() -> None:
     assert evidence.setting(opened.broker, NAME, opened) is not None
 
 
+def test_a_topic_has_the_settings_of_its_own_that_were_printed_when_its_replica_was_made() -> None:
+    """Release 1.1 prints all that hold: only what differs from the broker's is the topic's own."""
+    evidence = histories("clean_2_8")["short", 0]
+    retention = evidence.setting(3, "retention.ms")
+    assert retention is not None
+    assert (retention.value, retention.topic, retention.origin) == ("4000", "short", "log")
+    minimum = evidence.setting(3, NAME)
+    assert minimum is not None
+    assert (minimum.topic, minimum.broker) == (None, 3)
+    old = histories("clean_1_1")["orders", 0].setting(1, NAME)
+    assert old is not None
+    assert (old.topic, old.broker) == (None, 1)
+
+
 def test_what_one_broker_tells_reaches_every_partition_of_its_cluster_only() -> None:
     fact = Fact(
         cluster_id="a", topic=None, partition=None, topic_id=None, broker=1, log_dir="", path=None, state="current",
