@@ -65,6 +65,8 @@ class Contents:
 
     offsets: int
     """How many of the lost offsets they hold."""
+    complete: bool
+    """False where a batch of them cannot be believed, or more stand there than are kept: the rest is of a part then."""
     records: int
     bytes: int
     first_timestamp: int | None
@@ -148,6 +150,7 @@ def contents(read: Sequence[CopyRead]) -> Contents | None:
     hashes = None if any(c.key_hashes is None for c in read) else sorted({k for c in read for k in c.key_hashes or ()})
     return Contents(
         offsets=sum(copy.end_offset - copy.start_offset for copy in read),
+        complete=all(copy.complete for copy in read),
         records=sum(batch.records for batch in data),
         bytes=sum(batch.size for batch in batches),
         first_timestamp=min((b.first_timestamp for b in data if b.first_timestamp is not None), default=None),

@@ -53,7 +53,10 @@ def _copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> CopyRe
     batches: list[CopiedBatch] = []
     believed = True
     for row, source in _rows(stretch, dump):
-        if row["crc_valid"] is False or len(batches) == BATCHES_KEPT:
+        if len(batches) == BATCHES_KEPT:
+            believed = False
+            break
+        if row["crc_valid"] is False:
             believed = False
         else:
             batches.append(_batch(row, source))

@@ -46,7 +46,7 @@ def acknowledged(loss: Loss) -> str:
     most = max((p.end_offset for p in loss.portions if p.worth != "never committed"), default=loss.end_offset)
     if most <= surely:
         return span(loss.start_offset, surely)
-    whole = loss.contents is not None and loss.contents.offsets >= loss.offsets
+    whole = loss.contents is not None and loss.contents.complete and loss.contents.offsets >= loss.offsets
     if whole:  # the copy tells where the last answered batch ends
         return span(loss.start_offset, most)
     return f"{span(loss.start_offset, surely)} at least, {span(loss.start_offset, most)} at most"
@@ -82,6 +82,9 @@ def _portion(portion: Portion) -> str:
 
 
 def _contents(contents: Contents) -> Iterator[str]:
+    if not contents.complete:
+        held = f"{counted(contents.records, 'record')}, {size(contents.bytes)}"
+        yield f"the copies could be read in part: at least {held}; what follows is of that part"
     first, last = moment(contents.first_timestamp), moment(contents.last_timestamp)
     if first and last:
         yield f"records of {first}{'' if first == last else f' to {last}'} UTC, by their timestamps"

@@ -50,6 +50,7 @@ def _portion(portion: Portion) -> Json:
 def _contents(contents: Contents) -> Json:
     return {
         "offsets": contents.offsets,
+        "complete": contents.complete,
         "records": contents.records,
         "bytes": contents.bytes,
         "firstTimestamp": contents.first_timestamp,

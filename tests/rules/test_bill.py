@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +68,15 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
 def test_a_copy_of_half_does_not_count_for_the_whole() -> None:
     (part,) = portions((100, 110), 110, [answer(100, 7), answer(105, 8)], [copy(100, (batch(100, 5),))])
     assert (part.records, part.bytes) == (None, 15)
+
+
+def test_a_copy_that_could_be_read_in_part_tells_no_whole() -> None:
+    damaged = replace(copy(100, (batch(100, 5), batch(105, 5))), complete=False)
+    (part,) = portions((100, 110), 110, [], [damaged])
+    told = contents([damaged])
+    assert part.records is None
+    assert told is not None
+    assert (told.complete, told.records) == (False, 10)
 
 
 def test_producers_are_told_apart_and_sequences_begin_again() -> None:
