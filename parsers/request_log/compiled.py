@@ -6,7 +6,7 @@ order of the lines, and comes out as rows of numbers and the texts that they nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -57,36 +57,32 @@ def compiled_loops() -> Loops | None:
     return None if scan is None or fold is None else Loops(scan, fold)
 
 
-Handed = Callable[[Columns], None]
-
-
 class LineFold:
-    """Folds the lines of one log in order; rows are handed over when there are many, and at the end."""
+    """Folds the lines of one log in order; rows come out when there are many, and at the end by `rest`."""
 
-    __slots__ = ("_arrays", "_grammar", "_hand", "_loops", "_runs", "_spelt", "_tables")
+    __slots__ = ("_arrays", "_grammar", "_loops", "_runs", "_spelt", "_tables")
 
     def __init__(
         self,
         loops: Loops,
         wanted: Mapping[int, int],
         apis: Mapping[str, int],
-        hand: Handed,
         *,
         runs: bool,
         before: SessionState = NOTHING,
     ) -> None:
-        self._loops, self._hand = loops, hand
+        self._loops = loops
         self._grammar, self._spelt = g.grammar_table(), g.grammar_table(apis)
         self._tables = empty_tables(2 * BLOCK, wanted)
         self._runs = runs
         self._arrays = Arrays(loops.folding.reindex, before, runs=runs)
 
-    def scan(self, block: Block) -> Iterator[Line | Scanned]:
+    def scan(self, block: Block) -> Iterator[Line | Scanned | Columns]:
         """The lines of a block that are left, in order, and what became of the others.
 
         Lines behind one that is left are folded when the next is asked for: until then its fetches can be added.
         """
-        self._renew()
+        yield from self._renew()
         text, start = np.frombuffer(block.data, dtype=np.uint8), 0
         while start < len(text):
             rows = self._loops.scan(text, start, self._grammar, self._spelt, self._tables.out)
@@ -95,43 +91,46 @@ class LineFold:
             status = lines[:, g.STATUS]
             yield Scanned(*(int((status == kind).sum()) for kind in (g.UNREAD, g.READ, g.READ_SENT)))
             for number in np.flatnonzero(status == g.LEFT).tolist():
-                self._fold(text, block.start, done, number, self._tables)
+                yield from self._fold(text, block.start, done, number, self._tables)
                 done = number + 1
                 at, end = int(lines[number, g.START]), int(lines[number, g.END])
                 yield Line(block.start + at, block.start + end, block.data[at:end])
-            self._fold(text, block.start, done, rows, self._tables)
+            yield from self._fold(text, block.start, done, rows, self._tables)
             start = int(lines[-1, g.END]) + 1
 
-    def add(self, call: FetchCall) -> None:
+    def add(self, call: FetchCall) -> Iterator[Columns]:
         """A fetch that the plain parser read."""
         text, tables = call_tables(call)
         self._arrays.make_room(tables.out, 1, len(text))
-        self._fold(text, 0, 0, 1, tables)
+        return self._fold(text, 0, 0, 1, tables)
 
-    def _fold(self, text: Bytes, base: int, first: int, last: int, tables: Tables) -> None:
+    def _fold(self, text: Bytes, base: int, first: int, last: int, tables: Tables) -> Iterator[Columns]:
         while True:
             state: State = self._arrays.state
             first = self._loops.folding.fold(text, base, first, last, tables.out, self._arrays.letters, state)
             if first >= last:
                 return
-            if not self.hand_over():
+            rest = self.rest()
+            if rest is None:
                 self._arrays.widen_rows()
+            else:
+                yield rest
 
-    def hand_over(self) -> bool:
-        """Ends all runs and hands the rows over; whether there were any."""
+    def rest(self) -> Columns | None:
+        """Ends all runs; the rows that are left, if any."""
         self._loops.folding.take(self._arrays.state)
         fetches, produces, gaps = self._arrays.taken()
-        found = bool(len(fetches) or len(produces) or len(gaps))
-        if found:
-            self._hand(Columns(fetches, produces, gaps, self._arrays.texts()))
-        return found
+        found = len(fetches) or len(produces) or len(gaps)
+        return Columns(fetches, produces, gaps, self._arrays.texts()) if found else None
 
     def sessions(self) -> SessionState:
         """What has become of every session."""
         return self._arrays.sessions()
 
-    def _renew(self) -> None:
+    def _renew(self) -> Iterator[Columns]:
         """Forgets names and sessions that are of no use any more, so that memory is bounded by what is."""
         if self._arrays.is_worn():
-            self.hand_over()
+            rest = self.rest()
+            if rest is not None:
+                yield rest
             self._arrays = Arrays(self._loops.folding.reindex, self._arrays.sessions(), runs=self._runs)

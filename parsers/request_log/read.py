@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias, TypeVar
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -32,6 +32,7 @@ from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetReque
 RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 Event: TypeAlias = FetchCall | RequestRow | Refusal
 
+Rows = TypeVar("Rows")
 FETCH: Final = "FETCH"
 REFUSALS_KEPT: Final = 100
 """Refusals of one range that are told line by line; a file of another format is all refusals."""
@@ -157,7 +158,7 @@ def collect(
     )
 
 
-def kept_refusals(events: Iterable[Event], origin: Origin) -> Iterator[Event]:
+def kept_refusals(events: Iterable[Event | Rows], origin: Origin) -> Iterator[Event | Rows]:
     """The events, with refusals beyond a number that can be told line by line told as one."""
     kept, first, last = 0, -1, -1
     for event in events:

@@ -78,9 +78,8 @@ class Trace:
                     yield from told_plainly(pieces, reading, table)
                     self._sessions = table.state()
                 else:
-                    handed = deque[Columns]()
-                    fold = line_fold(loops, handed, self._apis, self._before, runs=True)
-                    yield from told_fast(pieces, reading, fold, handed)
+                    fold = line_fold(loops, self._apis, self._before, runs=True)
+                    yield from told_fast(pieces, reading, fold)
                     self._sessions = fold.sessions()
         except OSError as error:
             yield unreadable(error, self._origin)
@@ -105,17 +104,13 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
     yield from _emptied(others)
 
 
-def told_fast(
-    pieces: Iterable[Block | Line], reading: Reading, fold: LineFold, handed: deque[Columns]
-) -> Iterator[Told]:
-    """The same by compiled code, which hands over rows in columns."""
+def told_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Told]:
+    """The same by compiled code, which makes rows in columns."""
     for event in kept_refusals(folded_events(pieces, fold, reading), reading.origin):
-        while handed:
-            yield from told_in(handed.popleft())
-        yield _as_told(event)
-    fold.hand_over()
-    while handed:
-        yield from told_in(handed.popleft())
+        if isinstance(event, Columns):
+            yield from told_in(event)
+        else:
+            yield _as_told(event)
 
 
 def sessions_after(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> SessionState:
@@ -132,45 +127,48 @@ def loops_for(path: Path, start: int, end: int | None) -> Loops | None:
     return compiled_loops() if size - start >= WORTHWHILE else None
 
 
-def line_fold(
-    loops: Loops, handed: deque[Columns], apis: Collection[str], before: SessionState, *, runs: bool
-) -> LineFold:
+def line_fold(loops: Loops, apis: Collection[str], before: SessionState, *, runs: bool) -> LineFold:
     """A fold that reads fetches and produces itself, and leaves other kinds of `apis` to the plain parser."""
     names = {api: _status(api) for api in apis}
     numbers = {int(key): _status(api) for key, api in API_KEYS.items() if api in apis}
-    return LineFold(loops, numbers, names, handed.append, runs=runs, before=before)
+    return LineFold(loops, numbers, names, runs=runs, before=before)
 
 
 def _status(api: str) -> int:
     return g.READ if api == FETCH else g.READ_SENT if api == PRODUCE else g.LEFT
 
 
-def folded_events(pieces: Iterable[Block | Line], fold: LineFold, reading: Reading) -> Iterator[Event]:
-    """The events of some lines but fetches, and but produces that the fold has read."""
+def folded_events(pieces: Iterable[Block | Line], fold: LineFold, reading: Reading) -> Iterator[Event | Columns]:
+    """The events of some lines, and in columns the fetches, and the produces that the fold has read."""
     layout, place = layout_of(DEFAULT_PATTERN), 0
     try:
         for piece in pieces:
             for line in _left(piece, fold):
                 if isinstance(line, Scanned):
                     _count(line, reading.counts)
-                    continue
-                place = line.end
-                reading.counts.lines += 1
-                yield from _other_events(line, fold, layout, reading)
+                elif isinstance(line, Columns):
+                    yield line
+                else:
+                    place = line.end
+                    reading.counts.lines += 1
+                    yield from _other_events(line, fold, layout, reading)
     except Unpackable as error:
         yield unpackable(error, reading.origin, place)
+    rest = fold.rest()
+    if rest is not None:
+        yield rest
 
 
-def _left(piece: Block | Line, fold: LineFold) -> Iterator[Line | Scanned]:
+def _left(piece: Block | Line, fold: LineFold) -> Iterator[Line | Scanned | Columns]:
     if isinstance(piece, Block) and len(piece.data) <= 2 * BLOCK:
         return fold.scan(piece)
     return lines_in(piece, LINE_LIMIT)
 
 
-def _other_events(line: Line, fold: LineFold, layout: Layout, reading: Reading) -> Iterator[Event]:
+def _other_events(line: Line, fold: LineFold, layout: Layout, reading: Reading) -> Iterator[Event | Columns]:
     for event in line_events(line, reading.origin, layout, reading.counts, reading.apis):
         if isinstance(event, FetchCall):
-            fold.add(event)
+            yield from fold.add(event)
         else:
             yield event
 

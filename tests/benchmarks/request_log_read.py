@@ -11,7 +11,6 @@ import io
 import re
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
@@ -22,7 +21,6 @@ from auditor.engines.chronicle import of_trace
 from auditor.engines.logs import TELLING
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts
-from parsers.request_log.columns import Columns
 from parsers.request_log.compiled import Loops, compiled_loops
 from parsers.request_log.grammar import END, grammar_table
 from parsers.request_log.lines import Block, blocks_of
@@ -176,19 +174,16 @@ def scanned(text: bytes, loops: Loops) -> None:
 
 def columns(text: bytes, loops: Loops) -> None:
     """Rows of fetches and produces in columns, and rows of the other requests."""
-    handed = deque[Columns](maxlen=1)
-    fold = line_fold(loops, handed, TELLING, NOTHING, runs=True)
+    fold = line_fold(loops, TELLING, NOTHING, runs=True)
     for _ in folded_events(blocks_of(io.BytesIO(text), 0, None), fold, Reading(ORIGIN, LineCounts(), TELLING)):
         pass
-    fold.hand_over()
 
 
 def said(text: bytes, loops: Loops) -> None:
     """What an audit keeps, before repetitions are folded."""
-    handed = deque[Columns]()
-    fold = line_fold(loops, handed, TELLING, NOTHING, runs=True)
+    fold = line_fold(loops, TELLING, NOTHING, runs=True)
     reading = Reading(ORIGIN, LineCounts(), TELLING)
-    for _ in of_trace(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold, handed), ORIGIN, {}):
+    for _ in of_trace(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold), ORIGIN, {}):
         pass
 
 

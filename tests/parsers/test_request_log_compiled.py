@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections import deque
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditor.engines.chronicle import of_trace
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines
+from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines, read_request_log
+from parsers.request_log.batches import table_batches
 from parsers.request_log.columns import Columns
 from parsers.request_log.compiled import Loops, compiled_loops
 from parsers.request_log.fetches import fetch_rows
@@ -22,8 +21,8 @@ from parsers.request_log.grammar import FIELDS, SLOTS, grammar_table, known_name
 from parsers.request_log.lines import Block, Line, blocks_of
 from parsers.request_log.sessions import SessionTable
 from parsers.request_log.trace import Reading, Told, folded_events, line_fold, told_fast, told_plainly
-from parsers.tables import Refusal
-from parsers.tables.requests import Fetch, RequestEvent
+from parsers.tables import Refusal, from_arrow
+from parsers.tables.requests import Fetch, Produce, RequestEvent, SessionGap
 from rules.history import Moment, collapse
 from tests.lab.effort import cases
 
@@ -64,9 +63,9 @@ def plainly(text: bytes, before: SessionState = NOTHING) -> Read:
 
 
 def fast(text: bytes, before: SessionState = NOTHING) -> Read:
-    reading, handed = Reading(ORIGIN, LineCounts()), deque[Columns]()
-    lines = line_fold(loops(), handed, reading.apis, before, runs=True)
-    told = list(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines, handed))
+    reading = Reading(ORIGIN, LineCounts())
+    lines = line_fold(loops(), reading.apis, before, runs=True)
+    told = list(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines))
     return read(told, lines.sessions(), reading.counts)
 
 
@@ -122,7 +121,7 @@ def test_a_log_read_in_two_ways_goes_on_with_its_sessions(name: str) -> None:
 
 
 def test_every_recorded_fetch_and_produce_is_read_by_the_loop() -> None:
-    lines = line_fold(loops(), deque(), Reading(ORIGIN, LineCounts()).apis, NOTHING, runs=True)
+    lines = line_fold(loops(), Reading(ORIGIN, LineCounts()).apis, NOTHING, runs=True)
     block = b"".join(line + b"\n" for line in (*recorded(), *TEXTS))
     assert len(recorded()) >= 80
     assert [piece.data for piece in lines.scan(Block(0, block)) if isinstance(piece, Line)] == []
@@ -133,14 +132,23 @@ def test_every_implied_row_is_written_where_rows_are_wanted_one_by_one(case: str
     text = (SAMPLES / case / "dump/broker-2/logs/kafka-request.log").read_bytes()
     calls = read_request_lines(io.BytesIO(text), ORIGIN).fetch_calls
     told = [row for row in fetch_rows(calls, ORIGIN) if isinstance(row, Fetch)]
-    reading, handed = Reading(ORIGIN, LineCounts()), deque[Columns]()
-    lines = line_fold(loops(), handed, reading.apis, NOTHING, runs=False)
-    for _ in folded_events(blocks_of(io.BytesIO(text), 0, None), lines, reading):
-        pass
-    lines.hand_over()
-    rows = np.concatenate([columns.fetches for columns in handed])
-    assert len(rows) == len(told)
+    reading = Reading(ORIGIN, LineCounts())
+    lines = line_fold(loops(), reading.apis, NOTHING, runs=False)
+    handed = list(folded_events(blocks_of(io.BytesIO(text), 0, None), lines, reading))
+    rows = sum(len(columns.fetches) for columns in handed if isinstance(columns, Columns))
+    assert rows == len(told)
     assert lines.sessions() == fold(calls)
+
+
+@pytest.mark.parametrize("case", ["clean_1_1", "clean_4x", "unclean_4x"])
+def test_tables_hold_the_same_rows(case: str) -> None:
+    path = SAMPLES / case / "dump/broker-2/logs/kafka-request.log"
+    log = read_request_log(path, ORIGIN)
+    fetches = list(log.fetches(ORIGIN))
+    for row_class, rows in ((Fetch, fetches), (SessionGap, fetches), (Produce, log.produces)):
+        batches = table_batches(path, ORIGIN, row_class, loops())
+        told = [row for batch in batches for row in from_arrow(batch, row_class)]
+        assert sorted(told, key=repr) == sorted((row for row in rows if isinstance(row, row_class)), key=repr)
 
 
 PUTS = [
