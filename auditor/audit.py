@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
@@ -21,8 +22,12 @@ from auditor.report.model import AuditReport
 from auditor.version import tool_version
 from parsers.files import printable
 from parsers.inventory import Inventory, take_inventory
+from parsers.provenance import FileKind
 from rules.assemble import Surroundings
 from rules.verdict import PartitionVerdict
+
+TELLING_KINDS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
+"""Files that tell of partitions over time, though no broker's disk be there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,22 +121,23 @@ def _source_of(root: Path, place: Path) -> str:
 
 def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config: AuditConfig) -> None:
     """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
-    if not inventory.log_dirs and not texts.units and not texts.refusals:
+    telling = {file.origin.broker for file in inventory.files if file.kind in TELLING_KINDS} - {None}
+    if not inventory.log_dirs and not texts.units and not texts.refusals and not telling:
         raise ConfigError(
             f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint, a"
-            " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log; name a log dir with --log-dir"
-            " BROKER=PATH"
+            " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log, and none is a log in a folder named"
+            " after its broker; name a log dir with --log-dir BROKER=PATH"
         )
-    brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units}
-    # What texts tell of is known when they are read.
-    unmatched = [] if texts.units else [*config.selection.unmatched(inventory)]
+    brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units} | telling
+    # What texts and logs tell of is known when they are read.
+    unmatched = [] if texts.units or not inventory.replicas else [*config.selection.unmatched(inventory)]
     unmatched += [words for words, broker in config.brokers_named() if broker not in brokers]
     _refuse_unmatched(unmatched, root)
 
 
 def _require_matches(prepared: Prepared, verdicts: Sequence[PartitionVerdict], config: AuditConfig) -> None:
     """The same for a dump with texts, now that they are read."""
-    if any(unit.kind == "dump-text" for unit in prepared.units):
+    if any(unit.kind == "dump-text" for unit in prepared.units) or not prepared.inventory.replicas:
         seen = {(v.topic, v.partition) for v in verdicts if v.topic is not None}
         held = {(replica.origin.topic, replica.origin.partition) for replica in prepared.inventory.replicas}
         told = Selection(topics=config.topic, partitions=config.partition)
@@ -150,7 +156,7 @@ def _surroundings(
     found: dict[str | None, Surroundings] = {}
     for cluster in sorted(clusters, key=repr):
         own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
-        told = {unit.broker for unit in units if unit.kind == "dump-text" and unit.cluster_id == cluster}
+        told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
         brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
         found[cluster] = Surroundings(
             cluster_id=cluster,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from auditor.engines.plan import ReadUnit
+from auditor.engines.plan import LOG_KINDS, ReadUnit
 from auditor.engines.selection import Selection
 from auditor.engines.zones import given_for
 from auditor.report.model import Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
@@ -36,12 +36,14 @@ def coverage_of(
     seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told
     times = list(_times(replicas))
     owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
-    owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind == "dump-text"}
+    without_disks = not inventory.log_dirs
+    telling = ("dump-text", *(LOG_KINDS if without_disks else ()))
+    owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind in telling and unit.broker >= 0}
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {cluster for cluster, _ in owners}
     return Coverage(
         clusters=len(clusters),
         brokers=len(owners),
-        partitions=sum(bool(verdict.replicas) for verdict in verdicts),
+        partitions=sum(bool(v.replicas) or (without_disks and v.topic is not None) for v in verdicts),
         replicas_seen=len(replicas),
         replicas_missing=len(missing),
         missing=tuple(missing[:MISSING_NAMED]),

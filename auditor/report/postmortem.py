@@ -38,9 +38,10 @@ def _summary(report: AuditReport) -> Iterator[str]:
         yield f"- {place(history)}: {text(sentence(loss))}"
     yield from capped(len(losses), "loss")
     replicas, partitions = counted(coverage.replicas_seen, "replica"), counted(coverage.partitions, "partition")
+    read = f"{coverage.ratio:.1%} of {size(coverage.bytes_seen)}" if coverage.replicas_seen else "no broker's disk"
     yield (
         f"\nVerdict: **{report.verdict}**. Read: {replicas} of {partitions} on"
-        f" {counted(coverage.brokers, 'broker')}, {coverage.ratio:.1%} of {size(coverage.bytes_seen)}."
+        f" {counted(coverage.brokers, 'broker')}, {read}."
     )
     if report.interrupted:
         yield "\n**The audit was interrupted: this is what was known by then.**"

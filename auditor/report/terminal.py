@@ -34,6 +34,8 @@ def render(
 def _headline(report: AuditReport, page: Page) -> Iterator[str]:
     coverage = report.coverage
     read = f"{int(coverage.ratio * 1000) / 10}% of {size(coverage.bytes_seen)} read"
+    if not coverage.replicas_seen:
+        read = "no broker's disk is here"
     text = f"{report.verdict.upper()}  {_counts(report)} in {_extent(report)}; {read}"
     first, *rest = page.wrapped(text, hanging=2)
     yield page.paint(report.verdict.upper(), report.verdict) + first.removeprefix(report.verdict.upper())
