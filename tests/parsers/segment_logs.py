@@ -7,17 +7,34 @@ from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
 from parsers.segment import HEADER_SCHEMA, scan
 from parsers.segment.chain import CHUNK_ROWS, Kernel
+from parsers.segment.compiled import compiled_kernel
+from parsers.segment.plain import PlainKernel
 from parsers.tables import Refusal
 from parsers.writers.segments import Record, batch_bytes, legacy_bytes, legacy_set_bytes, marker_bytes
 
 ORIGIN = Origin(source="broker-1/data/t-0/00000000000000000000.log", broker=1, topic="t", partition=0)
 TIME = 1_700_000_000_000
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
+
+
+def compiled_for_sure() -> Kernel:
+    """The compiled kernel, which this machine must have."""
+    kernel = compiled_kernel()
+    assert kernel is not None
+    return kernel
+
+
+KERNELS = [
+    pytest.param(PlainKernel, id="plain"),
+    pytest.param(compiled_for_sure, id="compiled", marks=pytest.mark.slow),
+]
+"""Makers of both; the whole suite alone waits for the compiler."""
 
 
 def batch(offset: int, *, records: int = 3, epoch: int = 0, value: bytes = b"value") -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.segment import compiled
-from parsers.segment.chain import choose_kernel
+from parsers.segment.chain import Kernel, choose_kernel
 from parsers.segment.compiled import compiled_kernel
 from parsers.segment.plain import PlainKernel
 from tests.lab.effort import cases
-from tests.parsers.segment_logs import SAMPLES, damaged, everything, log_of, spans
+from tests.parsers.segment_logs import KERNELS, SAMPLES, compiled_for_sure, damaged, everything, log_of, spans
 
 PAGE = 4096
 BIG = SAMPLES / "clean_mixed/dump/broker-1/data"
@@ -32,11 +33,12 @@ def test_parts_add_up_to_the_whole(path: Path, content: bytes, cuts: list[int], 
     assert everything(path, cuts, chunk_rows=rows) == everything(path)
 
 
+@pytest.mark.slow
 @settings(max_examples=cases(60), deadline=None)
 @given(content=damaged())
 def test_both_kernels_see_one_chain(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    assert everything(path, kernel=compiled_kernel()) == everything(path, kernel=PlainKernel())
+    assert everything(path, kernel=compiled_for_sure()) == everything(path, kernel=PlainKernel())
 
 
 @settings(max_examples=cases(60), deadline=None)
@@ -58,8 +60,8 @@ def test_checksums_do_not_change_the_chain(path: Path, content: bytes) -> None:
     assert refusals == same
 
 
-@pytest.mark.parametrize("kernel", [PlainKernel(), compiled_kernel()])
-def test_forced_splits_of_a_page(path: Path, kernel: PlainKernel) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_forced_splits_of_a_page(path: Path, kernel: Callable[[], Kernel]) -> None:
     log = log_of(800, value=b"some value")
     log[30] = b"\xff" * 7
     log[200] = bytes(PAGE * 3)
@@ -67,9 +69,9 @@ def test_forced_splits_of_a_page(path: Path, kernel: PlainKernel) -> None:
     log[600] = b"\x02" * PAGE
     content = b"".join(log) + bytes(PAGE * 2)
     path.write_bytes(content)
-    whole = everything(path, kernel=kernel)
+    whole = everything(path, kernel=kernel())
     assert len(whole[1]) == 5
-    assert everything(path, range(PAGE, len(content), PAGE), kernel=kernel) == whole
+    assert everything(path, range(PAGE, len(content), PAGE), kernel=kernel()) == whole
 
 
 def test_forced_splits_of_recorded_segments() -> None:
@@ -79,6 +81,7 @@ def test_forced_splits_of_recorded_segments() -> None:
     assert everything(largest, cuts) == everything(largest)
 
 
+@pytest.mark.slow
 def test_large_files_take_the_compiled_kernel() -> None:
     assert isinstance(choose_kernel(64 << 20), compiled.CompiledKernel)
     assert isinstance(choose_kernel(1 << 20), PlainKernel)
@@ -89,6 +92,7 @@ def test_a_machine_without_numba_reads_plainly(monkeypatch: pytest.MonkeyPatch) 
     assert compiled_kernel.__wrapped__() is None
 
 
+@pytest.mark.slow
 def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from parsers.segment import machine
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,23 @@ from hypothesis import given, settings
 from parsers.provenance import Origin
 from parsers.segment import HEADER_SCHEMA, scan, with_place
 from parsers.segment.chain import Kernel
-from parsers.segment.compiled import compiled_kernel
 from parsers.segment.plain import PlainKernel
 from parsers.tables import BatchHeader, arrow_schema, from_arrow
 from parsers.writers.segments import batch_bytes, legacy_bytes, legacy_set_bytes, write_segment
 from tests.lab.effort import cases
-from tests.parsers.segment_logs import ORIGIN, SAMPLES, TIME, batch, entries, everything, log_of, segments_of, spans
+from tests.parsers.segment_logs import (
+    KERNELS,
+    ORIGIN,
+    SAMPLES,
+    TIME,
+    batch,
+    compiled_for_sure,
+    entries,
+    everything,
+    log_of,
+    segments_of,
+    spans,
+)
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/dump"))
 ROTTEN = SAMPLES / "bit_rot_payload/dump/broker-3/data/d-0/00000000000000000000.log"
@@ -48,9 +60,10 @@ def test_the_flipped_bit_is_found_and_nothing_else() -> None:
     assert [(row["span_start"], row["base_offset"]) for row in wrong] == [(3144, 40)]
 
 
+@pytest.mark.slow
 def test_recorded_segments_read_alike_by_both_kernels() -> None:
     for path in segments_of("lost_pages_hw"):
-        assert everything(path, kernel=PlainKernel()) == everything(path, kernel=_compiled())
+        assert everything(path, kernel=PlainKernel()) == everything(path, kernel=compiled_for_sure())
 
 
 def test_fields_of_a_batch(tmp_path: Path) -> None:
@@ -77,15 +90,15 @@ def test_fields_of_a_batch(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", [PlainKernel(), compiled_kernel()])
-def test_legacy_entries_say_what_their_headers_say(tmp_path: Path, kernel: Kernel) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_legacy_entries_say_what_their_headers_say(tmp_path: Path, kernel: Callable[[], Kernel]) -> None:
     log = [
         legacy_bytes(magic=0, offset=9, key=b"k", value=b"v"),
         legacy_bytes(magic=1, offset=10, value=b"v", timestamp=TIME),
         legacy_set_bytes(magic=1, base_offset=11, values=[b"a", b"b"], codec="gzip", timestamp=TIME),
         batch(13),
     ]
-    rows = everything(_file(tmp_path, log), kernel=kernel)[0].to_pylist()
+    rows = everything(_file(tmp_path, log), kernel=kernel())[0].to_pylist()
     told = [(row["magic"], row["base_offset"], row["last_offset"], row["record_count"]) for row in rows]
     assert told == [(0, 9, 9, 1), (1, 10, 10, 1), (1, None, 12, None), (2, 13, 15, 3)]
     assert [row["max_timestamp"] for row in rows] == [-1, TIME, TIME, TIME]
@@ -103,16 +116,16 @@ def test_a_legacy_checksum_is_recomputed(tmp_path: Path) -> None:
     assert refusals == []
 
 
-@pytest.mark.parametrize("kernel", [PlainKernel(), compiled_kernel()])
-def test_checksums_stay_unknown_when_not_asked_for(tmp_path: Path, kernel: Kernel) -> None:
-    table, _ = everything(_file(tmp_path, log_of(3)), kernel=kernel, verify=False)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_checksums_stay_unknown_when_not_asked_for(tmp_path: Path, kernel: Callable[[], Kernel]) -> None:
+    table, _ = everything(_file(tmp_path, log_of(3)), kernel=kernel(), verify=False)
     assert table["crc_valid"].to_pylist() == [None] * 3
 
 
-@pytest.mark.parametrize("kernel", [PlainKernel(), compiled_kernel()])
-def test_chunks_keep_to_their_size_and_order(tmp_path: Path, kernel: Kernel) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_chunks_keep_to_their_size_and_order(tmp_path: Path, kernel: Callable[[], Kernel]) -> None:
     path = _file(tmp_path, log_of(10))
-    chunks = [chunk.headers for chunk in scan(path, ORIGIN, chunk_rows=3, kernel=kernel)]
+    chunks = [chunk.headers for chunk in scan(path, ORIGIN, chunk_rows=3, kernel=kernel())]
     assert [chunk.num_rows for chunk in chunks] == [3, 3, 3, 1]
     offsets = [offset for chunk in chunks for offset in chunk.column("base_offset").to_pylist()]
     assert offsets == list(range(0, 30, 3))
@@ -143,8 +156,8 @@ def test_place_columns_complete_the_table(tmp_path: Path) -> None:
     assert [row.span_end for row in rows] == chunk.headers.column("span_end").to_pylist()
 
 
-@pytest.mark.parametrize("kernel", [PlainKernel(), compiled_kernel()])
-def test_positions_beyond_two_gigabytes(tmp_path: Path, kernel: Kernel) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_positions_beyond_two_gigabytes(tmp_path: Path, kernel: Callable[[], Kernel]) -> None:
     longest = 2**31 - 1
     path = tmp_path / "0.log"
     header = batch_bytes(base_offset=0, record_count=1)
@@ -152,7 +165,7 @@ def test_positions_beyond_two_gigabytes(tmp_path: Path, kernel: Kernel) -> None:
         file.write(header[:8] + (longest - 12).to_bytes(4, "big") + header[12:])
         file.seek(longest)
         file.write(batch(1))
-    table, refusals = everything(path, kernel=kernel, verify=False)
+    table, refusals = everything(path, kernel=kernel(), verify=False)
     assert table["span_start"].to_pylist() == [0, longest]
     assert table["size"].to_pylist()[0] == longest
     assert refusals == []
@@ -188,12 +201,6 @@ def _file(folder: Path, log: list[bytes]) -> Path:
 def _tiles(ranges: list[tuple[int, int]], size: int) -> bool:
     bounds = [0, *(end for _, end in ranges)]
     return [start for start, _ in ranges] == bounds[:-1] and bounds[-1] == size
-
-
-def _compiled() -> Kernel:
-    kernel = compiled_kernel()
-    assert kernel is not None
-    return kernel
 
 
 def test_an_origin_needs_no_more_than_a_source(tmp_path: Path) -> None:
