@@ -11,6 +11,7 @@ from broken_dumps import Yard, batch, chain, change, position, segment, wrote
 
 from parsers.writers.segments import batch_bytes
 from rules.finding import Finding, Severity
+from tests.lab.effort import fast_if
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
 
@@ -63,7 +64,7 @@ OUTSIDE_THE_CHECKSUM = [("base offset", bit) for bit in (0, 3, 6, 20, 62, 63)] +
 
 
 @pytest.mark.parametrize(("field", "bit"), OUTSIDE_THE_CHECKSUM)
-@pytest.mark.parametrize("base", [0, 10, 40, 50, 60, 70, 90])
+@pytest.mark.parametrize("base", fast_if((0, 50, 90).__contains__, [0, 10, 40, 50, 60, 70, 90]))
 def test_one_flipped_bit_outside_the_checksum_is_one_finding(yard: Yard, field: str, bit: int, base: int) -> None:
     end = {"base offset": 7, "leader epoch": 15}[field]
     change(broken(yard), position(LOG, base) + end - bit // 8, lambda byte: byte ^ 1 << bit % 8)
