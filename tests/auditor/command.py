@@ -6,9 +6,15 @@ import io
 import os
 import sys
 from dataclasses import dataclass
+from functools import cache
 from unittest import mock
 
+from typer import main as typer_main
+
 from auditor.cli import main
+
+_built_once = cache(typer_main.get_command)
+"""Making the commands takes longer than most of them; a process makes them once, and this is one process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +52,7 @@ def run(*words: str, terminal: bool = False, **variables: str) -> Ended:
         mock.patch.object(sys, "stdout", out),
         mock.patch.object(sys, "stderr", err),
         mock.patch.dict(os.environ, environment),
+        mock.patch.object(typer_main, "get_command", _built_once),
     ):
         try:
             main()
