@@ -15,7 +15,19 @@ from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_s
 from rules.inferred import InferredCut, inferred_cuts
 from rules.lineage import KeptOlder, batch_end, epoch_held, openings_below_committed, openings_on_older_records
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, leaders_by_epoch, replay, translated
+from rules.replay import (
+    ClockOffset,
+    Course,
+    Lag,
+    LeaderRow,
+    Replay,
+    Told,
+    lags,
+    leaders_by_epoch,
+    release_at,
+    replay,
+    translated,
+)
 from rules.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -210,9 +222,11 @@ class PartitionEvidence:
         last = self.settings.in_force(None, broker, KAFKA_VERSION)
         return last is not None and any(v.broker == broker and v.binary != last.value for v in self.versions)
 
-    def release_of(self, broker: int) -> KafkaVersion | None:
-        """What a broker ran, where that is known."""
-        binary = next((version.binary for version in self.versions if version.broker == broker), None)
+    def release_of(self, broker: int, at: Moment | None = None) -> KafkaVersion | None:
+        """What a broker ran last, or at a moment, where that is known."""
+        last = next((version.binary for version in self.versions if version.broker == broker), None)
+        clocks = {} if at is None else {clock.clock: clock for clock in self.replayed.clocks}
+        binary = release_at(broker, at, self._certain_setting, clocks, last)
         return parse_kafka_version(binary) if binary else None
 
     def setting(self, broker: int | None, name: str, at: Moment | None = None) -> Setting | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
-from rules.protocol.versions import parse_protocol_version
+from rules.protocol.versions import KafkaVersion, parse_protocol_version
 from rules.rule import rule
 from rules.signatures import SIGNATURES, Hit, Signature
 
@@ -32,8 +32,8 @@ def known_defect_signature(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     Undecided when
     --------------
-    The broker's release is unknown. Releases are those that the logs tell last: what happened before an upgrade to a
-    release without the defect is passed over.
+    The broker's release at the time is unknown, as in the minutes about an upgrade. Of what lies on its disk, and of the
+    protocol that it spoke, the release is asked that its log tells last.
 
     Upheld
     ------
@@ -68,7 +68,7 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
     ran = [v for v in evidence.versions if first.broker in (None, v.broker)]
     affected = {
         v.broker: signature.affects(
-            evidence.release_of(v.broker), parse_protocol_version(v.inter_broker_protocol or "")
+            evidence.release_of(v.broker, first.at), parse_protocol_version(v.inter_broker_protocol or "")
         )
         for v in ran
     }
@@ -89,7 +89,7 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
             "title": signature.title,
             "says": first.says,
             "broker": guilty.broker,
-            "release": _release(signature, guilty),
+            "release": _release(signature, guilty, evidence.release_of(guilty.broker, first.at)),
             "fixed": signature.fixed,
             "times": len(hits),
             "subject": signature.defect,
@@ -98,6 +98,6 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
     )
 
 
-def _release(signature: Signature, ran: BrokerVersion) -> str:
-    binary = ran.binary or "an unknown release"
+def _release(signature: Signature, ran: BrokerVersion, then: KafkaVersion | None) -> str:
+    binary = "an unknown release" if then is None else str(then)
     return f"{binary}, speaking {ran.inter_broker_protocol}" if signature.spoken_below else binary

@@ -7,9 +7,10 @@ from rules.replay.course import Course, Replay, Told, replay
 from rules.replay.lag import Lag, lags
 from rules.replay.leader import LeaderRow
 from rules.replay.missing import Missing
+from rules.replay.rank import release_at
 from rules.replay.reigns import leaders_by_epoch
 
 __all__ = [
-    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "Told", "lags", "leaders_by_epoch", "replay",
-    "translated",
+    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "Told", "lags", "leaders_by_epoch", "release_at",
+    "replay", "translated",
 ]  # fmt: skip

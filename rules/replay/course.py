@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 from rules.gaps import TraceGap, holed
 from rules.history import ROLE_KINDS, Moment
@@ -26,13 +26,11 @@ from rules.replay.followers import (
 from rules.replay.in_sync import IsrHistory, isr_history
 from rules.replay.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
-from rules.replay.rank import RELEASE, Lookup, Rank, nothing_told, rank_of
+from rules.replay.rank import Lookup, Rank, nothing_told, rank_of, release_at
 from rules.replay.reigns import Reign, reigns
 from rules.replay.restarts import with_restarts
 from rules.replica import Replica
 
-STARTING_MS: Final = 120_000
-"""A broker prints its release when it has started, after the first roles that it takes."""
 Standing = Literal["inside", "above", "below"]
 
 
@@ -258,14 +256,7 @@ class _Story:
                 self.told.append(Told(moment=row.moment, by_leader=True, expected=row.answer, observed=observed))
 
     def _release(self, broker: int, at: Moment | None) -> str | None:
-        """What a broker ran at a moment, as far as its log goes back, else what it ran last; None about an upgrade."""
-        if at is None or at.time is None:
-            return self.binaries.get(broker)
-        soon = replace(at, time=at.time + STARTING_MS)
-        then, later = (self.settings(broker, RELEASE, moment, self.offsets) for moment in (at, soon))
-        if then is not None and then != later:
-            return None
-        return later or self.binaries.get(broker)
+        return release_at(broker, at, self.settings, self.offsets, self.binaries.get(broker))
 
     def _rules(self, broker: int, at: Moment | None) -> LogRules:
         binary = self._release(broker, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.history import Moment
@@ -15,6 +15,8 @@ from rules.replay.reigns import Reign
 
 RELEASE: Final = "kafka.version"
 """A broker's release is told as its settings are: what it ran before an upgrade was another one."""
+STARTING_MS: Final = 120_000
+"""A broker prints its release when it has started, after the first roles that it takes."""
 LAG_TIME: Final = "replica.lag.time.max.ms"
 MIN_IN_SYNC: Final = "min.insync.replicas"
 
@@ -25,6 +27,17 @@ Lookup = Callable[[int, str, Moment | None, Mapping[str, ClockOffset]], str | No
 def nothing_told(_broker: int, _name: str, _at: Moment | None, _clocks: Mapping[str, ClockOffset]) -> str | None:
     """The look-up of a dump that tells no settings."""
     return None
+
+
+def release_at(
+    broker: int, at: Moment | None, lookup: Lookup, clocks: Mapping[str, ClockOffset], last: str | None
+) -> str | None:
+    """What a broker ran at a moment, as far as its log goes back, else what it ran last; None about an upgrade."""
+    if at is None or at.time is None:
+        return last
+    soon = replace(at, time=at.time + STARTING_MS)
+    then, later = (lookup(broker, RELEASE, moment, clocks) for moment in (at, soon))
+    return None if then is not None and then != later else later or last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

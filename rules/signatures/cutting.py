@@ -15,6 +15,7 @@ def _by_high_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
         if cut.log_end_offset is not None and cut.offset < cut.log_end_offset:
             yield Hit(
                 broker=cut.broker,
+                at=cut.moment,
                 says=f"broker {cut.broker} cut [{cut.offset}, {cut.log_end_offset}) without asking for leader epochs",
                 exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
                 start_offset=cut.offset,
@@ -35,6 +36,7 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             continue
         yield Hit(
             broker=m.broker,
+            at=m,
             says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} never had, and was"
             f" told the start of epoch {newer.epoch}, {answer}, as if it were the end",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
@@ -52,6 +54,7 @@ def _watermark_before_cut(evidence: PartitionEvidence) -> Iterator[Hit]:
             if before is not None and before.offset == m.high_watermark and m.offset > (m.high_watermark or 0):
                 yield Hit(
                     broker=m.broker,
+                    at=m,
                     says=f"broker {m.broker} took its leader's high watermark {m.offset} before it cut its log to"
                     f" {m.high_watermark}: readers of this follower may have seen what it cut",
                     exhibits=(Exhibit(span=before.span, role="the cut"), Exhibit(span=m.span, role="the fall")),
@@ -74,6 +77,7 @@ def _watermark_after_reset(evidence: PartitionEvidence) -> Iterator[Hit]:
             if m.high_watermark < (before.offset or 0):
                 yield Hit(
                     broker=m.broker,
+                    at=m,
                     says=f"broker {m.broker} began its log anew at {before.offset} and led with high watermark"
                     f" {m.high_watermark}, below its log start",
                     exhibits=(Exhibit(span=before.span, role="the reset"), Exhibit(span=m.span, role="the election")),

@@ -20,6 +20,7 @@ def _joined_below_epoch_start(evidence: PartitionEvidence) -> Iterator[Hit]:
                 if start is not None and asked and max(asked) < start:
                     yield Hit(
                         broker=course.reign.leader,
+                        at=after.moment,
                         says=f"broker {broker} was let into the ISR of epoch {course.reign.epochs[0]} with offset"
                         f" {max(asked)}, below the {start} at which the epoch began",
                         exhibits=(Exhibit(span=after.moment.span, role="the larger ISR"),),
@@ -51,6 +52,7 @@ def _unknown_epoch_of_a_leader(evidence: PartitionEvidence) -> Iterator[Hit]:
         if known and m.answer_offset == -1 and formats and min(formats) > 1:
             yield Hit(
                 broker=leader.broker,
+                at=m,
                 says=f"broker {leader.broker} led and could not say where epoch {m.asked_epoch} ends, so broker"
                 f" {m.broker} fell back to its high watermark",
                 exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
@@ -70,6 +72,7 @@ def _skipped_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             if start is not None:
                 yield Hit(
                     broker=follower,
+                    at=after,
                     says=f"broker {follower} followed broker {after.leader} from epoch {before.epoch} straight to"
                     f" {after.epoch} and did not look for what epoch {skipped} had changed: the logs differ from"
                     f" {start} on",
@@ -101,6 +104,7 @@ def _isr_outside_assignment(evidence: PartitionEvidence) -> Iterator[Hit]:
         if m.kind == "leadership" and foreign:
             yield Hit(
                 broker=m.witness,
+                at=m,
                 says=f"the ISR of epoch {m.epoch} holds broker {foreign[0]}, which is no replica of the partition",
                 exhibits=(Exhibit(span=m.span, role="the partition state"),),
             )
@@ -128,6 +132,7 @@ def _stalled_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
         if shrunk is not None and told is not None:
             yield Hit(
                 broker=course.reign.leader,
+                at=told.moment,
                 says=f"broker {course.reign.leader} went on to tell high watermark {told.observed} after its ISR had"
                 " become smaller, until something else moved it",
                 exhibits=(

@@ -29,6 +29,7 @@ def _diverging_below_log_start(evidence: PartitionEvidence) -> Iterator[Hit]:
         if _diverges(m) and m.offset is not None and start is not None and m.offset < start:
             yield Hit(
                 broker=m.witness,
+                at=m,
                 says=f"broker {m.witness} told broker {m.broker}, which asked for {m.offset}, below the log start"
                 f" {start}, to cut its log instead of refusing the offset",
                 exhibits=(Exhibit(span=m.span, role="the answer"),),
@@ -53,6 +54,7 @@ def _risen(course: Course) -> Iterator[Hit]:
             if reached and row.isr and all(broker in isr for isr in row.isr):
                 yield Hit(
                     broker=m.witness,
+                    at=m,
                     says=f"broker {m.witness} told broker {broker} to cut its log below {asked.offset} and then counted"
                     f" it as if it held {asked.offset}: high watermark {told}",
                     exhibits=(
@@ -82,6 +84,7 @@ def _without_last_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         if begun:
             yield Hit(
                 broker=follower.broker,
+                at=m,
                 says=f"broker {follower.broker} asked for offset {m.offset} without the epoch of its last record:"
                 " nobody could tell whether its log diverged",
                 exhibits=(Exhibit(span=m.span, role="the fetch"),),
@@ -101,6 +104,7 @@ def _implied_in_an_old_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         if opened.kind == "leader-starts" and 0 <= m.epoch < (opened.epoch or 0) and late:
             yield Hit(
                 broker=m.witness,
+                at=m,
                 says=f"broker {m.witness} went on to serve broker {m.broker} in epoch {m.epoch} after it had opened"
                 f" epoch {opened.epoch}",
                 exhibits=(Exhibit(span=opened.span, role="the newer epoch"), Exhibit(span=m.span, role="the fetch")),
@@ -122,6 +126,7 @@ def _shrunk_after_failed_read(evidence: PartitionEvidence) -> Iterator[Hit]:
                 if before is not None and (m.time or 0) - (before.time or 0) <= SHRINKS_WITHIN_MS:
                     yield Hit(
                         broker=m.witness,
+                        at=m,
                         says=f"broker {m.witness} failed to read for broker {broker} and dropped it from the ISR",
                         exhibits=(
                             Exhibit(span=before.span, role="the failed read"),

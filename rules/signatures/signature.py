@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from rules.evidence import PartitionEvidence
+from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity
 from rules.protocol.versions import KafkaVersion, ProtocolVersion, parse_protocol_version
 
@@ -20,6 +20,8 @@ class Hit:
     """Null where any broker of the cluster may have acted, such as an unknown controller."""
     says: str
     exhibits: tuple[Exhibit, ...]
+    at: Moment | None = None
+    """When the broker showed it: what it ran then is asked. Of what lies on its disk, what it ran last."""
     start_offset: int | None = None
     end_offset: int | None = None
 

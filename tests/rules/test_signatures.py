@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 
+from parsers.provenance import Span
 from rules.catalog import BY_ID
 from rules.differences import with_differences
 from rules.finding import Undecided, Violation
+from rules.settings import KAFKA_VERSION, Setting, settings_of
 from rules.signatures import SIGNATURES, Signature
 from rules.sketch import read_sketch
 from tests.lab.sample_reports import report_on
@@ -71,3 +74,16 @@ def test_of_an_unknown_release_it_is_undecided(signature: Signature) -> None:
 def test_recordings_show_the_defects_of_their_release(case: str, defects: set[str]) -> None:
     found = [f for f in report_on(SAMPLES / case).violations if f.rule == "BUG001"]
     assert {f.values()["defect"] for f in found} == defects
+
+
+def test_what_a_broker_ran_then_counts_after_an_upgrade() -> None:
+    (signature,) = (row for row in SIGNATURES if row.defect == "KAFKA-14704")
+    evidence = read_sketch(RELEASE.sub(r"kafka \1 3.9.1", dedent(signature.drawing))).evidence
+    span = Span(source="server.log", start=0, end=1)
+    told = [
+        Setting(name=KAFKA_VERSION, value=value, origin="log", broker=2, since=since, clock="broker 2", span=span)
+        for value, since in (("3.3.2", 0), ("3.9.1", 900_000))
+    ]
+    (said,) = BY_ID["BUG001"].check(replace(evidence, settings=settings_of(told)))
+    assert isinstance(said, Violation)
+    assert (said.facts["defect"], said.facts["release"]) == ("KAFKA-14704", "3.3.2")
