@@ -272,6 +272,6 @@ def _last_time(row: LeaderRow) -> int | None:
 
 
 def _assignment(moments: Sequence[Moment], replicas: Sequence[Replica]) -> frozenset[int]:
-    assigned = {broker for m in moments for broker in (*(m.replicas or ()), *(m.isr or ()))}
+    assigned = {b for m in moments for b in (*(m.replicas or ()), *(m.isr or ()), *(m.previous_isr or ()))}
     asked = {m.broker for m in moments if m.kind == "fetched" and m.broker is not None}
     return frozenset(assigned | asked | {r.broker for r in replicas if r.state == "current"})
