@@ -13,13 +13,13 @@ from auditor.engines.files import file_of, refuse_wide_text, unread_file
 from auditor.engines.gaps import of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
-from auditor.engines.settings import OF_BROKERS, of_blocks, of_changes, of_creations, of_files, of_releases
+from auditor.engines.settings import OF_BROKERS, Printed, of_blocks, of_changes, of_creations, of_files, of_releases
 from auditor.engines.zones import Zones, given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_after
-from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
+from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.assemble import Fact, RootClaims
 from rules.history import Moment, collapse
 from rules.settings import Setting, settings_of
@@ -145,12 +145,13 @@ def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iter
 def _events(
     path: Path, origin: Origin, patterns: Sequence[str], settings: list[Setting], refusals: list[Refusal]
 ) -> Iterator[Named]:
+    printed: Printed = {}
     for part in read_broker_log(path, origin, patterns):
         refusals.extend(part.refusals)
         events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
         settings.extend(of_releases(events))
-        settings.extend(of_blocks(from_arrow(part.settings, BrokerSetting)))
-        settings.extend([*of_creations(events, settings)])
+        settings.extend(of_blocks(part.settings, printed))
+        settings.extend(of_creations(events, printed))
         yield from of_events(events)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+import pyarrow as pa
+
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
@@ -34,17 +36,26 @@ OF_BROKERS: Final = (*_VERSIONS, _CREATION)
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 
-def of_blocks(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
-    """Settings that a broker printed when it started, or when it was given others."""
-    for row in rows:
+Printed = dict[tuple[int | None, str], str | None]
+"""The last value of each setting of each broker."""
+
+
+def of_blocks(rows: pa.RecordBatch, last: Printed) -> Iterator[Setting]:
+    """Settings that a broker printed when it started or was given others, those left out that it printed so before."""
+    names = ("broker", "name", "value", "time_text", "source", "span_start", "span_end")
+    columns = (rows[column].to_pylist() for column in names)
+    for broker, name, value, time, source, start, end in zip(*columns, strict=True):
+        if (broker, name) in last and last[broker, name] == value:
+            continue
+        last[broker, name] = value
         yield Setting(
-            name=row.name,
-            value=row.value,
+            name=name,
+            value=value,
             origin="log",
-            broker=row.broker,
-            since=wall_clock(row.time_text) if row.time_text else None,
-            clock=f"broker {row.broker}",
-            span=_span(row),
+            broker=broker,
+            since=wall_clock(time) if time else None,
+            clock=f"broker {broker}",
+            span=Span(source=source, start=start, end=end),
         )
 
 
@@ -63,16 +74,15 @@ def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
             )
 
 
-def of_creations(events: Iterable[BrokerEvent], known: Iterable[Setting]) -> Iterator[Setting]:
+def of_creations(events: Iterable[BrokerEvent], last: Printed) -> Iterator[Setting]:
     """A topic's own settings when a replica of it was made; what it has of its broker's settings is not its own."""
-    held = {(setting.broker, setting.name): setting.value for setting in known if setting.topic is None}
     for event in events:
         if event.kind != _CREATION or not event.detail or len(event.detail) >= _DETAIL_LIMIT:
             continue
         for name, sign, printed in _PROPERTY.findall(event.detail):
             value = printed.strip('"[]')
             # Before 2.8 all settings that hold are printed, whosever they are.
-            if sign == "=" or held.get((event.broker, BROKER_NAMES.get(name, name)), value) != value:
+            if sign == "=" or last.get((event.broker, BROKER_NAMES.get(name, name)), value) != value:
                 yield Setting(
                     name=name,
                     value=value,

@@ -111,19 +111,31 @@ def _matcher(event: Event, wording: Wording) -> Matcher:
     )
 
 
+_WORDINGS: Final = tuple((event, wording) for event in EVENTS for wording in event.wordings)
+
+
 @cache
-def matchers() -> Mapping[bytes, tuple[Matcher, ...]]:
-    """The patterns to try for a line, by the fixed text with which its message begins (or that follows its first word)."""
-    by_lead: dict[bytes, list[Matcher]] = {}
-    for event, wording in [(kind, wording) for kind in EVENTS for wording in kind.wordings]:
-        matcher = _matcher(event, wording)
+def _made(place: int) -> Matcher:
+    """The one matcher of a wording; patterns take long to compile, and a log has few of all lines."""
+    return _matcher(*_WORDINGS[place])
+
+
+@cache
+def _by_lead() -> Mapping[bytes, tuple[int, ...]]:
+    found: dict[bytes, list[int]] = {}
+    for place, (_, wording) in enumerate(_WORDINGS):
         for lead in leads(wording.text):
-            by_lead.setdefault((lead or inner_lead(wording.text)).encode(), []).append(matcher)
+            found.setdefault((lead or inner_lead(wording.text)).encode(), []).append(place)
+    return {lead: tuple(places) for lead, places in found.items()}
+
+
+@cache
+def matchers(lead: bytes) -> tuple[Matcher, ...]:
+    """The patterns to try for a line with the fixed text with which its message begins (or that follows its first word)."""
+    by_lead = _by_lead()
     # A text may begin with another lead as well: those wordings are tried after its own.
-    return {
-        lead: tuple(matcher for other in sorted(by_lead, key=len, reverse=True) if lead.startswith(other) for matcher in by_lead[other])
-        for lead in by_lead
-    }
+    others = sorted((other for other in by_lead if lead.startswith(other)), key=len, reverse=True)
+    return tuple(_made(place) for other in others for place in by_lead[other])
 
 
 @cache

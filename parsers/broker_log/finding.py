@@ -88,10 +88,9 @@ def find_lines(text: Text) -> Lines:
 def find_hits(text: Text, by_lead: Mapping[bytes, Sequence[Line]]) -> dict[Matcher, list[Hit]]:
     """The hits of every wording: the first that fits a line gives them; a line that only begins like an event has none."""
     hits: defaultdict[Matcher, list[Hit]] = defaultdict(list)
-    known = matchers()
     for lead, lines in by_lead.items():
         left = lines
-        for matcher in known[lead]:
+        for matcher in matchers(lead):
             if not left:
                 break
             left = _try(text, matcher, left, hits[matcher])
