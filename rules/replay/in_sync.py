@@ -74,6 +74,9 @@ class IsrHistory:
 
 
 def _middle(statement: InForce) -> int | None:
+    own = statement.moment.broker is not None and statement.moment.kind in ("isr", "leader-starts")
+    if own and statement.latest is not None:
+        return statement.latest  # the leader's own word needs no estimate
     if statement.earliest is not None and statement.latest is not None:
         return (statement.earliest + statement.latest) // 2
     return _time(statement)

@@ -25,7 +25,7 @@ DAMAGE: dict[tuple[str, str], Bad] = {
     ("election-triggers", "truncate-on-fetch"): [],
     ("sets", "KIP-101"): [],
     ("divergence", "HW truncation"): [("LOG001", 1, 2)],
-    ("divergence", "KIP-101"): [("LEO001", 1, 2), ("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2)],
+    ("divergence", "KIP-101"): [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2)],
     ("divergence", "truncate-on-fetch"): [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2)],
     ("divergence-unclean", "KIP-320"): LOST_TO_UNCLEAN,
     ("divergence-unclean", "truncate-on-fetch"): [("LEAD002", None, None), *LOST_TO_UNCLEAN],
@@ -65,7 +65,7 @@ def test_audit_finds_what_the_run_did(name: str, generation: str, tmp_path: Path
     ("name", "version", "expected"),
     [
         ("loss", "1.1.1", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2)]),
-        ("divergence", "1.1.1", [("LEO001", 1, 2), ("LEAD001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2)]),
+        ("divergence", "1.1.1", [("LEAD001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2)]),
         ("loss-return-written", "2.6.3", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2)]),
     ],
 )
