@@ -59,7 +59,8 @@ def _spoken(path: Path, origin: Origin, written: Written, size: int) -> Iterator
         broker = _broker(origin, speaker, alone=len(named) == 1)
         with _text(path) as text:
             reading = Reading(origin=replace(origin, broker=broker))
-            yield from _owned(read_written(text, reading, written, speaker), reading.origin, speaker, size)
+            parts = _owned(read_written(text, reading, written, speaker), reading.origin, speaker, size)
+            yield from _of_one(list(parts), reading.origin, size)
             if isinstance(text, GzipText) and text.trouble:
                 expected = "a compressed text to its end"
                 yield no_part(refuse(origin, "damage", 0, size, expected=expected, found=text.trouble))
@@ -75,6 +76,18 @@ def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size
             found = f"a log of {speaker.decode(errors='replace')}" if speaker else "a log of an unknown broker"
             yield no_part(refuse(origin, "ambiguous", 0, size, expected=expected, found=found))
             return
+
+
+def _of_one(parts: Sequence[LogPart], origin: Origin, size: int) -> Sequence[LogPart]:
+    """A log whose lines name several brokers is nobody's: most of its lines do not say whose they are."""
+    named = {broker for part in parts for broker in part.events["broker"].unique().to_pylist()}
+    if origin.broker is None or named <= {origin.broker, None}:
+        return parts
+    brokers = ", ".join(str(broker) for broker in sorted(named - {None}))
+    refusal = refuse(
+        origin, "ambiguous", 0, size, expected="the lines of one broker", found=f"lines of brokers {brokers}"
+    )
+    return [no_part(refusal)]
 
 
 def _broker(origin: Origin, speaker: bytes | None, *, alone: bool) -> int | None:

@@ -30,12 +30,17 @@ def lines_cut(dump: Path) -> None:
         log.write_bytes(b"\n".join(line[: len(line) * 2 // 3] if n % 5 == 2 else line for n, line in enumerate(lines)))
 
 
-def brokers_in_one_file(dump: Path) -> None:
-    entries = [line for log in logs(dump, REQUESTS) for line in log.read_bytes().split(b"\n") if line]
-    first, *others = logs(dump, REQUESTS)
+def brokers_in_one_file(dump: Path, name: str = REQUESTS) -> None:
+    entries = [line for log in logs(dump, name) for line in log.read_bytes().split(b"\n") if line.startswith(b"[2")]
+    first, *others = logs(dump, name)
     first.write_bytes(b"\n".join(sorted(entries, key=lambda line: line[:24])) + b"\n")
     for log in others:
         log.unlink()
+
+
+def brokers_logs_in_one_file(dump: Path) -> None:
+    for name in ("server.log", "state-change.log"):
+        brokers_in_one_file(dump, name)
 
 
 def sessions_without_beginning(dump: Path) -> None:
@@ -85,7 +90,8 @@ def copied_twice(dump: Path) -> None:
 
 
 DAMAGES: tuple[Damage, ...] = (
-    lines_cut, brokers_in_one_file, sessions_without_beginning, brokers_logs_without_beginning, requests_end_early,
+    lines_cut, brokers_in_one_file, brokers_logs_in_one_file, sessions_without_beginning,
+    brokers_logs_without_beginning, requests_end_early,
     a_clock_runs_an_hour_ahead, a_broker_is_missing, written_as_utf_16, other_encodings_in_it, copied_twice,
 )  # fmt: skip
 PARTLY: dict[str, frozenset[str]] = {"a_broker_is_missing": frozenset({"LEAD001"})}
@@ -124,6 +130,7 @@ def severe(report: dict[str, Any], found: tuple[Any, ...]) -> bool:
     ("damage", "expected", "found"),
     [
         (brokers_in_one_file, "the requests that one broker answered", "fetches of broker 1 in its own log"),
+        (brokers_logs_in_one_file, "the lines of one broker", "lines of brokers 1, 2, 3"),
         (written_as_utf_16, "text in UTF-8 as the broker wrote it", "UTF-16 text"),
     ],
 )
