@@ -176,12 +176,15 @@ def _content(mark: BatchMark) -> tuple[int, int, int]:
 
 
 def foreign_epochs(replica: Replica, evidence: PartitionEvidence) -> Iterator[tuple[EpochRun, int]]:
-    """Runs of one batch whose epoch its surroundings contradict, and the epoch that they give it."""
+    """Runs of one batch whose epoch its surroundings contradict, and the epoch that they give it.
+
+    Against a batch that fails its checksum the epoch file is believed without another witness.
+    """
     runs = replica.log.epochs
     faulty = {fault.span for fault in (*replica.log.header_faults, *replica.log.checksum_faults)}
     # Formats without epochs have none to be wrong about.
     told_of = [at for at, run in enumerate(runs) if run.batches == 1 and (run.epoch >= 0 or run.first in faulty)]
-    lone = [at for at in told_of if len(runs) > 1 and runs[at].epoch != _epoch_of(replica, runs[at])]
+    lone = [at for at in told_of if runs[at].epoch != _epoch_of(replica, runs[at])]
     if not lone:
         return
     told: dict[Span, set[int]] = {}
@@ -193,7 +196,8 @@ def foreign_epochs(replica: Replica, evidence: PartitionEvidence) -> Iterator[tu
             continue
         before = runs[place - 1].epoch if place else None
         behind = runs[place + 1].epoch if place + 1 < len(runs) else None
-        epoch = _testified(replica, run, before, behind, twins)
+        damaged = any(fault.span == run.first for fault in replica.log.checksum_faults)
+        epoch = _epoch_of(replica, run) if damaged else _testified(replica, run, before, behind, twins)
         if epoch is not None:
             yield run, epoch
 

@@ -91,6 +91,16 @@ def test_a_last_offset_under_a_failing_checksum_proves_nothing(yard: Yard, base:
     assert yard.told(least=Severity.INFO) == [("SEG001", "medium", (3,), base, base + 10)]
 
 
+@pytest.mark.parametrize(("more", "told"), [(15, "SEG006"), (70, "SEG001")])
+def test_a_foreign_epoch_in_a_log_of_one_batch_claims_no_leadership(yard: Yard, more: int, told: str) -> None:
+    for broker in (1, 2, 3):
+        yard.broker(broker, wrote(2, 0, 10), clean=False)
+    path = segment(next(yard.root.rglob("broker-3/data/t-0")))
+    change(path, 15, lambda byte: byte ^ 32)
+    change(path, more, lambda byte: byte ^ 1)
+    assert [(rule, brokers) for rule, _, brokers, *_ in yard.told(least=Severity.INFO)] == [(told, (3,))]
+
+
 def test_without_an_orderly_stop_neighbours_and_the_same_batch_elsewhere_testify(yard: Yard) -> None:
     for broker in (1, 2, 3):
         yard.broker(broker, LOG, clean=False, hw=60, recovery=0)
