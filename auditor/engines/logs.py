@@ -9,7 +9,8 @@ from typing import Final
 
 from auditor.engines.broker_logs import read_broker_log
 from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
-from auditor.engines.files import file_of, refuse_wide_text, unread_file
+from auditor.engines.facts import told_fact, unread_fact
+from auditor.engines.files import file_of, refuse_wide_text
 from auditor.engines.gaps import of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.plan import ReadUnit
@@ -20,7 +21,7 @@ from parsers.files import read_source
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
-from rules.assemble import Fact, RootClaims
+from rules.assemble import Fact
 from rules.history import Moment, collapse
 from rules.settings import Setting, settings_of
 
@@ -38,7 +39,7 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     yield from _facts(unit, _spoken(_statements(unit, settings, refusals)))
     if settings:
         zones = Zones(unit.log_timezones)
-        yield replace(_fact(unit, None, None, ()), settings=zones.of_settings(settings_of(settings).statements))
+        yield replace(told_fact(unit, None, None), settings=zones.of_settings(settings_of(settings).statements))
     yield from _refused(unit, refusals)
 
 
@@ -55,7 +56,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     if (mixed := of_several_brokers(unit, spoken)) is not None:
         return list(_refused(unit, [*refusals, mixed])), trace.sessions()
     gaps = tuple(trace_gaps(unit, refusals))
-    of_all = [replace(_fact(unit, None, None, ()), gaps=gaps)] if gaps else []
+    of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
     return [*_facts(unit, spoken, begun), *of_all, *_refused(unit, refusals)], trace.sessions()
 
 
@@ -86,35 +87,12 @@ def _facts(
 ) -> Iterator[Fact]:
     zones = Zones(unit.log_timezones)
     for (topic, partition), moments in spoken.items():
-        yield _fact(unit, topic, partition, zones.of_moments([*begun, *collapse(moments)]))
+        yield told_fact(unit, topic, partition, moments=zones.of_moments([*begun, *collapse(moments)]))
 
 
 def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
     if refusals:
-        unread = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
-        yield _fact(unit, None, None, (), unread)
-
-
-def _fact(
-    unit: ReadUnit,
-    topic: str | None,
-    partition: int | None,
-    moments: tuple[Moment, ...],
-    root: RootClaims | None = None,
-) -> Fact:
-    return Fact(
-        cluster_id=unit.cluster_id,
-        topic=topic,
-        partition=partition,
-        topic_id=None,
-        broker=unit.broker,
-        log_dir=unit.log_dir,
-        path=None,
-        state="current",
-        order=unit.order,
-        root=root,
-        moments=moments,
-    )
+        yield unread_fact(unit, refusals)
 
 
 def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:

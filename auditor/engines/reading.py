@@ -9,6 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import entries, file_of, unread_file
 from auditor.engines.groups import read_groups
 from auditor.engines.logs import read_logs, read_trace
@@ -237,9 +238,9 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
             log_start=own.get("log-start"),
             cleaner=own.get("cleaner"),
         )
-        yield _root_fact(unit, topic, partition, root)
+        yield told_fact(unit, topic, partition, root=root)
     if refusals:
-        yield _root_fact(unit, None, None, RootClaims(refusals=tuple(unread_file(r) for r in refusals)))
+        yield unread_fact(unit, refusals)
 
 
 def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheckpoint], Iterable[Refusal]]:
@@ -249,21 +250,6 @@ def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheck
         return (), (content,)
     parsed = read_offset_checkpoint(content, origin, OFFSET_CHECKPOINTS[piece.kind])
     return parsed.rows, parsed.refusals
-
-
-def _root_fact(unit: ReadUnit, topic: str | None, partition: int | None, root: RootClaims) -> Fact:
-    return Fact(
-        cluster_id=unit.cluster_id,
-        topic=topic,
-        partition=partition,
-        topic_id=None,
-        broker=unit.broker,
-        log_dir=unit.log_dir,
-        path=None,
-        state="current",
-        order=unit.order,
-        root=root,
-    )
 
 
 _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {

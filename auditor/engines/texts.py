@@ -9,6 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.plan import ReadUnit, TextHome
 from parsers.dump_text import DumpChunk, DumpedFile, Note, read_dump_text
@@ -17,7 +18,7 @@ from parsers.inventory import begins_dump_text
 from parsers.provenance import Origin, ReplicaState
 from parsers.refusal import refuse
 from parsers.tables import Refusal
-from rules.assemble import DirectoryFacts, Fact, RootClaims
+from rules.assemble import DirectoryFacts, Fact
 from rules.evidence import SegmentFile
 from rules.facts import LogFacts
 from rules.join import join_all
@@ -84,8 +85,7 @@ def read_texts(unit: ReadUnit, read_directory: ReadDirectory) -> Iterator[Fact]:
         if not home.has_segments:
             yield from _replica(unit, name, home, (), read_directory)
     if refusals:
-        unread = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
-        yield replace(_fact(unit, None, None), root=unread)
+        yield unread_fact(unit, refusals)
 
 
 def _sections(unit: ReadUnit) -> tuple[dict[ReplicaName, list[_Section]], list[Refusal]]:
@@ -157,7 +157,7 @@ def _replica(
 ) -> Iterator[Fact]:
     """The facts of one replica: its directory, as far as there is one, and its segments in order."""
     topic, partition, state = name
-    place = _fact(unit, topic, partition)
+    place = told_fact(unit, topic, partition)
     path = f"{unit.log_dir}/{topic}-{partition}".removeprefix("./")
     place = replace(place, path=path if state == "current" else f"{path}.{state}", state=state)
     directory = DirectoryFacts()
@@ -174,17 +174,3 @@ def _replica(
     for order, section in enumerate(sections):
         log = section.log
         yield replace(place, order=order, log=log, bytes_seen=log.bytes, bytes_read=log.bytes)
-
-
-def _fact(unit: ReadUnit, topic: str | None, partition: int | None) -> Fact:
-    return Fact(
-        cluster_id=unit.cluster_id,
-        topic=topic,
-        partition=partition,
-        topic_id=None,
-        broker=unit.broker,
-        log_dir=unit.log_dir,
-        path=None,
-        state="current",
-        order=unit.order,
-    )
