@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence, gives_role
+from rules.evidence import Moment, PartitionEvidence, gives_role, translated
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -31,7 +31,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     Undecided when
     --------------
     The log end at loading is not logged, a truncation in between cannot be excluded, or the broker's log does not tell
-    in which epoch it was before.
+    in which epoch it was before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely.
 
     Upheld
     ------
@@ -56,15 +56,18 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     for broker in sorted({m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}):
         own = [m for m in evidence.moments if m.clock == f"broker {broker}" and m.broker == broker]
         for load in (m for m in own if m.kind == "log-loaded" and m.end_offset is not None and m.term is not None):
-            placed = _between_epochs(evidence, load)
-            furthest = _furthest(evidence, broker, load) if placed else None
+            furthest = _furthest(evidence, broker, load)
             if furthest is None or furthest.offset is None or load.end_offset is None:
+                continue
+            placed = _between_epochs(evidence, load)
+            if not placed and not _before_by_clocks(evidence, furthest, load):
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
                 yield Violation(
                     brokers=(broker,),
                     start_offset=load.end_offset,
                     end_offset=furthest.offset,
+                    confidence="certain" if placed else "likely",
                     facts={"broker": broker, "leader": furthest.witness, "epoch": furthest.term},
                     exhibits=(
                         Exhibit(span=furthest.span, role="the fetch"),
@@ -85,6 +88,14 @@ def _between_epochs(evidence: PartitionEvidence, load: Moment) -> bool:
     first = next(after, None)
     newer = first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
     return bool(before) and newer
+
+
+def _before_by_clocks(evidence: PartitionEvidence, fetch: Moment, load: Moment) -> bool:
+    """Whether the leader logged the fetch before the follower loaded its log, beyond the doubt of the clocks' estimate."""
+    told = any(gives_role(m) and m.clock == load.clock for m in evidence.moments[: evidence.moments.index(load)])
+    clocks = {clock.clock: clock for clock in evidence.replayed.clocks}
+    window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
+    return told and window is not None and load.time is not None and window[1] < load.time
 
 
 def _furthest(evidence: PartitionEvidence, broker: int, load: Moment) -> Moment | None:
