@@ -105,16 +105,24 @@ def test_a_packed_wrapped_log_is_read_and_a_torn_one_refused(plain: list[BrokerE
 def test_interleaved_brokers_are_told_apart_by_their_services(plain: list[BrokerEvent], tmp_path: Path) -> None:
     path = tmp_path / "compose.txt"
     lines = [b"Attaching to broker-2, broker-3, ui"]
-    for line in LOG.splitlines():
-        lines += [b"broker-2  | " + line, b"broker-3  | " + line, b"ui        | started"]
+    other = re.sub(rb"((?:replicaId|broker|brokerId|nodeId|controllerId|id)=|on broker )2(?!\d)", rb"\g<1>3", LOG)
+    for line, its in zip(LOG.splitlines(), other.splitlines(), strict=True):
+        lines += [b"broker-2  | " + line, b"broker-3  | " + its, b"ui        | started"]
     path.write_bytes(b"\n".join(lines) + b"\n")
     rows, refusals = told(path, broker=None)
     assert not refusals
     assert placeless(rows[: len(plain)]) == placeless(plain)
-    # Where a line names its broker itself, that counts.
-    (tmp_path / "server.log").write_bytes(LOG)
+    (tmp_path / "server.log").write_bytes(other)
     assert placeless(rows[len(plain) :]) == placeless(told(tmp_path / "server.log", broker=3)[0])
-    assert {row.broker for row in rows[len(plain) :]} == {2, 3}
+    assert {row.broker for row in rows[len(plain) :]} == {3}
+
+
+def test_lines_that_name_another_broker_make_a_log_nobodys(tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(LOG)
+    rows, (refusal,) = told(path, broker=3)
+    assert not rows
+    assert (refusal.kind, refusal.found) == ("ambiguous", "lines of brokers 2, 3")
 
 
 def test_whose_log_it_is_is_never_guessed(tmp_path: Path) -> None:
