@@ -51,7 +51,8 @@ class Prepared:
 
 def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress | None = None) -> AuditReport:
     """The report on a dump, or on several folders that are one dump together."""
-    prepared = prepare(gather(dump), config)
+    given = gather(dump)
+    prepared = prepare(given, config)
     watched = progress or Silent()
     watched.total(prepared.bytes, prepared.replicas)
     verdicts: list[PartitionVerdict] = []
@@ -64,7 +65,7 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
     except KeyboardInterrupt:
         interrupted = True
     if not interrupted:
-        _require_matches(prepared, verdicts, config)
+        _require_matches(given.root, prepared, verdicts, config)
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
 
 
@@ -135,13 +136,15 @@ def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config
     _refuse_unmatched(unmatched, root)
 
 
-def _require_matches(prepared: Prepared, verdicts: Sequence[PartitionVerdict], config: AuditConfig) -> None:
-    """The same for a dump with texts, now that they are read."""
+def _require_matches(
+    root: Path, prepared: Prepared, verdicts: Sequence[PartitionVerdict], config: AuditConfig
+) -> None:
+    """The same for a dump of which texts or logs tell, now that they are read."""
     if any(unit.kind == "dump-text" for unit in prepared.units) or not prepared.inventory.replicas:
         seen = {(v.topic, v.partition) for v in verdicts if v.topic is not None}
         held = {(replica.origin.topic, replica.origin.partition) for replica in prepared.inventory.replicas}
         told = Selection(topics=config.topic, partitions=config.partition)
-        _refuse_unmatched([*told.unmatched_among(seen | held)], Path(prepared.units[0].dump))
+        _refuse_unmatched([*told.unmatched_among(seen | held)], root)
 
 
 def _refuse_unmatched(unmatched: Sequence[str], root: Path) -> None:
