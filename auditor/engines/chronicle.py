@@ -263,8 +263,10 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
     )
 
 
-def of_metadata(changes: Iterable[MetadataChange], clock: str = "controller") -> Iterator[Named]:
-    """Statements of the controller's metadata log, or of ZooKeeper's znodes on a clock of their own."""
+def of_metadata(
+    changes: Iterable[MetadataChange], clock: str = "controller", *, to_its_end: bool = True
+) -> Iterator[Named]:
+    """Statements of the metadata log, trusted less where it may have gone on, or of znodes on a clock of their own."""
     for change in changes:
         if change.topic is None or change.partition is None or change.kind == "removed":
             continue
@@ -280,6 +282,7 @@ def of_metadata(changes: Iterable[MetadataChange], clock: str = "controller") ->
             elr=_ids(change.elr),
             replicas=replica_ids(change.replicas) or None,
             unclean=change.unclean,
+            trust="high" if to_its_end else "medium",
             span=Span(source=change.source, start=change.span_start, end=change.span_end),
         )
 

@@ -134,7 +134,7 @@ def _events(
 
 
 def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
-    history = metadata_history_of(unit, refusals)
-    if history is not None:
-        settings.extend(of_changes(history.configs))
-        yield from of_metadata(history.partitions)
+    told = metadata_history_of(unit, refusals)
+    if told is not None:
+        settings.extend(of_changes(told.history.configs))
+        yield from of_metadata(told.history.partitions, to_its_end=told.to_its_end)

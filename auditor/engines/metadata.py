@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -13,34 +13,82 @@ import pyarrow as pa
 from auditor.engines.files import entries, file_of
 from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
-from parsers.metadata_log import MetadataHistory, metadata_history, metadata_input
+from parsers.metadata_log import MetadataHistory, MetadataSnapshot, metadata_history, metadata_input, snapshot_id
 from parsers.records import decode_entry
 from parsers.refusal import refuse
 from parsers.segment import scan_source
 from parsers.tables import RecordRow, Refusal
 
 
-def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> MetadataHistory | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldMetadata:
+    """What the copies of the metadata log tell together."""
+
+    history: MetadataHistory
+    to_its_end: bool
+    """Whether a voter kept the copy that reaches furthest: a broker's copy ends where the broker stopped."""
+
+
+def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata | None:
     """The history that the metadata log tells; none where every copy lacks the same records.
 
     Its records are changes: behind a hole they would be changes to what never was.
     """
-    copies = [list(pieces) for _, pieces in groupby(unit.pieces, key=lambda piece: piece.source.rpartition("/")[0])]
-    reading = _Reading(unit, copies[:1])
+    copies = [_Copy(unit, folder, list(pieces)) for folder, pieces in groupby(unit.pieces, key=_folder)]
+    cover = _cover(copies)
+    reading = _Reading(unit, cover)
     history = reading.history()
-    if reading.flaws and len(copies) > 1:
+    if reading.flaws and len(copies) > len(cover):
         reading = _Reading(unit, copies)
         history = reading.history()
     refusals.extend(reading.flaws or history.refusals)
-    return None if reading.flaws else history
+    furthest = max((copy.end for copy in copies), default=0)
+    to_its_end = any(copy.votes and copy.end == furthest for copy in copies)
+    return None if reading.flaws else ToldMetadata(history=history, to_its_end=to_its_end)
+
+
+def _folder(piece: Piece) -> str:
+    return piece.source.rpartition("/")[0]
+
+
+class _Copy:
+    """One copy of the log: where it begins and ends, and who kept it."""
+
+    def __init__(self, unit: ReadUnit, folder: str, pieces: Sequence[Piece]) -> None:
+        self.segments = [piece for piece in pieces if piece.kind != "kraft-snapshot"]
+        self.snapshots = [piece for piece in pieces if piece.kind == "kraft-snapshot"]
+        self.votes = folder in unit.voters
+        self.start = min((piece.base_offset or 0 for piece in self.segments), default=0)
+        self.end = _end(unit, self.segments[-1]) if self.segments else 0
+
+
+def _end(unit: ReadUnit, segment: Piece) -> int:
+    """Where a copy ends, by the batches of its last segment that can be believed."""
+    end = segment.base_offset or 0
+    for chunk in scan_source(Path(unit.dump), unit.origin(segment.source)):
+        sound = chunk.headers.filter(chunk.headers["crc_valid"]) if chunk.headers.num_rows else chunk.headers
+        end = max(end, *(last + 1 for last in sound["last_offset"].to_pylist()), 0)
+    return end
+
+
+def _cover(copies: Sequence[_Copy]) -> list[_Copy]:
+    """The copy that reaches furthest, and as few others as reach back to the oldest beginning that is left."""
+    cover = [max(copies, key=lambda copy: (copy.end, copy.votes, -copy.start))]
+    while cover[-1].start > 0:
+        older = [copy for copy in copies if copy.start < cover[-1].start <= copy.end]
+        if not older:
+            break
+        cover.append(min(older, key=lambda copy: copy.start))
+    return cover
 
 
 class _Reading:
     """One reading of the log from some of its copies; what keeps it from being whole is a flaw."""
 
-    def __init__(self, unit: ReadUnit, copies: Sequence[Sequence[Piece]]) -> None:
+    def __init__(self, unit: ReadUnit, copies: Sequence[_Copy]) -> None:
         self._unit = unit
-        self._copies = copies
+        self._snapshots = [piece for copy in copies for piece in copy.snapshots]
+        self._copies = [copy.segments for copy in copies]
         self._alone = len(copies) == 1
         self._end = 0
         self.flaws: list[Refusal] = []
@@ -49,11 +97,26 @@ class _Reading:
         """The history that the copies tell together."""
         rows = merge(*(self._records(copy) for copy in self._copies), key=lambda row: row.offset)
         inputs = (metadata_input(row) for row in self._unbroken(rows))
-        return metadata_history(inputs, self._unit.origin(self._unit.path or self._unit.log_dir))
+        return metadata_history(inputs, self._unit.origin(self._unit.path or self._unit.log_dir), self._anchors())
+
+    def _start(self) -> int:
+        return min((copy[0].base_offset or 0 for copy in self._copies if copy), default=0)
+
+    def _anchors(self) -> list[MetadataSnapshot]:
+        """What stands for the beginning that was deleted: of the snapshots that leave no hole, the two oldest.
+
+        Those after them repeat what the log tells; one that is torn is passed over for the next.
+        """
+        if self._start() == 0 and any(self._copies):
+            return []
+        named = ((snapshot_id(piece.source.rpartition("/")[2]), piece) for piece in self._snapshots)
+        whole = {at: piece for at, piece in named if at is not None and at.end_offset >= self._start()}
+        oldest = sorted(whole, key=lambda at: (at.end_offset, at.epoch))[:2]
+        return [MetadataSnapshot(id=at, inputs=tuple(map(metadata_input, self._rows(whole[at])))) for at in oldest]
 
     def _unbroken(self, rows: Iterable[RecordRow]) -> Iterator[RecordRow]:
         """The rows of several copies as one log, each offset once, up to the first that is missing or told twice."""
-        due = min((copy[0].base_offset or 0 for copy in self._copies if copy), default=0)
+        due = self._start()
         last: RecordRow | None = None
         for row in rows:
             if last is not None and row.offset == last.offset and (row.key, row.value) == (last.key, last.value):
@@ -69,6 +132,13 @@ class _Reading:
     def _flaw(self, row: RecordRow, expected: str, found: str) -> None:
         origin = replace(self._unit.origin(row.source), broker=row.broker)
         self.flaws.append(refuse(origin, "damage", row.span_start, row.span_end, expected=expected, found=found))
+
+    def _rows(self, snapshot: Piece) -> Iterator[RecordRow]:
+        """The records of a snapshot; what is damaged in it is missed by its reader."""
+        path, origin = file_of(self._unit.dump, snapshot.source), self._unit.origin(snapshot.source)
+        for chunk in scan_source(Path(self._unit.dump), origin):
+            for start, entry, _, _ in entries(path, chunk.headers):
+                yield from decode_entry(entry, origin, start, payloads=True).rows
 
     def _records(self, copy: Sequence[Piece]) -> Iterator[RecordRow]:
         """Every record of one copy whose batch can be believed; what other copies may make up for is no flaw."""

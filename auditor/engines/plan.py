@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from auditor.engines.pieces import Piece, part, whole
+from auditor.engines.plan_metadata import metadata_copies
 from auditor.engines.plan_traces import trace_stretches
 from auditor.engines.selection import Selection
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
-from rules.evidence import METADATA_TOPIC
 
 UNIT_BYTES: Final = 128 << 20
 """A gigabyte of segment makes eight units; small segments of one replica share a unit."""
@@ -92,6 +92,8 @@ class ReadUnit:
     """The request log that the unit is a stretch of, by the first of the files that it was rotated into."""
     begun: int | None = None
     """When that log begins, on its writer's clock."""
+    voters: tuple[str, ...] = ()
+    """Folders of the copies of the metadata log that voters kept."""
     homes: tuple[TextHome, ...] = ()
     """Directories of the replicas that a dump text may tell of."""
 
@@ -208,10 +210,9 @@ def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[S
     for stretch in trace_stretches(dump, inventory.files):
         unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
         yield replace(unit, chain=stretch.chain, begun=stretch.begun)
-    for copies in _metadata_logs(inventory, folders):
-        files = [file for copy in copies for file in plain_segments(folders.get(copy.path, ())).segments]
-        longest = copies[0]
-        yield _time_unit(dump, longest.origin, "metadata", tuple(map(whole, files)), longest.path, ())
+    for copies in metadata_copies(dump, inventory, folders):
+        unit = _time_unit(dump, copies.largest.origin, "metadata", copies.pieces, copies.largest.path, ())
+        yield replace(unit, voters=copies.voters)
 
 
 def _time_unit(
@@ -237,20 +238,6 @@ def _time_unit(
         pieces=pieces,
         names=names,
     )
-
-
-def _metadata_logs(
-    inventory: Inventory, folders: Mapping[str, Sequence[Source]]
-) -> Iterator[Sequence[ReplicaDir]]:
-    """The copies of each cluster's metadata log, the longest first: being prefixes of each other, it tells most."""
-    copies = [r for r in inventory.replicas if r.origin.topic == METADATA_TOPIC and not r.ambiguous]
-
-    def size(replica: ReplicaDir) -> int:
-        return sum(file.size for file in folders.get(replica.path, ()) if file.kind == "segment" and not file.suffix)
-
-    for cluster in sorted({replica.origin.cluster_id for replica in copies}, key=repr):
-        own = [replica for replica in copies if replica.origin.cluster_id == cluster]
-        yield sorted(own, key=lambda replica: (size(replica), replica.path), reverse=True)
 
 
 def _stretches(segments: Sequence[Piece], unit_bytes: int = UNIT_BYTES) -> Iterator[tuple[Piece, ...]]:

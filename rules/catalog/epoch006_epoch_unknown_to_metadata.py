@@ -27,7 +27,8 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    The metadata log does not reach back to the partition's creation, or the files were copied while brokers ran.
+    The metadata log does not reach back to the partition's creation, or the files were copied while brokers ran. Of an
+    epoch above all that it knows, where no voter's copy shows that it went no further.
 
     Upheld
     ------
@@ -52,9 +53,13 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
         yield Undecided(reason=reason, missing="the metadata log from the creation to the stop", blocking=False)
         return
     known = frozenset(m.epoch for m in given if m.epoch is not None)
+    to_its_end = given[-1].trust == "high"
     for replica in evidence.current:
         if _same_topic(replica, given):
-            yield from _unknown(replica, known, given)
+            yield from _unknown(replica, known, given, to_its_end=to_its_end)
+    if not to_its_end and any(replica.last_known_epoch > max(known) for replica in evidence.current):
+        reason = "the metadata log may have gone on where its copies end"
+        yield Undecided(reason=reason, missing="the copy that a controller kept", blocking=False)
 
 
 def _same_topic(replica: Replica, given: list[Moment]) -> bool:
@@ -62,12 +67,14 @@ def _same_topic(replica: Replica, given: list[Moment]) -> bool:
     return replica.topic_id is None or replica.topic_id in ids or ids == {None}
 
 
-def _unknown(replica: Replica, known: frozenset[int], given: list[Moment]) -> Iterator[Violation]:
+def _unknown(
+    replica: Replica, known: frozenset[int], given: list[Moment], *, to_its_end: bool
+) -> Iterator[Violation]:
     spans = {run.epoch: run.first for run in replica.log.epochs}
     spans |= {entry.epoch: entry.span for entry in replica.epoch_file.entries}
     starts = {entry.epoch: entry.start_offset for entry in (*replica.log_chain, *replica.file_chain)}
     for epoch in sorted(starts):
-        if epoch not in known:
+        if epoch not in known and (to_its_end or epoch < max(known)):
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=starts[epoch],

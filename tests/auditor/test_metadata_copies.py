@@ -1,60 +1,78 @@
-"""The metadata log of which some copies are damaged, all are, or none was brought."""
+"""What copies of a metadata log tell whose beginnings were deleted and whose ends differ."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
-import pytest
-
-from auditor.audit import audit
-from auditor.config import AuditConfig
-from auditor.report.model import AuditReport
+from auditor.engines.metadata import ToldMetadata, metadata_history_of
+from auditor.engines.plan import plan
+from auditor.engines.selection import Selection
+from parsers.inventory import take_inventory
+from parsers.tables import Refusal
 from tests.conftest import SAMPLE_LOGS
-from tests.lab.sample_reports import report_on
 
-CASE = SAMPLE_LOGS / "compaction_race"
-LOG = "__cluster_metadata-0/00000000000000000000.log"
-ISR_CHANGE = 1861
-"""A byte of the batch by which a broker left the ISR."""
+COPIES = SAMPLE_LOGS / "metadata_snapshots"
 
 
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(CASE / "dump", tmp_path / "dump"))
+def told_by(dump: Path) -> tuple[ToldMetadata | None, list[Refusal]]:
+    refusals: list[Refusal] = []
+    units = [u for u in plan(str(dump), take_inventory(dump), Selection()) if u.kind == "metadata"]
+    (unit,) = units
+    return metadata_history_of(unit, refusals), refusals
 
 
-def told(report: AuditReport) -> list[tuple[str, int, str]]:
-    return [(f.rule, f.severity, f.message) for f in report.findings if f.topic == "kv" and f.verdict == "violated"]
+def states(told: ToldMetadata | None) -> dict[tuple[str | None, int | None], tuple[int | None, int | None, str | None]]:
+    """The last state of every partition."""
+    assert told is not None
+    return {(c.topic, c.partition): (c.leader, c.leader_epoch, c.isr) for c in told.history.partitions}
 
 
-def damage(path: Path, at: int) -> None:
-    content = bytearray(path.read_bytes())
-    content[at] ^= 4
-    path.write_bytes(bytes(content))
+def only(nodes: list[str], home: Path) -> Path:
+    for node in nodes:
+        shutil.copytree(COPIES / node, home / node)
+    return home
 
 
-def test_a_copy_of_which_nothing_is_left_does_not_matter(dump: Path) -> None:
-    damage(dump / "controller-100/data" / LOG, ISR_CHANGE)
-    (dump / "broker-1/data" / LOG).write_bytes(b"")
-    (dump / "broker-2/data" / LOG).write_bytes(bytes(5_000))
-    assert told(audit(dump, AuditConfig(engine="local"))) == told(report_on(CASE))
+def test_a_snapshot_stands_for_the_beginning_that_was_deleted(tmp_path: Path) -> None:
+    both, _ = told_by(COPIES)
+    alone, refusals = told_by(only(["controller-100"], tmp_path / "dump"))
+    assert refusals == []
+    assert len(states(alone)) > 20
+    assert states(alone) == states(both)
 
 
-def test_one_copy_makes_up_for_what_another_lacks(dump: Path) -> None:
-    damage(dump / "controller-100/data" / LOG, ISR_CHANGE)
-    for broker in (1, 2, 3):
-        damage(dump / f"broker-{broker}/data" / LOG, ISR_CHANGE - 900)
-    assert told(audit(dump, AuditConfig(engine="local"))) == told(report_on(CASE))
+def test_a_longer_past_and_a_later_end_are_joined_from_two_copies(tmp_path: Path) -> None:
+    both, refusals = told_by(COPIES)
+    assert refusals == []
+    broker, _ = told_by(only(["broker-1"], tmp_path / "dump"))
+    assert both is not None
+    assert broker is not None
+    assert any(change.partition_epoch == 0 for change in both.history.partitions)
+    assert len(both.history.partitions) > len(broker.history.partitions)
 
 
-@pytest.mark.parametrize("brought", [True, False])
-def test_without_the_changes_of_the_isr_no_high_watermark_is_too_high(dump: Path, brought: bool) -> None:
-    for path in list(dump.rglob(LOG)):
-        if brought:
-            damage(path, ISR_CHANGE)
-        else:
-            path.unlink()
-    report = audit(dump, AuditConfig(engine="local"))
-    assert set(told(report)) <= set(told(report_on(CASE)))
-    assert any(r.kind == "damage" and "offset 19" in r.expected for r in report.refusals) is brought
+def test_only_a_voters_copy_shows_that_nothing_came_after_it(tmp_path: Path) -> None:
+    both, _ = told_by(COPIES)
+    broker, _ = told_by(only(["broker-1"], tmp_path / "dump"))
+    assert both is not None
+    assert broker is not None
+    assert (both.to_its_end, broker.to_its_end) == (True, False)
+
+
+def test_without_snapshots_a_beginning_that_was_deleted_leaves_the_log_open(tmp_path: Path) -> None:
+    dump = only(["controller-100"], tmp_path / "dump")
+    for snapshot in dump.rglob("*.checkpoint"):
+        snapshot.unlink()
+    _, refusals = told_by(dump)
+    assert refusals[0].expected == "metadata offset 0 or a snapshot up to this record"
+
+
+def test_a_torn_snapshot_is_passed_over_for_the_next(tmp_path: Path) -> None:
+    dump = only(["controller-100"], tmp_path / "dump")
+    oldest = min(dump.rglob("*-*.checkpoint"))
+    whole = oldest.read_bytes()
+    oldest.write_bytes(whole[: len(whole) // 2])
+    both, _ = told_by(COPIES)
+    cut, _ = told_by(dump)
+    assert states(cut) == states(both)
