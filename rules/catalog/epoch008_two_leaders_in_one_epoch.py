@@ -18,7 +18,7 @@ from rules.rule import rule
     message="brokers {leaders} both led in epoch {epoch}",
 )
 def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Two brokers opened, or served, one leader epoch.
+    """Two brokers led in one epoch, by their own word or the controller's.
 
     Proves
     ------
@@ -27,7 +27,9 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Undecided when
     --------------
-    Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again.
+    Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again. Or one
+    of the two is known by its answers to fetches alone: a request log does not name the broker that wrote it, and may
+    have been collected into another one's folder.
 
     Upheld
     ------
@@ -45,22 +47,34 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
     t3 leads 2 epoch 1 at 2 hw 2
     """
     claims: dict[int, dict[int, Moment]] = {}
+    answers: dict[int, dict[int, Moment]] = {}
+    unsure: set[int] = set()
     for moment in evidence.moments:
-        claim = _claim(moment)
-        if claim is not None:
-            claims.setdefault(claim[0], {}).setdefault(claim[1], moment)
-    for epoch in sorted(claims):
-        if len(claims[epoch]) < 2:
+        for found, told in ((_claim(moment), claims), (_answer(moment), answers)):
+            if found is not None:
+                told.setdefault(found[0], {}).setdefault(found[1], moment)
+    for epoch in sorted(claims.keys() | answers.keys()):
+        leaders = tuple(sorted(claims.get(epoch, {})))
+        answering = tuple(sorted(answers.get(epoch, {}).keys() - set(leaders)))
+        if len(leaders) + len(answering) < 2:
             continue
         if epochs_begin_anew(evidence.moments):
             reason = f"two brokers led in epoch {epoch}, and leader epochs begin anew"
             yield Undecided(reason=reason, missing="topic ids in the logs, which say whether it is one topic")
             return
-        leaders = tuple(sorted(claims[epoch]))
+        if len(leaders) < 2:
+            unsure.update(leaders, answering)
+            continue
         yield Violation(
             brokers=leaders,
             facts={"leaders": leaders, "epoch": epoch, "subject": str(epoch)},
             exhibits=tuple(Exhibit(span=claims[epoch][b].span, role=f"broker {b} leads") for b in leaders),
+        )
+    if unsure:
+        yield Undecided(
+            reason="of two leaders of one epoch, one is known by its answers to fetches alone",
+            missing="whose request log it is: a folder may hold those of several brokers",
+            brokers=tuple(sorted(unsure)),
         )
 
 
@@ -74,6 +88,11 @@ def _claim(moment: Moment) -> tuple[int, int] | None:
     to_client = moment.kind == "leader-told" and moment.error in (None, 0) and moment.topic_id is not None
     if (moment.kind == "leadership" or to_client) and moment.leader is not None and moment.leader >= 0:
         return moment.epoch, moment.leader
-    if moment.kind == "fetched" and moment.error == 0 and moment.witness is not None and moment.epoch >= 0:
-        return moment.epoch, moment.witness
     return None
+
+
+def _answer(moment: Moment) -> tuple[int, int] | None:
+    """Epoch and who answered a fetch in it: no line of a request log names the broker that wrote it."""
+    if moment.kind != "fetched" or moment.error != 0 or moment.doubtful or moment.witness is None:
+        return None
+    return None if moment.epoch is None or moment.epoch < 0 else (moment.epoch, moment.witness)

@@ -281,6 +281,22 @@ def test_what_clients_were_told_counts_among_who_led(told: str, leaders: list[tu
     assert not list(BY_ID["EPOCH008"].check(drawn)), "of a topic without an id, a client may be told of an earlier life"
 
 
+@pytest.mark.parametrize(
+    ("second", "verdicts"),
+    [
+        ("t3 fetch 1@2 from 2 hw=2 epoch 0", ["Undecided"]),
+        ("t3 fetch 1@2 from 2 hw=2 epoch 0\nt4 leads 2 epoch 0 at 2 hw 2", ["Violation"]),
+        ("t3 leader 2 epoch 0 isr 1,2\nt4 fetch 2@2 from 3 hw=2 epoch 0", ["Violation"]),
+        ("t3 fetch 1@2 from 2 hw=2 epoch 0 error 74", []),
+    ],
+)
+def test_a_request_log_in_a_brokers_folder_alone_makes_no_second_leader(second: str, verdicts: list[str]) -> None:
+    drawn = evidence(f"broker 1 00|\nbroker 2 00|\nt1 leads 1 epoch 0 at 0 hw 0\n{second}")
+    said = list(BY_ID["EPOCH008"].check(drawn))
+    assert [type(one).__name__ for one in said] == verdicts
+    assert all(one.brokers == (1, 2) for one in said)
+
+
 BEYOND = "broker 1 0000 ; hw 6\nbroker 2 000000|\nt1 loads 1 at 6\n"
 
 
