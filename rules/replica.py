@@ -180,6 +180,12 @@ class Replica:
         return not any(claims) and self.topic_id is None and not self.snapshot_offsets and not self.epoch_file.entries
 
     @cached_property
+    def copied_without_checkpoints(self) -> bool:
+        """Whether no checkpoint at all speaks of the replica: a running broker leaves several, a filtered copy none."""
+        claims = (self.high_watermark, self.recovery_point, self.log_start_claim, self.cleaner_offset)
+        return not any(claims) and self.epoch_file.state == "missing"
+
+    @cached_property
     def log_chain(self) -> EpochChain:
         """Epochs and their first offsets as the batches of the log show them; legacy formats carry none."""
         runs = [(Epoch(run.epoch), Offset(run.start_offset)) for run in self.log.epochs if run.epoch >= 0]

@@ -34,9 +34,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
 
     Undecided when
     --------------
-    The directory is an incomplete copy that brought no small files at all, or the file is malformed or could
-    not be read (EPOCH004). Without
-    an orderly stop, a file that lacks only the newest epochs may be of an earlier moment than the log, and one that
+    No checkpoint of any kind speaks of the replica, so that the copy left them out, or the file is malformed or could
+    not be read (EPOCH004). Without an orderly stop, a file that lacks only the newest epochs may be of an earlier moment than the log, and one that
     begins late may be newer than the log start offset on disk: both are reported with low severity.
 
     Upheld
@@ -53,9 +52,9 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
         missing = [run for run in replica.log.epochs if _lacks(replica, run)]
         if not missing or replica.epoch_file.state in ("malformed", "unreadable"):
             continue
-        if replica.epoch_file.state == "missing" and replica.bare:
+        if replica.copied_without_checkpoints:
             yield Undecided(
-                reason=f"broker {replica.broker}'s directory holds segments only",
+                reason=f"the copy of broker {replica.broker}'s log dir came without checkpoints",
                 missing="its leader-epoch-checkpoint",
                 brokers=(replica.broker,),
             )

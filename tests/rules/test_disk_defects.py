@@ -196,6 +196,14 @@ def test_the_epoch_checkpoint_deleted(yard: Yard) -> None:
     assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 100)]
 
 
+def test_a_copy_that_left_every_checkpoint_out_says_nothing_of_one(yard: Yard) -> None:
+    directory = broken(yard).parent
+    for file in [*directory.parent.glob("*checkpoint*"), *directory.glob("*checkpoint*")]:
+        file.unlink()
+    assert yard.told() == []
+    assert ("EPOCH003", (3,)) in yard.undecided()
+
+
 def test_the_epoch_checkpoint_emptied(yard: Yard) -> None:
     (broken(yard).parent / "leader-epoch-checkpoint").write_bytes(b"")
     assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 100)]
