@@ -34,14 +34,28 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         newer = next((entry for entry in chain if asked is not None and entry.epoch >= asked), None)
         if asked is None or asked < 0 or newer is None or newer.epoch == asked or newer.start_offset != answer:
             continue
+        known = max((entry.epoch for entry in chain if entry.epoch < asked), default=-1)
+        asking = held.get(-1 if m.broker is None else m.broker)
+        if not any(start < answer for start in _starts_between(evidence, asking, known, asked)):
+            continue
         yield Hit(
             broker=m.broker,
             at=m,
-            says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} never had, and was"
+            says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} did not have, and was"
             f" told the start of epoch {newer.epoch}, {answer}, as if it were the end",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,
         )
+
+
+def _starts_between(evidence: PartitionEvidence, follower: Replica | None, known: int, asked: int) -> Iterator[int]:
+    """Where epochs of the follower above the last that the leader knew begin: with it in the answer one cuts there."""
+    if follower is not None:
+        chain = (*follower.file_chain, *follower.log_chain)
+        yield from (entry.start_offset for entry in chain if known < entry.epoch <= asked)
+    # The epoch that it asks for it held, whatever its disk has become.
+    opened = (m for m in evidence.moments if m.kind == "leader-starts" and m.epoch == asked)
+    yield from (m.offset for m in opened if m.offset is not None)
 
 
 def _watermark_before_cut(evidence: PartitionEvidence) -> Iterator[Hit]:

@@ -87,3 +87,19 @@ def test_what_a_broker_ran_then_counts_after_an_upgrade() -> None:
     (said,) = BY_ID["BUG001"].check(replace(evidence, settings=settings_of(told)))
     assert isinstance(said, Violation)
     assert (said.facts["defect"], said.facts["release"]) == ("KAFKA-14704", "3.3.2")
+
+
+@pytest.mark.parametrize(("start", "named_it"), [(9, False), (8, True), (5, True)])
+def test_an_answer_without_its_epoch_is_a_defect_only_where_it_cuts_less_than_one_with_it(
+    start: int, named_it: bool
+) -> None:
+    drawing = f"""
+        kafka 2 1.1.1
+        broker 1 00000000022222|
+        broker 2 00000000022222|
+        t1 leads 1 epoch 1 at {start} hw {start}
+        t2 asks 2 of 1 epoch 1 answer 9
+    """
+    said = named(drawing)
+    assert [v.facts["defect"] for v in said] == ["KAFKA-6361"] * named_it
+    assert not any("never" in BY_ID["BUG001"].message.format_map(v.facts) for v in said)
