@@ -80,8 +80,14 @@ class UnreadBytes:
     """Offset that was due where the bytes begin."""
     next_offset: int | None
     """First offset read again behind them; null at the end of the log."""
+    expected: str
     found: str
     span: Span
+
+    @property
+    def words(self) -> str:
+        """What should stand there and what does."""
+        return f"expected {self.expected}, found {self.found}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,7 +235,7 @@ def _standing(replica: Replica, findings: Sequence[Finding]) -> str:
 def _refusals(replica: Replica) -> Iterator[UnreadFile]:
     yield from replica.refusals
     for unread in replica.log.unread:
-        yield UnreadFile(kind=unread.kind, expected="a record batch", found=unread.found, span=unread.span)
+        yield UnreadFile(kind=unread.kind, expected=unread.expected, found=unread.found, span=unread.span)
 
 
 def _offsets_compared(evidence: PartitionEvidence) -> int:

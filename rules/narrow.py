@@ -254,7 +254,8 @@ def _unread(frame: pl.DataFrame, sources: Sequence[str], refusals: Sequence[Refu
             kind=refusal.kind,
             expected_offset=ends[place - 1] if place else None,
             next_offset=bases[place] if place < frame.height else None,
-            found=f"expected {refusal.expected}, found {refusal.found}",
+            expected=refusal.expected,
+            found=refusal.found,
             span=Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end),
         )
         for refusal, place in zip(ordered, behind, strict=True)

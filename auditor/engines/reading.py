@@ -157,7 +157,8 @@ def _undecodable(refusal: Refusal, base: int | None, last: int) -> UnreadBytes:
         kind=refusal.kind,
         expected_offset=last if base is None else base,
         next_offset=last + 1,
-        found=f"expected {refusal.expected}, found {refusal.found}",
+        expected=refusal.expected,
+        found=refusal.found,
         span=Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end),
     )
 

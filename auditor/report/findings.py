@@ -87,10 +87,18 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
         yield f"  … and {len(chapter.findings) - limit} more {what}: see -v or --format json"
 
 
+def _offsets(finding: Finding) -> str:
+    if finding.start_offset is None:
+        return ""
+    if finding.end_offset is None:
+        return f"  from {finding.start_offset} on"
+    return f"  [{finding.start_offset}, {finding.end_offset})"
+
+
 def _finding(finding: Finding, page: Page, indent: int, window: str, *, verbose: bool) -> Iterator[str]:
     label = Severity(finding.severity).label if finding.verdict == "violated" else "undecided"
     place = f"{finding.topic}-{finding.partition}" if finding.topic is not None else "whole dump"
-    span = "" if finding.start_offset is None else f"  [{finding.start_offset}, {finding.end_offset})"
+    span = _offsets(finding)
     margin = " " * indent
     confidence = "" if finding.confidence == "certain" or label == "undecided" else f"  {finding.confidence}"
     head = f"{page.paint(label.upper(), label)}  {page.paint(finding.rule, 'strong')}"

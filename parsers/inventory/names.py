@@ -66,6 +66,8 @@ IN_REPLICAS: Final[frozenset[FileKind]] = frozenset({
 """Files that stand only in a replica's directory, the KRaft bootstrap snapshot apart."""
 WRITTEN_BY_KAFKA: Final = LOG_DIR_MARKS | IN_REPLICAS
 """Files of a log dir and of its replicas, none of which is ever a folder."""
+WRITTEN_BY_BROKERS: Final[frozenset[FileKind]] = frozenset({"broker-log", "request-log"})
+"""Logs in words: what stands in their place and cannot be read may have told of anything."""
 
 _WORDED_BROKER: Final = re.compile(
     r"(?:.*[-_.])?(?:broker|kafka|node|server|controller)[-_.]?(\d{1,10})", re.IGNORECASE

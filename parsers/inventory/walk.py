@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from parsers.files import disk_name, file_type, is_inside, printable
-from parsers.inventory.names import WRITTEN_BY_KAFKA, FileName, parse_file_name
+from parsers.inventory.names import WRITTEN_BY_BROKERS, WRITTEN_BY_KAFKA, FileName, parse_file_name
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
@@ -71,6 +71,8 @@ class _Listing:
             entry = Entry(path.rpartition("/")[2], 0, parsed)
             self.impostors.append(Impostor(entry, is_folder, kind, expected, found))
         elif not is_folder:
+            if (kind, expected) == _NO_FILE and parsed.kind in WRITTEN_BY_BROKERS:
+                expected = "a log that can be read"
             self.refusals.append(_refusal(path, kind, expected, found))
 
 

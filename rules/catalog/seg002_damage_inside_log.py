@@ -16,8 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal),
     law="TypeOk",
-    message="broker {broker} has {bytes:unreadable byte} inside its log, where offsets [{start_offset}, {end_offset})"
-    " should be",
+    message="broker {broker} has {bytes:unreadable byte} inside its log, {where}",
 )
 def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Unreadable bytes are followed by valid batches.
@@ -48,17 +47,19 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
             if unread.next_offset is None or unread.kind in UNOPENED or _empty_space(unread):
                 continue
             start = replica.log_start_offset if unread.expected_offset is None else unread.expected_offset
+            end = max(unread.next_offset, start)
             moved = evidence.copied_live and unread.kind in ("torn_tail", "zero_tail")
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=start,
-                end_offset=max(unread.next_offset, start),
+                end_offset=end,
                 severity=Severity.LOW if moved else Severity.HIGH,
                 confidence="possible" if moved else "certain",
                 facts={
                     "broker": replica.broker,
+                    "where": f"where offsets [{start}, {end}) should be" if start < end else f"at offset {start}",
                     "bytes": unread.span.end - unread.span.start,
-                    "unread": unread.found,
+                    "unread": unread.words,
                     "stretches": replica.log.unread_count,
                     "subject": str(unread.span.start),
                 },

@@ -63,7 +63,7 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                     "broker": replica.broker,
                     "bytes": unread.span.end - unread.span.start,
                     "meaning": "flushed data is missing there" if flushed else "nothing flushed is missing there",
-                    "unread": unread.found,
+                    "unread": unread.words,
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
             )

@@ -42,7 +42,7 @@ def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Und
     """
     for replica in evidence.current:
         zoomed = {u.span: f"expected {u.expected}, found {u.found}" for zoom in replica.zooms for u in zoom.undecodable}
-        deep = {u.span: u.found for u in replica.log.undecodable}
+        deep = {u.span: u.words for u in replica.log.undecodable}
         for span, found in sorted({**zoomed, **deep}.items(), key=lambda item: (item[0].source, item[0].start)):
             yield Violation(
                 brokers=(replica.broker,),

@@ -45,6 +45,19 @@ def test_the_untouched_copy_is_clean(dump: Path) -> None:
     assert 1_700_000_000_000 < times[0] < times[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("logs/kafka-request.log", "unknown"), ("logs/server.log.3", "unknown"), ("pipe", "clean")]
+)
+def test_a_log_of_a_broker_that_is_no_file_leaves_the_verdict_open(dump: Path, name: str, verdict: str) -> None:
+    place = dump / "broker-1" / name
+    place.parent.mkdir(exist_ok=True)
+    os.mkfifo(place)
+    report = audited(dump)
+    assert [(line.found, line.blocking) for line in report.refusals] == [("a FIFO", verdict == "unknown")]
+    assert report.verdict == verdict
+    assert "lawful" not in terminal.render(report, columns=200)
+
+
 @pytest.mark.parametrize("special", ["folder", "fifo", "link out"])
 def test_a_segment_that_cannot_be_read_leaves_the_verdict_open(dump: Path, special: str) -> None:
     segment(dump).unlink()

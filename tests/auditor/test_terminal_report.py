@@ -207,3 +207,16 @@ def test_numbers_are_said_as_people_say_them() -> None:
         "0 partitions",
     ]
     assert [counted(2, noun) for noun in ("key", "query", "loss")] == ["2 keys", "2 queries", "2 losses"]
+
+
+def test_a_finding_without_an_end_is_told_from_its_start_on() -> None:
+    report = report_on(SPLIT)
+    worst = max(report.violations, key=lambda finding: finding.severity)
+    first = replace(worst, start_offset=7, end_offset=None)
+    (head,) = (
+        line
+        for line in lines_of(replace(report, findings=(first,), incidents=()))
+        if first.id in line.split()
+    )
+    assert "from 7 on" in head
+    assert "None" not in head

@@ -141,6 +141,16 @@ def test_zeros_in_the_middle(yard: Yard) -> None:
     assert yard.told() == [("SEG002", "high", (3,), 20, 40)]
 
 
+def test_bytes_between_two_batches_that_follow_each_other_swallow_nothing(yard: Yard) -> None:
+    path, start = broken(yard), position(LOG, 20)
+    data = path.read_bytes()
+    path.write_bytes(data[:start] + b"\xa5" * 40 + data[start:])
+    (finding,) = yard.report().violations
+    assert finding.message == "broker 3 has 40 unreadable bytes inside its log, at offset 20"
+    (line,) = yard.report().refusals
+    assert (line.expected, line.found.count("expected")) == ("a record batch at offset 20", 0)
+
+
 # --- tails ----------------------------------------------------------------------------------------------------------
 
 
