@@ -14,6 +14,8 @@ from parsers.tables import RefusalKind
 BUCKET_OFFSETS: Final = 8192
 """Offsets of one bucket of digests: the least that is read again where two replicas differ."""
 
+HIGHEST_OFFSET: Final = 2**63 - 1
+"""The highest that 64 bits hold."""
 
 UNOPENED: Final[frozenset[RefusalKind]] = frozenset({"unreadable", "escapes_dump"})
 """Refusals of a whole file whose bytes could not be had: it may hold anything, or nothing."""
@@ -164,8 +166,12 @@ class LogFacts:
 
 
 def counted_end(base_offset: int | None, records: int | None) -> int | None:
-    """Where a batch ends that has as many offsets as records; null for an emptied one, or one that does not tell."""
-    return base_offset + records if base_offset is not None and records else None
+    """Where a batch ends that has as many offsets as records; null for an emptied one, or one that does not tell.
+
+    Null too where no offset is that high: of such a base offset the count of records says nothing.
+    """
+    end = base_offset + records if base_offset is not None and records else None
+    return None if end is None or end > HIGHEST_OFFSET else end
 
 
 NO_LOG: Final = LogFacts()

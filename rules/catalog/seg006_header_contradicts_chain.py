@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence
+from rules.facts import Stray
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,8 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds a batch at offsets [{start_offset}, {end_offset}) whose {field} contradicts"
-    " the batches around it",
+    message="broker {broker} holds a batch {where} whose {field} contradicts the batches around it",
 )
 def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A header field is contradicted by everything around its batch.
@@ -52,7 +52,20 @@ def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation 
                 brokers=(replica.broker,),
                 start_offset=stray.start_offset,
                 end_offset=stray.end_offset,
-                facts={"broker": replica.broker, "field": stray.field, "subject": str(stray.span.start)},
+                facts={
+                    "broker": replica.broker,
+                    "where": _where(stray),
+                    "field": stray.field,
+                    "subject": str(stray.span.start),
+                },
                 exhibits=(Exhibit(span=stray.span, role="the header that cannot be believed"),),
                 as_written=True,
             )
+
+
+def _where(stray: Stray) -> str:
+    if stray.start_offset is None or stray.end_offset is None:
+        return "at an offset below 0"
+    if stray.end_offset == stray.start_offset:
+        return f"at offset {stray.start_offset}"
+    return f"at offsets [{stray.start_offset}, {stray.end_offset})"

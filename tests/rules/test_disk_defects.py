@@ -126,6 +126,18 @@ def test_a_last_offset_that_no_record_reaches_moves_no_log_end(yard: Yard, base:
     assert ends == {100}
 
 
+@pytest.mark.parametrize("base", [0, 40, 90])
+def test_a_base_offset_that_leaves_no_room_for_its_records_is_told_within_what_offsets_can_be(
+    yard: Yard, base: int
+) -> None:
+    path, start, highest = broken(yard), position(LOG, base), 2**63 - 1
+    data = path.read_bytes()
+    path.write_bytes(data[:start] + highest.to_bytes(8) + data[start + 8 :])
+    (finding,) = yard.report().violations
+    assert (finding.rule, finding.start_offset, finding.end_offset) == ("SEG006", highest, highest)
+    assert f"a batch at offset {highest} whose header contradicts" in finding.message
+
+
 @pytest.mark.parametrize("field", ["length", "magic"])
 def test_a_header_that_breaks_the_chain_swallows_its_offsets(yard: Yard, field: str) -> None:
     change(broken(yard), position(LOG, 40) + FIELDS[field], lambda byte: byte ^ 64)
