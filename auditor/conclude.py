@@ -93,7 +93,7 @@ def _verdict(
         return "findings"
     undecided = any(finding.blocking for finding in findings)
     unread = any(refusal.blocking for refusal in refusals)
-    too_little = coverage.replicas_seen == 0 or coverage.ratio < config.min_coverage
+    too_little = coverage.replicas_seen == 0 or coverage.replicas_lacking > 0 or coverage.ratio < config.min_coverage
     return "unknown" if undecided or unread or too_little or interrupted else "clean"
 
 

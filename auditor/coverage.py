@@ -46,6 +46,7 @@ def coverage_of(
         partitions=sum(bool(v.replicas) or (without_disks and v.topic is not None) for v in verdicts),
         replicas_seen=len(replicas),
         replicas_missing=len(missing),
+        replicas_lacking=sum(not replica.held_by or _stopped_in_order(inventory, replica) for replica in missing),
         missing=tuple(missing[:MISSING_NAMED]),
         bytes_seen=seen,
         bytes_read=read,
@@ -111,6 +112,11 @@ def _missing(inventory: Inventory, verdicts: Sequence[PartitionVerdict]) -> Iter
                     broker=broker,
                     held_by=tuple(sorted(current)),
                 )
+
+
+def _stopped_in_order(inventory: Inventory, missing: MissingReplica) -> bool:
+    own = [d for d in inventory.log_dirs if (d.cluster_id, d.broker) == (missing.cluster_id, missing.broker)]
+    return any(log_dir.clean_shutdown for log_dir in own)
 
 
 def _times(replicas: Sequence[ReplicaVerdict]) -> Iterator[int]:

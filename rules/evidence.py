@@ -9,11 +9,20 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
+from rules.disagreement import Difference, Uncompared
 from rules.gaps import TraceGap
 from rules.groups import GroupCommit
 from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, gives_role
 from rules.inferred import InferredCut, inferred_cuts
-from rules.lineage import KeptOlder, batch_end, epoch_held, openings_below_committed, openings_on_older_records
+from rules.lineage import (
+    KeptOlder,
+    batch_end,
+    committed_batches,
+    epoch_held,
+    first_openings,
+    openings_below_committed,
+    openings_on_older_records,
+)
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import (
     ClockOffset,
@@ -41,7 +50,6 @@ from rules.replica import (
 )
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, Settings
 from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
-from rules.zoom import BatchMark
 
 __all__ = [
     "COMPACTED_TOPICS",
@@ -77,10 +85,12 @@ __all__ = [
     "Uncompared",
     "batch_end",
     "committed",
+    "committed_batches",
     "cuts",
     "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
+    "first_openings",
     "gives_role",
     "inferred_cuts",
     "lags",
@@ -108,65 +118,6 @@ class BrokerVersion:
     binary: str | None = None
     inter_broker_protocol: str | None = None
     because: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """A maximal run of offsets at which two replicas hold different records."""
-
-    left: Replica
-    right: Replica
-    start_offset: int
-    end_offset: int
-    same_epoch: bool
-    """Whether both sides carry the same leader epoch, so that the epoch protocol cannot see it."""
-    left_epochs: tuple[int, ...]
-    right_epochs: tuple[int, ...]
-    left_batches: tuple[BatchMark, ...]
-    right_batches: tuple[BatchMark, ...]
-    exact: bool = True
-    """False when the middle of the run was told from digests alone."""
-
-    @property
-    def verified(self) -> bool:
-        """Whether every batch that differs gives its checksum; at level quick nobody has tried."""
-        return all(batch.crc_valid for batch in (*self.left_batches, *self.right_batches))
-
-    @property
-    def first_batches(self) -> tuple[tuple[int, Span], ...]:
-        """Of each side that was read again: its broker, and where the first batch lies that differs."""
-        sides = ((self.left, self.left_batches), (self.right, self.right_batches))
-        return tuple((replica.broker, batches[0].span) for replica, batches in sides if batches)
-
-    @property
-    def high_watermarks(self) -> tuple[int, ...]:
-        """The high watermarks that the two replicas claim, clipped to their log ends."""
-        replicas = (self.left, self.right)
-        return tuple(min(r.high_watermark.offset, r.log_end_offset) for r in replicas if r.high_watermark)
-
-    @property
-    def watermarks_known(self) -> bool:
-        """Whether both replicas have a high watermark on disk."""
-        return self.left.high_watermark is not None and self.right.high_watermark is not None
-
-    @property
-    def committed_end(self) -> int:
-        """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
-        return min(self.high_watermarks) if self.watermarks_known else 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncompared:
-    """A range of offsets at which two replicas differ by digest, and which could not be read again to tell how."""
-
-    left: Replica
-    right: Replica
-    start_offset: int
-    end_offset: int
-    reason: str
-    missing: str
-    blocking: bool
-    """False where cleaning explains the digests: the records might differ all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
 
 from parsers.provenance import Span
 from rules.facts import EpochRun
@@ -12,6 +14,9 @@ from rules.history import ROLE_KINDS, Committed, Moment, committed, epoch_starts
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replica import Replica
 from rules.turns import cuts
+
+ON_DISK: Final = "disk"
+"""The clock of what no witness wrote and the logs themselves show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +37,12 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
     does not count against its successors.
     """
     place = {id(moment): index for index, moment in enumerate(moments)}
-    known = _boundaries(moments, replicas)
-    proofs = [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
-    first = epoch_starts(moments)
+    sure = _sure_terms(moments)
+    proofs = committed_batches(moments, replicas)
+    first = first_openings(moments, replicas)
+    lowest: int | None = None
     for opening in _openings(moments, first):
-        earlier = [proof for proof in proofs if _before(proof, opening, place)]
+        earlier = [p for p in proofs if _before(p, opening, place) and (_sure(p, sure) or not _lower(lowest, p))]
         best = max(earlier, key=lambda proof: proof.end_offset, default=None)
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
             yield LostTerm(
@@ -51,19 +57,66 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
                 # What others learnt of the term cannot be told from what they learnt before it was opened again.
                 void |= {id(p) for p in proofs if p.term == opening.epoch and p.moment.clock != opening.clock}
             proofs = [proof for proof in proofs if id(proof) not in void]
+        if opening.offset is not None:
+            lowest = opening.offset if lowest is None else min(lowest, opening.offset)
+
+
+def _lower(lowest: int | None, proof: Committed) -> bool:
+    """Whether an earlier opening may have lost it already, so that a proof of an unsure term proves nothing here."""
+    return lowest is not None and lowest < proof.end_offset
+
+
+def _sure_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
+    """Witnesses and the terms that their own words open: what they say next is of that term, no older one."""
+    return frozenset((m.clock, m.epoch) for m in moments if m.kind in ROLE_KINDS and m.epoch is not None)
+
+
+def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
+    """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
+    told = proof.moment
+    named = told.kind in ("produced", "fetched", "consumed") and told.epoch == proof.term
+    return named or (told.clock, proof.term) in sure
+
+
+def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:
+    """Where each epoch began: by its leader's own word, else by the logs that agree on its first batch."""
+    leaders = {m.epoch: m.leader for m in moments if m.kind == "leadership" and (m.leader or 0) >= 0}
+    found: dict[int, dict[int, Span]] = {}
+    for replica in replicas:
+        for before, run in pairwise(() if replica.cleaned else replica.log.epochs):
+            if 0 <= before.epoch < run.epoch and run.start_offset == before.end_offset:
+                found.setdefault(run.epoch, {}).setdefault(run.start_offset, run.first)
+    on_disk = {
+        epoch: Moment(
+            kind="leader-starts", clock=ON_DISK, broker=leaders.get(epoch), epoch=epoch, offset=start, span=span
+        )
+        for epoch, starts in found.items()
+        if len(starts) == 1
+        for start, span in starts.items()
+    }
+    return {**on_disk, **epoch_starts(moments)}
 
 
 def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Moment]:
     """The first opening of each epoch, and every later one by the same broker."""
     starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
-    return sorted((m for m in starts if first[m.epoch or 0].clock == m.clock), key=lambda m: m.epoch or 0)
+    told = [m for m in starts if first[m.epoch or 0].clock == m.clock]
+    told += [m for m in first.values() if m.clock == ON_DISK]
+    return sorted(told, key=lambda m: m.epoch or 0)
 
 
 def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool:
     """Whether the proof is of an older term, or of the same one by what this leader wrote before it opened it again."""
     told, epoch = proof.moment, -1 if opening.epoch is None else opening.epoch
-    same_term = proof.term == epoch and told.clock == opening.clock and place[id(told)] < place[id(opening)]
-    return proof.term < epoch or same_term
+    if proof.term != epoch or told.clock != opening.clock:
+        return proof.term < epoch
+    return place[id(told)] < place[id(opening)]
+
+
+def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
+    """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
+    known = _boundaries(moments, replicas)
+    return [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
 
 
 def _whole_batch(proof: Committed, known: Sequence[int]) -> Committed:
@@ -94,7 +147,8 @@ def openings_on_older_records(moments: Sequence[Moment], replicas: Sequence[Repl
     The offset at which it opened does not show it: only its log does, as long as it holds what it held then.
     """
     starts = epoch_starts(moments)
-    proofs = [proof for proof in committed(moments) if _learnt_in_its_term(proof, moments)]
+    sure = _sure_terms(moments)
+    proofs = [proof for proof in committed(moments) if _sure(proof, sure)]
     voided = [lost.epoch for lost in openings_below_committed(moments, replicas)]
     told: set[int] = set()
     for epoch in sorted(starts):
@@ -106,14 +160,6 @@ def openings_on_older_records(moments: Sequence[Moment], replicas: Sequence[Repl
             if found and not _cut_since(found, moments):
                 told.add(term)
                 yield found
-
-
-def _learnt_in_its_term(proof: Committed, moments: Sequence[Moment]) -> bool:
-    """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
-    own = proof.moment
-    return own.kind in ("produced", "fetched", "consumed") or any(
-        m.clock == own.clock and m.kind in ROLE_KINDS and m.epoch == proof.term for m in moments
-    )
 
 
 def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Committed) -> KeptOlder | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from rules.bill import (
     Contents,
@@ -18,8 +17,8 @@ from rules.bill import (
     portions,
     readers,
 )
-from rules.evidence import PartitionEvidence, Replica
-from rules.history import Moment, committed, epoch_starts
+from rules.evidence import PartitionEvidence, Replica, batch_end, committed_batches, first_openings
+from rules.history import Moment
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
 from rules.turns import cuts
@@ -90,25 +89,30 @@ class _LeftOut:
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
     """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
     billed: list[_LeftOut] = []
-    for stretch in (*_by_openings(evidence.moments), *_by_cuts(evidence.moments)):
+    for stretch in (*_by_openings(evidence), *_by_cuts(evidence.moments)):
         same = (b for b in billed if b.epoch == stretch.epoch and b.start <= stretch.start and stretch.end <= b.end)
         if not any(same):
             billed.append(stretch)
     return tuple(_bill(evidence, stretch) for stretch in sorted(billed, key=lambda b: (b.epoch, b.start)))
 
 
-def _by_openings(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
-    starts = epoch_starts(moments)
-    for epoch, following in pairwise(sorted(starts)):
-        opening, successor = starts[epoch], starts[following]
-        end, because = _end_of(moments, opening)
-        if successor.offset is not None and end > successor.offset:
+def _by_openings(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
+    """Of each epoch the records that the first opening below their end left out; an epoch may have written none."""
+    starts = first_openings(evidence.moments, evidence.replicas)
+    for epoch, opening in sorted(starts.items()):
+        end, because = _end_of(evidence, opening)
+        later = (starts[other] for other in sorted(starts) if other > epoch)
+        successor = next((m for m in later if m.offset is not None and m.offset < end), None)
+        if successor is None or successor.offset is None or successor.epoch is None:
+            continue
+        start = max(successor.offset, opening.offset or 0)
+        if start < end:
             yield _LeftOut(
                 epoch=epoch,
                 leader=opening.broker,
-                next_epoch=following,
+                next_epoch=successor.epoch,
                 next_leader=successor.broker,
-                start=successor.offset,
+                start=start,
                 end=end,
                 because=because,
             )
@@ -132,7 +136,8 @@ def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
 
 def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
     epoch, start, end = left_out.epoch, left_out.start, left_out.end
-    proofs = [p.end_offset for p in committed(evidence.moments) if p.term == epoch and p.end_offset > start]
+    known = committed_batches(evidence.moments, evidence.replicas)
+    proofs = [p.end_offset for p in known if p.term == epoch and p.end_offset > start]
     committed_end = min(end, max(proofs, default=start))
     answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
@@ -147,7 +152,7 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         start_offset=start,
         end_offset=end,
         committed_end=committed_end,
-        acknowledged_end=max([start, *((m.offset or 0) + 1 for m in answers)]),
+        acknowledged_end=_acknowledged_end(evidence, epoch, start, end, answers),
         answers=len(answers),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
@@ -164,6 +169,13 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         reused_epochs=tuple(_epochs_there(evidence, epoch, start, reused_end)),
     )
+
+
+def _acknowledged_end(
+    evidence: PartitionEvidence, epoch: int, start: int, end: int, answers: Sequence[Moment]
+) -> int:
+    last = max((m.offset or 0 for m in answers), default=None)
+    return start if last is None else min(end, _batch_end(evidence, last, epoch))
 
 
 def _log_end(evidence: PartitionEvidence) -> int | None:
@@ -190,21 +202,28 @@ def answered(moment: Moment, epoch: int) -> bool:
     return written and moment.term == epoch and moment.acks != 0
 
 
-def _end_of(moments: Sequence[Moment], opening: Moment) -> tuple[int, str]:
+def _end_of(evidence: PartitionEvidence, opening: Moment) -> tuple[int, str]:
     """How far the epoch's leader had written, by the best word there is."""
     ends: list[tuple[int, str]] = []
-    for moment in moments:
+    last: int | None = None
+    for moment in evidence.moments:
         if moment.term != opening.epoch:
             continue
         own = moment.broker == opening.broker and moment.clock == f"broker {opening.broker}"
         if own and moment.kind in ("follower-starts", "log-loaded"):
             told = moment.offset if moment.end_offset is None else moment.end_offset
             ends.append((told or 0, f"broker {opening.broker}'s log ended there when it was loaded again"))
-        elif own and moment.kind == "produced" and moment.error == 0:
-            ends.append(((moment.offset or 0) + 1, "the last answer to a producer names the first record of its batch"))
+        elif own and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
+            last = moment.offset if last is None else max(last, moment.offset)
         elif moment.kind == "fetched" and moment.witness == opening.broker and _agreed(moment):
             ends.append((moment.offset or 0, "a follower asked for it"))
+    if last is not None:
+        ends.append((_batch_end(evidence, last, opening.epoch), "the last batch answered to a producer ends there"))
     return max(ends, default=(0, "nothing tells"))
+
+
+def _batch_end(evidence: PartitionEvidence, base_offset: int, epoch: int | None) -> int:
+    return batch_end(base_offset, -1 if epoch is None else epoch, evidence.moments, evidence.replicas)
 
 
 def _agreed(fetch: Moment) -> bool:

@@ -88,6 +88,9 @@ class Coverage:
     partitions: int
     replicas_seen: int
     replicas_missing: int
+    replicas_lacking: int
+    """Of the missing ones those that leave a verdict open: of partitions that nobody else holds here, and of brokers
+    that stopped in order, so that their checkpoints are no older than their directories."""
     missing: tuple[MissingReplica, ...]
     """The first of them by name."""
     bytes_seen: int

@@ -81,7 +81,10 @@ def _doubts(report: AuditReport) -> Iterator[str]:
         yield f"{counted(undecided, 'question')} could not be decided"
     if unread:
         yield f"{counted(unread, 'part')} of the dump could not be read"
-    if not (report.interrupted or undecided or unread or report.coverage.replicas_seen == 0):
+    lacking = report.coverage.replicas_lacking
+    if lacking:
+        yield f"{counted(lacking, 'replica')} that checkpoints name cannot be seen here"
+    if not (report.interrupted or undecided or unread or lacking or report.coverage.replicas_seen == 0):
         yield "less was read than --min-coverage asks for"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import Moment, PartitionEvidence, batch_end, epoch_held, epoch_starts
+from rules.evidence import Moment, PartitionEvidence, batch_end, epoch_held, first_openings
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -49,22 +49,23 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     t2 acks 1 at 3 acks=1
     t3 leads 2 epoch 1 at 2 hw 2
     """
-    starts = epoch_starts(evidence.moments)
+    starts = first_openings(evidence.moments, evidence.replicas)
     for epoch, opening in sorted(starts.items()):
-        following = next((starts[later] for later in sorted(starts) if later > epoch), None)
-        if following is None or following.offset is None:
-            continue
-        answers = [m for m in evidence.moments if _acknowledged(m, epoch) and _missing(m, epoch, following, evidence)]
-        if answers:
-            yield _violation(evidence, opening, following, answers)
+        later = [starts[other] for other in sorted(starts) if other > epoch and starts[other].offset is not None]
+        given = [m for m in evidence.moments if _acknowledged(m, opening)] if later else []
+        missing = [m for m in given if _missing(m, epoch, later, evidence)]
+        if missing:
+            first = min(m.offset or 0 for m in missing)
+            lost_by = next((m for m in later if (m.offset or 0) <= first), later[0])
+            yield _violation(evidence, opening, lost_by, missing)
 
 
-def _missing(answer: Moment, epoch: int, following: Moment, evidence: PartitionEvidence) -> bool:
-    """Whether the record is gone: by the last leader's own log, which may have come back with it, else by the next opening."""
+def _missing(answer: Moment, epoch: int, later: Sequence[Moment], evidence: PartitionEvidence) -> bool:
+    """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening."""
     last = evidence.leader_at_the_end
     held = None if last is None else epoch_held(last, answer.offset or 0)
     if held is None or held < 0:  # up to message format 1 records carry no epoch
-        return (answer.offset or 0) >= (following.offset or 0)
+        return any((answer.offset or 0) >= (opening.offset or 0) for opening in later)
     return held not in _led_without_a_break(epoch, evidence)
 
 
@@ -76,9 +77,10 @@ def _led_without_a_break(epoch: int, evidence: PartitionEvidence) -> tuple[int, 
     return (epoch,)
 
 
-def _acknowledged(moment: Moment, epoch: int) -> bool:
+def _acknowledged(moment: Moment, opening: Moment) -> bool:
+    """Whether it is an answer of the epoch: by the broker that said itself that it opened it."""
     answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return answered and moment.term == epoch and moment.acks != 0
+    return answered and moment.acks != 0 and moment.clock == opening.clock and moment.term == opening.epoch
 
 
 def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, answers: list[Moment]) -> Violation:
@@ -104,7 +106,7 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
             "acks": "acks=all" if everyone else "acks=1",
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": opened if (following.offset or 0) <= start else f"epoch {held}'s records stand there now",
+            "instead": opened if (following.offset or 0) <= start else f"epoch {held}'s records stand at {start} now",
             "answers": len(answers),
         },
         exhibits=(

@@ -81,7 +81,7 @@ def _violation(
         confidence="certain" if all(len(row.isr) == 1 for row in rows) else "likely",
         facts={
             "leader": course.reign.leader,
-            "epoch": course.reign.epochs[-1],
+            "epoch": course.reign.epochs[-1] if last.term is None else last.term,
             "fate": "that copy was given up afterwards" if gone else "there was no other copy of them at that time",
             "answers": len(rows),
         },

@@ -124,7 +124,8 @@ def _followed(reign: Reign, moments: Sequence[Moment]) -> bool:
         return True
     return any(
         (m.clock == "controller" and m.epoch in reign.epochs)
-        or (m.clock == reign.clock and m.kind in OWN_LOG_KINDS and not m.doubtful)
+        # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.
+        or (m.clock == reign.clock and m.broker == reign.leader and m.kind in OWN_LOG_KINDS and not m.doubtful)
         # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
         or (m.clock == reign.clock and m.kind == "leader-starts" and m.isr is None)
         for m in moments

@@ -112,7 +112,7 @@ def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], repl
         opening=opening,
         start_offset=start,
         start_because=why,
-        begun_unseen=_begun_unseen(opening, own),
+        begun_unseen=_begun_unseen(opening, own) or any(map(_position_unknown, rows)),
         rows=rows,
         end_offset=end,
         end_because=end_why,
@@ -132,6 +132,11 @@ def _begun_unseen(opening: Moment | None, own: Sequence[Moment]) -> bool:
     if not traces:
         return False
     return opening is None or opening.time is None or min(traces) - opening.time > FIRST_FETCH_MS
+
+
+def _position_unknown(row: Moment) -> bool:
+    """A follower's fetch in a session whose beginning is not in the trace: it may have asked for any offset."""
+    return row.kind == "fetched" and row.broker is not None and row.offset is None and not row.error
 
 
 def _follower_ends(epochs: tuple[int, ...], moments: Sequence[Moment]) -> dict[int, int]:

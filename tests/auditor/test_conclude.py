@@ -203,3 +203,12 @@ def test_an_id_does_not_depend_on_the_others_order(order: list[int]) -> None:
     findings = [replace(FINDING, facts=named_facts({"subject": str(number)})) for number in range(12)]
     usual = {finding.fingerprint: finding.id for finding in distinct(findings)}
     assert {finding.fingerprint: finding.id for finding in distinct(findings[place] for place in order)} == usual
+
+
+def test_replicas_that_vanished_leave_the_verdict_open(tmp_path: Path) -> None:
+    dump = copied("migrated", tmp_path / "dump")
+    assert told(dump)["verdict"] == "clean"
+    shutil.rmtree(dump / "broker-1" / "data" / "pay-0")
+    report = told(dump)
+    assert [(m["broker"], m["topic"]) for m in report["coverage"]["missingReplicas"]] == [(1, "pay")]
+    assert (report["verdict"], report["exitCode"]) == ("unknown", 3)

@@ -312,3 +312,25 @@ def test_a_cut_left_the_high_watermark_alone_up_to_2_3(release: str, cut: str, s
     (said,) = BY_ID["HW001"].check(evidence(f"kafka 1 {release}\n{BEYOND}{cut}"))
     assert isinstance(said, Violation)
     assert (said.severity, said.start_offset, said.end_offset) == (severity, 4, 6)
+
+
+ROTATED = """
+broker 1 0000 2222 3333|
+broker 2 0000 2222 3333|
+broker 3 0000 2222 3333|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 4 acks=all
+t2 fetch 3@8 from 1 hw=8 epoch 0
+t9 leads 3 epoch 3 at 6 hw 6
+"""
+
+
+def test_an_opening_that_no_log_tells_is_read_from_the_disks() -> None:
+    assert [(b, start) for b, start, _, _ in violations("LEAD001", ROTATED)] == [((), 4)]
+
+
+def test_answers_are_the_openers_own_and_of_the_term_that_it_told() -> None:
+    # Broker 2's role lines begin with epoch 3: what it answered before is of an older term, nobody knows which.
+    history = "\nt1 leads 1 epoch 1 at 4 hw 4\nt2 acks 2 at 5 acks=all\nt8 follows 2 epoch 3 at 8 hw 8\n"
+    drawing = "broker 1 0000 1111 3333|\nbroker 2 0000 1111 3333|" + history
+    assert violations("ACK001", drawing) == violations("LEAD001", drawing) == []
