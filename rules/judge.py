@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from rules.advice import advise
 from rules.compare import shared_range
@@ -16,12 +16,14 @@ from rules.expected import expected_high_watermark
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
 from rules.headers import as_written, with_believed_headers
 from rules.loss import Loss, losses
-from rules.milestones import milestones
+from rules.milestones import Milestone, milestones
+from rules.replay import ClockOffset
 from rules.rule import Rule
 from rules.sketch_draw import draw
 from rules.verdict import EpochLine, PartitionVerdict, ReplicaVerdict, RuleCoverage
 from rules.zoom import UnreadFile
 
+T = TypeVar("T")
 TAIL_KINDS: Final = ("zero_tail",)
 
 
@@ -30,22 +32,51 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
     evidence = with_differences(with_believed_headers(evidence))
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
-    billed = losses(evidence)
+    told = _Telling(evidence, undecided)
+    billed = told.part("the bill of losses", losses)
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
         partition=evidence.partition,
         findings=ordered,
         replicas=tuple(_replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
-        counterfactuals=(*counterfactuals(evidence), *cut_tables(evidence)),
+        counterfactuals=(
+            *told.part("what each protocol would have done", counterfactuals),
+            *told.part("what each protocol would have cut", cut_tables),
+        ),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
-        undecided=tuple(undecided),
         losses=billed,
-        milestones=milestones(evidence.moments, evidence.replayed.clocks) if _worth_telling(ordered) else (),
-        clocks=evidence.replayed.clocks if _worth_telling(ordered) else (),
-        advice=advise(evidence, billed) if _to_decide(ordered, billed) else (),
+        milestones=told.part("the timeline", _milestones) if _worth_telling(ordered) else (),
+        clocks=told.part("the clocks", _clocks) if _worth_telling(ordered) else (),
+        advice=told.part("advice", lambda known: advise(known, billed)) if _to_decide(ordered, billed) else (),
+        undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
     )
+
+
+class _Telling:
+    """What is told beside the findings; a part that fails is named in the ledger, and the rest is told."""
+
+    def __init__(self, evidence: PartitionEvidence, undecided: list[RuleCoverage]) -> None:
+        self._evidence = evidence
+        self._undecided = undecided
+
+    def part(self, name: str, tell: Callable[[PartitionEvidence], Iterable[T]]) -> tuple[T, ...]:
+        """The part, or nothing and the reason."""
+        try:
+            return tuple(tell(self._evidence))
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the findings stand without it
+            reason, missing = f"{name} failed: {_where(error)}", "a corrected auditor; please report this dump's shape"
+            self._undecided.append(RuleCoverage(rule="-", reason=reason, missing=missing))
+            return ()
+
+
+def _milestones(evidence: PartitionEvidence) -> Iterable[Milestone]:
+    return milestones(evidence.moments, evidence.replayed.clocks)
+
+
+def _clocks(evidence: PartitionEvidence) -> Iterable[ClockOffset]:
+    return evidence.replayed.clocks
 
 
 def _worth_telling(findings: Sequence[Finding]) -> bool:
@@ -64,7 +95,7 @@ def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Findi
     for rule in rules:
         for said in _check(rule, evidence):
             if isinstance(said, Violation):
-                findings.append(_violation(rule, said, evidence))
+                findings.append(_violation_or_doubt(rule, said, evidence))
             elif said.blocking:
                 findings.append(_undecided(rule, said, evidence))
             else:
@@ -81,12 +112,28 @@ def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Unde
     try:
         yield from tuple(rule.check(evidence))
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the rule has not judged
-        where = error.__traceback__
-        while where is not None and where.tb_next is not None:
-            where = where.tb_next
-        line = f"{where.tb_frame.f_code.co_name}:{where.tb_lineno}" if where is not None else "?"
-        reason = f"the rule failed: {type(error).__name__} in {line}"
-        yield Undecided(reason=reason, missing="a corrected rule; please report this dump's shape")
+        yield _failed(error)
+
+
+def _failed(error: Exception) -> Undecided:
+    missing = "a corrected rule; please report this dump's shape"
+    return Undecided(reason=f"the rule failed: {_where(error)}", missing=missing)
+
+
+def _where(error: Exception) -> str:
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    line = f"{place.tb_frame.f_code.co_name}:{place.tb_lineno}" if place is not None else "?"
+    return f"{type(error).__name__} in {line}"
+
+
+def _violation_or_doubt(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
+    """The finding; where it cannot be put into words, the doubt that this leaves."""
+    try:
+        return _violation(rule, said, evidence)
+    except Exception as error:  # noqa: BLE001 - as for the rule itself
+        return _undecided(rule, _failed(error), evidence)
 
 
 def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dumps_at_hand import audited, copied, told, violations
+from dumps_at_hand import SAMPLES, audited, copied, told, violations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -212,3 +213,14 @@ def test_replicas_that_vanished_leave_the_verdict_open(tmp_path: Path) -> None:
     report = told(dump)
     assert [(m["broker"], m["topic"]) for m in report["coverage"]["missingReplicas"]] == [(1, "pay")]
     assert (report["verdict"], report["exitCode"]) == ("unknown", 3)
+
+
+def test_a_part_that_fails_is_named_and_the_findings_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> Sequence[object]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("rules.judge.losses", fails)
+    report = told(SAMPLES / "fast_failover_kip101" / "dump")
+    assert any(rule == "LOG001" for rule, *_ in violations(report))
+    (line,) = [line for line in report["coverage"]["undecided"] if line["rule"] == "-"]
+    assert line["reason"].startswith("the bill of losses failed: ZeroDivisionError in fails:")
