@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rules.gaps import TraceGap, holed
-from rules.history import ROLE_KINDS, Moment
+from rules.history import ROLE_KINDS, Moment, gives_role
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
@@ -226,9 +226,19 @@ class _Story:
 
     def _befall(self, broker: int, moment: Moment) -> None:
         if moment.kind == "log-loaded":
-            self.held[broker] = restarted(self.held[broker], moment)
+            before = UNKNOWN if self._grew_untold(broker, moment) else self.held[broker]
+            self.held[broker] = restarted(before, moment)
         elif moment.kind in ROLE_KINDS or moment.kind == "high-watermark-loaded":
             self._note(broker, moment)
+
+    def _grew_untold(self, broker: int, load: Moment) -> bool:
+        """Whether the log is longer than when it was loaded before, though its broker tells no role in between.
+
+        Releases that log no follower's role leave open whom it followed, and what it was told.
+        """
+        earlier = self.own[broker][: self.places[broker]]
+        last = next((m for m in reversed(earlier) if gives_role(m) or m.kind == "log-loaded"), None)
+        return last is not None and last.kind == "log-loaded" and (last.end_offset or 0) < (load.end_offset or 0)
 
     def _note(self, broker: int, moment: Moment) -> None:
         # Up to 2.3 one line an assigned replica is printed, remote ones with 0, and a cut left the value alone.

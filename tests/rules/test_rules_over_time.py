@@ -334,3 +334,11 @@ def test_answers_are_the_openers_own_and_of_the_term_that_it_told() -> None:
     history = "\nt1 leads 1 epoch 1 at 4 hw 4\nt2 acks 2 at 5 acks=all\nt8 follows 2 epoch 3 at 8 hw 8\n"
     drawing = "broker 1 0000 1111 3333|\nbroker 2 0000 1111 3333|" + history
     assert violations("ACK001", drawing) == violations("LEAD001", drawing) == []
+
+
+@pytest.mark.parametrize(("end", "highest"), [(4, 4), (0, 0)])
+def test_a_log_that_grew_between_two_starts_was_told_a_high_watermark_by_somebody(end: int, highest: int) -> None:
+    drawing = f"kafka 2 2.4.1\nbroker 1 0000|\nbroker 2 0000|\nt1 loads 2 at 0\nt5 loads 2 at {end}\n"
+    (told,) = evidence(drawing + "t6 leads 2 epoch 1 at 4 hw 4").replayed.told
+    assert told.expected.high is not None
+    assert (told.expected.high.offset, told.standing) == (highest, "inside" if highest else "above")
