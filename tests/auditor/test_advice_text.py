@@ -17,6 +17,8 @@ from auditor.report.advice import document, text
 from auditor.report.model import PlacedAdvice
 from tests.lab.sample_reports import report_on
 
+pytestmark = pytest.mark.slow
+
 
 def advice_on(case: str) -> PlacedAdvice:
     (placed,) = report_on(SAMPLES / case).advice

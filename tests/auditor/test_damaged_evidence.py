@@ -14,6 +14,8 @@ import pytest
 
 from tests.auditor.dumps_at_hand import copied, told, violations
 
+pytestmark = pytest.mark.slow
+
 Damage = Callable[[Path], None]
 REQUESTS = "kafka-request.log"
 STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)", re.MULTILINE)

@@ -21,6 +21,8 @@ from auditor.timeline import evidence_of
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 LOG = (SAMPLES / "unclean_4x" / "dump" / "broker-2" / "logs" / "server.log").read_bytes()
 HEAD = re.compile(rb"\[(2026[^\]]*)\] ([A-Z]+) (.*?)(?: \(([\w.$]+)\))?")

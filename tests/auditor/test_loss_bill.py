@@ -16,6 +16,8 @@ from auditor.report.json import document
 from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes, write_segment
 from tests.lab.sample_reports import report_on
 
+pytestmark = pytest.mark.slow
+
 
 def losses(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [loss for history in document["histories"] for loss in history["losses"]]

@@ -26,6 +26,8 @@ from rules.finding import Exhibit, Severity
 from rules.verdict import PartitionVerdict
 from tests.lab.sample_reports import report_on
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "x<script>alert(1)</script> ![a](http://e) [b](http://e) `c` |d| *e* _f_ \x1b[2J\u202e\n# g"
 
 

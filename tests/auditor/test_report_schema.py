@@ -17,6 +17,8 @@ from auditor.report.json import render
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on
 
+pytestmark = pytest.mark.slow
+
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 PROMISED = {

@@ -18,6 +18,8 @@ from lost_records import LOST, PLACES, lost_batches, marker, record, unclean
 from auditor.report.json import render
 from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

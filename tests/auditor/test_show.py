@@ -14,6 +14,8 @@ from auditor.report.json import render
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on
 
+pytestmark = pytest.mark.slow
+
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 
 

@@ -13,6 +13,8 @@ from dumps_at_hand import SAMPLES, copied, told, violations
 from parsers.provenance import Origin
 from parsers.segment import scan
 
+pytestmark = pytest.mark.slow
+
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 RELEASES = ("2.8.2", "3.9.1", "4.3.0")
 

@@ -23,6 +23,8 @@ from rules.history import collapse, committed
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied, told, violations
 from tests.lab.sample_histories import histories
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {
     "time": "time_text", "broker": "broker", "replica": "replica", "topic": "topic", "topicId": "topic_id",
     "partition": "partition", "fetchOffset": "fetch_offset", "leaderEpoch": "current_leader_epoch",

@@ -17,6 +17,8 @@ from auditor.report.json import render
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import report_on
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 CASES = ("clean_1_1", "unclean_4x", "recreated_topic", "lost_pages_hw")
 

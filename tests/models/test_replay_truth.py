@@ -12,6 +12,8 @@ from tests.lab.effort import fast_if
 from tests.models.oracle import VERSIONS, Version
 from tests.models.witnessed import Witnessed, moments_of, outside, replayed, tightness, without_files, witnessed
 
+pytestmark = pytest.mark.slow
+
 TOLD_OF = [version for version in VERSIONS if version.since(1, 0)]
 """Brokers before 1.0 print no line that tells where an epoch opens."""
 LONG = 130

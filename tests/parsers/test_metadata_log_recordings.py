@@ -27,6 +27,8 @@ from parsers.records import decode_entry
 from parsers.tables import MetadataChange, Refusal, from_arrow, to_arrow
 from parsers.tables.metadata import replica_ids
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/data/__cluster_metadata-0/*.log"))
 BOOTSTRAPS = sorted(SAMPLES.glob("*/dump/*/data/bootstrap.checkpoint"))

@@ -17,6 +17,8 @@ from parsers.tables import from_arrow, to_arrow
 from rules.assemble import Fact, Surroundings, assemble
 from rules.verdict import PartitionVerdict
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = ("fast_failover_kip101", "bit_rot_payload", "recreated_topic")
 
 

@@ -10,6 +10,8 @@ from rules.sketch import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import histories
 
+pytestmark = pytest.mark.slow
+
 RECORDED = {
     "unclean_rejoined": ("pay", 1, 150, 100, "truncate-on-fetch"),
     "unclean_4x": ("pay", 1, 150, 100, "truncate-on-fetch"),

@@ -17,6 +17,8 @@ from rules.replay import ClockOffset
 from rules.settings import Setting, SettingOrigin, settings_of
 from tests.lab.sample_histories import histories
 
+pytestmark = pytest.mark.slow
+
 SPAN = Span(source="s", start=0, end=1)
 NAME = "min.insync.replicas"
 ALIGNED = {

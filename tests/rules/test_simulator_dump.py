@@ -18,6 +18,8 @@ from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.timeline import run
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 
+pytestmark = pytest.mark.slow
+
 Bad = list[tuple[str, int | None, int | None]]
 LOST_TO_UNCLEAN: Bad = [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2), ("ACK002", 1, 2)]
 DAMAGE: dict[tuple[str, str], Bad] = {

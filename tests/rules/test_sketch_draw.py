@@ -13,6 +13,8 @@ from rules.rule import Rule
 from rules.sketch import read_sketch
 from rules.sketch_draw import draw
 
+pytestmark = pytest.mark.slow
+
 PAGES = [(rule, name) for rule in RULES for name in ("violated", "upheld")]
 SAID_IN_LOGS = ("t1 ", "t2 ", "t3 ")
 """Lines about what logs say: a drawing shows what lies on disks."""
