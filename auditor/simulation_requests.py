@@ -23,7 +23,6 @@ FETCH_VERSIONS: Final = (
 OLDEST_FETCH: Final = 3
 SESSIONS_SINCE: Final = 7
 TOPIC_IDS_SINCE: Final = 13
-STALE_VERSION: Final = 95
 
 
 class _Session:

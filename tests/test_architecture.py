@@ -20,6 +20,8 @@ from typing import Final
 
 import pytest
 
+from parsers import FORMATS, FOUNDATIONS, ROOMS_ABOVE
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGES: Final = ("parsers", "rules", "auditor", "spark_jobs")
 FUNCTION_LINES: Final = 70
@@ -639,6 +641,11 @@ def misnamed_pages(pages: Iterable[str]) -> Iterator[str]:
 def test_every_parser_has_a_test() -> None:
     tests = [module for module in load(("tests",)) if Path(module.path).name.startswith("test_")]
     refuse(untested_units(load(PACKAGES), tests))
+
+
+def test_the_formats_are_listed_by_hand() -> None:
+    rooms = {path.stem for path in (ROOT / "parsers").iterdir() if not path.name.startswith((".", "__"))}
+    assert sorted((*FORMATS, *FOUNDATIONS, *ROOMS_ABOVE)) == sorted(rooms)
 
 
 def untested_units(modules: Iterable[Module], tests: Iterable[Module]) -> Iterator[str]:

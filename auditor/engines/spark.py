@@ -1,9 +1,9 @@
 """The Spark engine: the same functions as the local one, run where the bytes lie; only facts are shuffled.
 
 One stage reads (`UnitReader` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). Between them
-the driver takes what is told of whole clusters, which every judge must know. It holds the plan and takes verdicts one
-by one. Request logs of several stretches are read once more ahead of that, all at once, for the fetch sessions that go
-on from one stretch to the next.
+the driver takes what is told of whole clusters, which every judge must know. It holds the plan and every verdict,
+packed, so that an interrupted run can tell them. Request logs of several stretches are read once more ahead of that,
+all at once, for the fetch sessions that go on from one stretch to the next.
 """
 
 from __future__ import annotations

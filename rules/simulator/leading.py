@@ -6,14 +6,12 @@ from dataclasses import replace
 
 from rules.protocol.acknowledgement import Acks, admit_produce, answer_produce
 from rules.protocol.isr import (
-    Brokers,
     FollowerFetch,
     LeaderView,
     RemoteReplica,
     after_fetch,
     eligible_kraft,
     eligible_zookeeper,
-    maximal_isr_in_force,
 )
 from rules.protocol.offsets import BrokerId, Offset
 from rules.protocol.watermarks import next_high_watermark
@@ -181,12 +179,3 @@ def accept_fetch(cluster: Cluster, broker: BrokerId, follower: Broker, read_at: 
     after = put(cluster, replace(leader, leading=replace(leader.leading, followers=followers)))
     news = learnt.log_end_offset != known.log_end_offset
     return advance(after, broker) if news or not leader.generation.binary.at_least(2, 5) else after
-
-
-def isr_counted(leader: Broker) -> Brokers:
-    """The maximal ISR of a leader: whom it must count."""
-    held = leader.leading
-    if held is None:
-        return frozenset()
-    generation = leader.generation
-    return maximal_isr_in_force(generation.binary, generation.spoken, held.committed_isr, held.proposed_isr)
