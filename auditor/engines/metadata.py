@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +36,8 @@ def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata
     Its records are changes: behind a hole they would be changes to what never was.
     """
     copies = [_Copy(unit, folder, list(pieces)) for folder, pieces in groupby(unit.pieces, key=_folder)]
+    if not copies:
+        return None
     cover = _cover(copies)
     reading = _Reading(unit, cover)
     history = reading.history()
@@ -42,9 +45,7 @@ def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata
         reading = _Reading(unit, copies)
         history = reading.history()
     refusals.extend(reading.flaws or history.refusals)
-    furthest = max((copy.end for copy in copies), default=0)
-    to_its_end = any(copy.votes and copy.end == furthest for copy in copies)
-    return None if reading.flaws else ToldMetadata(history=history, to_its_end=to_its_end)
+    return None if reading.flaws else ToldMetadata(history=history, to_its_end=cover[0].votes)
 
 
 def _folder(piece: Piece) -> str:
@@ -59,20 +60,25 @@ class _Copy:
         self.snapshots = [piece for piece in pieces if piece.kind == "kraft-snapshot"]
         self.votes = folder in unit.voters
         self.start = min((piece.base_offset or 0 for piece in self.segments), default=0)
-        self.end = _end(unit, self.segments[-1]) if self.segments else 0
+        self._unit = unit
 
-
-def _end(unit: ReadUnit, segment: Piece) -> int:
-    """Where a copy ends, by the batches of its last segment that can be believed."""
-    end = segment.base_offset or 0
-    for chunk in scan_source(Path(unit.dump), unit.origin(segment.source)):
-        sound = chunk.headers.filter(chunk.headers["crc_valid"]) if chunk.headers.num_rows else chunk.headers
-        end = max(end, *(last + 1 for last in sound["last_offset"].to_pylist()), 0)
-    return end
+    @cached_property
+    def end(self) -> int:
+        """Where it ends, by the batches of its last segment that can be believed."""
+        if not self.segments:
+            return 0
+        last = self.segments[-1]
+        end = last.base_offset or 0
+        for chunk in scan_source(Path(self._unit.dump), self._unit.origin(last.source)):
+            sound = chunk.headers.filter(chunk.headers["crc_valid"]) if chunk.headers.num_rows else chunk.headers
+            end = max(end, *(last + 1 for last in sound["last_offset"].to_pylist()), 0)
+        return end
 
 
 def _cover(copies: Sequence[_Copy]) -> list[_Copy]:
-    """The copy that reaches furthest, and as few others as reach back to the oldest beginning that is left."""
+    """The copy that reaches furthest, voters' first, and as few others as reach back to the oldest beginning left."""
+    if len(copies) == 1:
+        return list(copies)
     cover = [max(copies, key=lambda copy: (copy.end, copy.votes, -copy.start))]
     while cover[-1].start > 0:
         older = [copy for copy in copies if copy.start < cover[-1].start <= copy.end]

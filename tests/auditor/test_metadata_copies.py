@@ -76,3 +76,10 @@ def test_a_torn_snapshot_is_passed_over_for_the_next(tmp_path: Path) -> None:
     both, _ = told_by(COPIES)
     cut, _ = told_by(dump)
     assert states(cut) == states(both)
+
+
+def test_copies_without_a_file_tell_nothing(tmp_path: Path) -> None:
+    dump = only(["controller-100"], tmp_path / "dump")
+    for file in (dump / "controller-100" / "data" / "__cluster_metadata-0").iterdir():
+        file.unlink()
+    assert told_by(dump) == (None, [])
