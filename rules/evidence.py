@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -16,10 +16,13 @@ from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_s
 from rules.inferred import InferredCut, inferred_cuts
 from rules.lineage import (
     KeptOlder,
+    LostTerm,
     batch_end,
+    boundaries,
     committed_batches,
     epoch_held,
     first_openings,
+    next_boundary,
     openings_below_committed,
     openings_on_older_records,
 )
@@ -85,18 +88,15 @@ __all__ = [
     "Uncompared",
     "batch_end",
     "committed",
-    "committed_batches",
     "cuts",
     "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
-    "first_openings",
     "gives_role",
     "inferred_cuts",
     "lags",
     "leader_changes",
     "leaders_by_epoch",
-    "openings_below_committed",
     "openings_on_older_records",
     "partition_states",
     "same_topic",
@@ -152,6 +152,29 @@ class PartitionEvidence:
     def current(self) -> tuple[Replica, ...]:
         """The replicas that serve (or served) the partition; not future, deleted or stray copies."""
         return tuple(replica for replica in self.replicas if replica.state == "current")
+
+    @cached_property
+    def openings(self) -> Mapping[int, Moment]:
+        """Where each epoch began, by its leader's own word or by the logs."""
+        return first_openings(self.moments, self.replicas)
+
+    @cached_property
+    def lost_terms(self) -> tuple[LostTerm, ...]:
+        """Every epoch that was opened below what was committed before it."""
+        return tuple(openings_below_committed(self.moments, self.replicas))
+
+    @cached_property
+    def committed_batches(self) -> tuple[Committed, ...]:
+        """Every proof of committed records, in whole batches."""
+        return tuple(committed_batches(self.moments, self.replicas))
+
+    @cached_property
+    def _boundaries(self) -> Mapping[int, Sequence[int]]:
+        return boundaries(self.moments, self.replicas)
+
+    def batch_end(self, base_offset: int, epoch: int | None) -> int:
+        """Where the batch ended whose first record an answer to a producer names."""
+        return next_boundary(base_offset, self._boundaries.get(-1 if epoch is None else epoch, ()))
 
     @cached_property
     def replayed(self) -> Replay:

@@ -115,7 +115,7 @@ def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool
 
 def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
-    known = _boundaries(moments, replicas)
+    known = boundaries(moments, replicas)
     return [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
 
 
@@ -124,7 +124,7 @@ def _whole_batch(proof: Committed, known: Sequence[int]) -> Committed:
     told = proof.moment
     if told.kind != "produced" or told.offset is None:
         return proof
-    return replace(proof, end_offset=_next_boundary(told.offset, known))
+    return replace(proof, end_offset=next_boundary(told.offset, known))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,15 +203,16 @@ def batch_end(base_offset: int, epoch: int, moments: Sequence[Moment], replicas:
 
     Other answers, positions that followers asked for, log ends and the disks' own batches stand at boundaries.
     """
-    return _next_boundary(base_offset, _boundaries(moments, replicas).get(epoch, ()))
+    return next_boundary(base_offset, boundaries(moments, replicas).get(epoch, ()))
 
 
-def _next_boundary(base_offset: int, known: Sequence[int]) -> int:
+def next_boundary(base_offset: int, known: Sequence[int]) -> int:
+    """The first boundary after an offset; the next offset where none is known."""
     place = bisect_right(known, base_offset)
     return known[place] if place < len(known) else base_offset + 1
 
 
-def _boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
+def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
     """Offsets at which batches of each epoch are known to begin or end, in order."""
     known: dict[int, set[int]] = {}
     for m in moments:

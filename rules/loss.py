@@ -17,7 +17,7 @@ from rules.bill import (
     portions,
     readers,
 )
-from rules.evidence import PartitionEvidence, Replica, batch_end, committed_batches, first_openings
+from rules.evidence import PartitionEvidence, Replica
 from rules.history import Moment
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
@@ -98,7 +98,7 @@ def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
     """Of each epoch the records that the first opening below their end left out; an epoch may have written none."""
-    starts = first_openings(evidence.moments, evidence.replicas)
+    starts = evidence.openings
     for epoch, opening in sorted(starts.items()):
         end, because = _end_of(evidence, opening)
         later = (starts[other] for other in sorted(starts) if other > epoch)
@@ -136,8 +136,7 @@ def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
 
 def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
     epoch, start, end = left_out.epoch, left_out.start, left_out.end
-    known = committed_batches(evidence.moments, evidence.replicas)
-    proofs = [p.end_offset for p in known if p.term == epoch and p.end_offset > start]
+    proofs = [p.end_offset for p in evidence.committed_batches if p.term == epoch and p.end_offset > start]
     committed_end = min(end, max(proofs, default=start))
     answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
@@ -175,7 +174,7 @@ def _acknowledged_end(
     evidence: PartitionEvidence, epoch: int, start: int, end: int, answers: Sequence[Moment]
 ) -> int:
     last = max((m.offset or 0 for m in answers), default=None)
-    return start if last is None else min(end, _batch_end(evidence, last, epoch))
+    return start if last is None else min(end, evidence.batch_end(last, epoch))
 
 
 def _log_end(evidence: PartitionEvidence) -> int | None:
@@ -218,12 +217,8 @@ def _end_of(evidence: PartitionEvidence, opening: Moment) -> tuple[int, str]:
         elif moment.kind == "fetched" and moment.witness == opening.broker and _agreed(moment):
             ends.append((moment.offset or 0, "a follower asked for it"))
     if last is not None:
-        ends.append((_batch_end(evidence, last, opening.epoch), "the last batch answered to a producer ends there"))
+        ends.append((evidence.batch_end(last, opening.epoch), "the last batch answered to a producer ends there"))
     return max(ends, default=(0, "nothing tells"))
-
-
-def _batch_end(evidence: PartitionEvidence, base_offset: int, epoch: int | None) -> int:
-    return batch_end(base_offset, -1 if epoch is None else epoch, evidence.moments, evidence.replicas)
 
 
 def _agreed(fetch: Moment) -> bool:

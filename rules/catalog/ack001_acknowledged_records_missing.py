@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import Moment, PartitionEvidence, batch_end, epoch_held, first_openings
+from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -49,7 +49,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     t2 acks 1 at 3 acks=1
     t3 leads 2 epoch 1 at 2 hw 2
     """
-    starts = first_openings(evidence.moments, evidence.replicas)
+    starts = evidence.openings
     for epoch, opening in sorted(starts.items()):
         later = [starts[other] for other in sorted(starts) if other > epoch and starts[other].offset is not None]
         given = [m for m in evidence.moments if _acknowledged(m, opening)] if later else []
@@ -90,7 +90,7 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
         if m.kind in ("follower-starts", "log-loaded") and m.broker == opening.broker and m.term == opening.epoch
         if (end := m.offset if m.end_offset is None else m.end_offset) is not None
     ]
-    last = batch_end(max(m.offset or 0 for m in answers), opening.epoch or 0, evidence.moments, evidence.replicas)
+    last = evidence.batch_end(max(m.offset or 0 for m in answers), opening.epoch or 0)
     everyone = any(m.acks == -1 for m in answers)
     start = min(m.offset or 0 for m in answers)
     opened = f"broker {following.broker} opened epoch {following.epoch} at {following.offset}"

@@ -15,7 +15,6 @@ from rules.evidence import (
     Setting,
     cuts,
     leader_changes,
-    openings_below_committed,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import parse_protocol_version, protocol
@@ -100,7 +99,7 @@ def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[_Allowed | Undec
 
 def _committed_alone(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecided]:
     """Committed records went that one replica alone had held when they were acknowledged."""
-    for lost in openings_below_committed(evidence.moments, evidence.replicas):
+    for lost in evidence.lost_terms:
         course = next((c for c in evidence.replayed.courses if lost.committed.term in c.reign.epochs), None)
         alone = None if course is None else _acknowledged_alone(course, lost.start_offset)
         if course is None or alone is None or (course.rank.assigned or 2) < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, Produce
-from rules.evidence import PartitionEvidence, openings_below_committed, openings_on_older_records
+from rules.evidence import PartitionEvidence, openings_on_older_records
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -46,7 +46,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     t2 fetch 2@4 from 1 hw=4
     t3 leads 2 epoch 1 at 2 hw 2
     """
-    for lost in openings_below_committed(evidence.moments, evidence.replicas):
+    for lost in evidence.lost_terms:
         yield Violation(
             brokers=() if lost.leader is None else (lost.leader,),
             start_offset=lost.start_offset,
