@@ -24,13 +24,13 @@ from auditor.cli_options import (
     Protocols,
     Quiet,
     ReportFile,
+    TextFormat,
     Topics,
     Traces,
 )
 from auditor.cli_settings import settings_of
 from auditor.exit_codes import ExitCode
 
-AdviceFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
 Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
 SalvagedBroker = Annotated[
     int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")
@@ -78,7 +78,7 @@ def advise(  # noqa: PLR0913 - one parameter an option
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
     quiet: Quiet = None,
-    format: AdviceFormat = None,  # noqa: A002 - the option's name
+    format: TextFormat = None,  # noqa: A002 - the option's name
     output: Output = None,
     config: ConfigFile = None,
 ) -> None:

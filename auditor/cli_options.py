@@ -78,6 +78,7 @@ Engine = Annotated[
     ),
 ]
 Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default), json, postmortem.")]
+TextFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
 Output = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from auditor.cli_options import ConfigFile, Dumps, LogPatterns, LogTimezones, Traces
+from auditor.cli_options import (
+    ConfigFile,
+    Dumps,
+    KafkaVersions,
+    LogDirs,
+    LogPatterns,
+    LogTimezones,
+    Output,
+    Protocols,
+    TextFormat,
+    Traces,
+)
 from auditor.cli_settings import settings_of
+
+AS_SETTINGS: Final = (
+    "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol", "format", "output",
+)  # fmt: skip
 
 
 def timeline(  # noqa: PLR0913 - one parameter an option
@@ -19,10 +33,12 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     trace: Traces = None,
     log_pattern: LogPatterns = None,
     log_timezone: LogTimezones = None,
+    log_dir: LogDirs = None,
+    kafka_version: KafkaVersions = None,
+    inter_broker_protocol: Protocols = None,
+    format: TextFormat = None,  # noqa: A002 - the option's name
+    output: Output = None,
     config: ConfigFile = None,
-    format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")
-    ] = "terminal",
     since: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Only events from this time of the reference clock on.")
     ] = None,
@@ -31,9 +47,7 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     ] = None,
 ) -> None:
     """Draw one partition's history: what each replica must have held beside what was told, one row an event."""
-    from auditor.timeline import timeline as drawn
+    told = {name: value for name, value in locals().items() if name in AS_SETTINGS}
+    from auditor.timeline import run_timeline
 
-    given = settings_of({"trace": trace, "log_pattern": log_pattern, "log_timezone": log_timezone}, config)
-    text = drawn(dump, topic=topic, partition=partition, config=given, format=format, since=since, until=until)
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    run_timeline(dump, settings_of(told, config), topic=topic, partition=partition, since=since, until=until)

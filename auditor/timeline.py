@@ -13,6 +13,7 @@ from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
 from auditor.engines.reading import UnitReader
 from auditor.engines.settings import informed
+from auditor.outlet import deliver, require_writable
 from auditor.timeline_json import timeline_document
 from auditor.timeline_rows import Timeline, timeline_of
 from auditor.timeline_text import timeline_text
@@ -23,22 +24,35 @@ AS_IT_STANDS: Final = AuditConfig()
 FORMATS: Final = ("terminal", "json")
 
 
+def run_timeline(
+    dumps: Sequence[Path],
+    config: AuditConfig,
+    *,
+    topic: str,
+    partition: int,
+    since: str | None = None,
+    until: str | None = None,
+) -> None:
+    """Draw the history of one partition where it was asked for."""
+    require_writable(config, gather(dumps))
+    deliver(timeline(dumps, topic=topic, partition=partition, config=config, since=since, until=until), config)
+
+
 def timeline(
     dump: Path | Sequence[Path],
     *,
     topic: str,
     partition: int,
     config: AuditConfig = AS_IT_STANDS,
-    format: str = "terminal",  # noqa: A002 - the option's name
     since: str | None = None,
     until: str | None = None,
 ) -> str:
-    """What `tidemark timeline` prints."""
-    if format not in FORMATS:
-        raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
+    """The history of one partition as text, or as JSON where the settings say so."""
+    if config.format not in FORMATS:
+        raise ConfigError(f"--format: expected {' or '.join(FORMATS)}, found {config.format!r}")
     window = _time(since, "--from"), _time(until, "--to")
     drawn = timeline_of(evidence_of(dump, topic, partition, config)).within(*window)
-    return _json(drawn) if format == "json" else timeline_text(drawn)
+    return _json(drawn) if config.format == "json" else timeline_text(drawn)
 
 
 def evidence_of(

@@ -1,4 +1,4 @@
-"""The JSON report is the contract: every sample's report keeps the published schema, and the schema says all of it."""
+"""The JSON documents are the contract: every sample's keep the published schemas, and the schemas say all of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 from dumps_at_hand import ROOT, SAMPLES, audited, copied
 
+from auditor.report.advice import document
 from auditor.report.json import render
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on
@@ -20,6 +21,7 @@ from tests.lab.sample_reports import is_short, report_on
 pytestmark = pytest.mark.slow
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+ADVICE: dict[str, Any] = json.loads((ROOT / "docs/advice.schema.json").read_text(encoding="utf-8"))
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 PROMISED = {
     "findings": "id fingerprint rule severity confidence verdict topic topicId partition brokers startOffset endOffset"
@@ -44,12 +46,15 @@ def subschemas(schema: dict[str, Any], path: str = "$") -> Iterator[tuple[str, d
             yield from subschemas(schema[key], f"{path}[]")
 
 
-def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+@pytest.mark.parametrize("schema", [SCHEMA, ADVICE], ids=["report", "advice"])
+def test_the_schema_is_one(schema: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema)
 
 
 @pytest.mark.parametrize(
-    ("path", "schema"), list(subschemas(SCHEMA)), ids=lambda value: value if isinstance(value, str) else ""
+    ("path", "schema"),
+    [*subschemas(SCHEMA), *subschemas(ADVICE, "advice")],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_every_field_is_described_and_no_other_is_let_in(path: str, schema: dict[str, Any]) -> None:
     assert len(schema["description"]) > 5, path
@@ -61,6 +66,20 @@ def test_every_field_is_described_and_no_other_is_let_in(path: str, schema: dict
 @pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
 def test_a_samples_report_keeps_the_schema(case: Path) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(report_of(case))
+
+
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+def test_a_samples_advice_keeps_its_schema(case: Path) -> None:
+    advice = json.loads(document(report_on(case).advice))
+    jsonschema.Draft202012Validator(ADVICE).validate(advice)
+
+
+def test_advice_with_a_candidate_of_nothing_does_not() -> None:
+    given = report_on(SAMPLES / "unclean_rejoined").advice
+    advice = json.loads(document(given))
+    assert advice["partitions"]
+    stripped = {**advice, "partitions": [{**advice["partitions"][0], "candidates": [{}]}]}
+    assert not jsonschema.Draft202012Validator(ADVICE).is_valid(stripped)
 
 
 def test_a_report_with_an_unknown_or_a_missing_field_does_not() -> None:

@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from auditor.config import ConfigError
-from auditor.timeline import timeline
+from auditor.config import AuditConfig, ConfigError
+from auditor.timeline import evidence_of, run_timeline, timeline
 from auditor.timeline_rows import timeline_of
 from auditor.timeline_text import timeline_text
 from rules.sketch import read_sketch
 
+AS_JSON = AuditConfig(format="json")
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
 @cache
 def document(case: str, topic: str) -> dict[str, Any]:
-    text = timeline(SAMPLES / case / "dump", topic=topic, partition=0, format="json")
+    text = timeline(SAMPLES / case / "dump", topic=topic, partition=0, config=AS_JSON)
     found: dict[str, Any] = json.loads(text)
     return found
 
@@ -82,14 +83,13 @@ def test_a_window_takes_milliseconds_too() -> None:
     rows = document("unclean_rejoined", "pay")["rows"]
     times = [row["time"] for row in rows]
     dump = SAMPLES / "unclean_rejoined" / "dump"
-    text = timeline(dump, topic="pay", partition=0, format="json", since=str(times[0]), until=str(max(times)))
+    text = timeline(dump, topic="pay", partition=0, config=AS_JSON, since=str(times[0]), until=str(max(times)))
     assert all(times[0] <= row["time"] <= max(times) for row in json.loads(text)["rows"])
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"topic": "pay", "format": "xml"}, "expected terminal or json"),
         ({"topic": "pay", "since": "yesterday"}, "--from: expected a time"),
         ({"topic": "none"}, "none"),
     ],
@@ -97,6 +97,28 @@ def test_a_window_takes_milliseconds_too() -> None:
 def test_what_cannot_be_meant_is_said(given: dict[str, str], expected: str) -> None:
     with pytest.raises(ConfigError, match=expected):
         timeline(SAMPLES / "unclean_rejoined" / "dump", partition=0, **given)
+
+
+def test_a_format_that_it_does_not_have_is_said() -> None:
+    given = AuditConfig(format="postmortem")
+    with pytest.raises(ConfigError, match="expected terminal or json"):
+        timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0, config=given)
+
+
+def test_it_is_written_beside_the_dump_and_never_into_it(tmp_path: Path) -> None:
+    dump = SAMPLES / "unclean_rejoined" / "dump"
+    written = tmp_path / "pay-0.txt"
+    run_timeline([dump], AuditConfig(output=str(written)), topic="pay", partition=0)
+    assert written.read_text() == timeline(dump, topic="pay", partition=0)
+    with pytest.raises(ConfigError, match="lies inside the dump"):
+        run_timeline([dump], AuditConfig(output=str(dump / "pay-0.txt")), topic="pay", partition=0)
+
+
+def test_a_folder_is_a_brokers_log_dir_and_its_release_is_what_one_says() -> None:
+    dump = SAMPLES / "unclean_rejoined" / "dump"
+    given = AuditConfig(log_dir=("7=broker-3/data",), kafka_version=("2.8.2",))
+    evidence = evidence_of(dump, "pay", 0, given)
+    assert 7 in {replica.broker for replica in evidence.replicas}
 
 
 def test_a_told_value_outside_its_interval_is_marked_and_hostile_names_are_escaped() -> None:
