@@ -170,7 +170,7 @@ def simulate(
 ) -> None:
     """Run a script of the replication protocol and print what every replica held after each event."""
     with _one_sentence():
-        from auditor.simulate import simulate as simulated
+        from auditor.simulation.simulate import simulate as simulated
 
         _say(
             simulated(

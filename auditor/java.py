@@ -71,11 +71,6 @@ class NoJavaError(RuntimeError):
     """No Java that Spark can run on; the message says what to do."""
 
 
-def find_java(environment: Mapping[str, str] | None = None) -> JavaRuntime | None:
-    """The first Java that will do, or none."""
-    return search_java(environment).runtime
-
-
 def search_java(environment: Mapping[str, str] | None = None) -> JavaSearch:
     """Look in every place until a Java will do, and keep the reasons of those that will not."""
     refused: list[RefusedJava] = []

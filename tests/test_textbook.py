@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.simulate import read_script
+from auditor.simulation.script_file import read_script
 from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.timeline import ReplicaRow, Row, Run, run
 from tests.rules.textbook_goldens import TEXTBOOK, golden_of, scripts, text_of

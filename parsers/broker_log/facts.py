@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from parsers.broker_log.version import KafkaVersion, parse_version
 from parsers.tables import BrokerEvent, BrokerSetting
 
 
@@ -29,16 +28,6 @@ class BrokerFacts:
     metadata_versions: tuple[Statement, ...] = ()
     settings: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
 
-    @property
-    def kafka_versions(self) -> tuple[KafkaVersion | None, ...]:
-        """The releases that the broker ran, in order; None for a version text that is not known."""
-        return tuple(parse_version(statement.value) for statement in self.printed_versions)
-
-    @property
-    def inter_broker_protocols(self) -> tuple[Statement, ...]:
-        """`inter.broker.protocol.version` at each start; without effect under KRaft since 3.3."""
-        return self.settings.get("inter.broker.protocol.version", ())
-
 
 def broker_facts(events: Iterable[BrokerEvent], settings: Iterable[BrokerSetting]) -> tuple[BrokerFacts, ...]:
     """The facts of each broker that events and settings speak of, by broker id, those of no named broker first."""
@@ -58,12 +47,16 @@ def broker_facts(events: Iterable[BrokerEvent], settings: Iterable[BrokerSetting
     )
 
 
-def _told(by_broker: dict[int | None, dict[str, list[Statement]]], setting: BrokerSetting) -> dict[str, list[Statement]]:
+def _told(
+    by_broker: dict[int | None, dict[str, list[Statement]]], setting: BrokerSetting
+) -> dict[str, list[Statement]]:
     return by_broker.setdefault(setting.broker, {})
 
 
 def _statements(events: list[BrokerEvent], broker: int | None, kind: str) -> tuple[Statement, ...]:
-    return tuple(_statement(event, event.detail or "") for event in events if event.broker == broker and event.kind == kind)
+    return tuple(
+        _statement(event, event.detail or "") for event in events if event.broker == broker and event.kind == kind
+    )
 
 
 def _statement(row: BrokerEvent | BrokerSetting, value: str) -> Statement:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
-from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset, OffsetRange
+from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +31,6 @@ class EpochEnd:
 
 EpochChain = tuple[EpochStart, ...]
 EndOffsetRule = Callable[[EpochChain, Epoch, Offset], EpochEnd | None]
-
-
-def is_epoch_chain(entries: EpochChain) -> bool:
-    """Whether epochs and offsets both rise strictly and neither is negative."""
-    if any(entry.epoch < 0 or entry.start_offset < 0 for entry in entries):
-        return False
-    return all(a.epoch < b.epoch and a.start_offset < b.start_offset for a, b in pairwise(entries))
 
 
 def end_offset_for(entries: EpochChain, requested: Epoch, log_end_offset: Offset) -> EpochEnd | None:
@@ -132,15 +124,6 @@ def epoch_at(entries: EpochChain, offset: Offset) -> Epoch | None:
     """The epoch that owns an offset by this chain; None below its first entry."""
     covered = bisect_right(entries, offset, key=_start_offset)
     return entries[covered - 1].epoch if covered else None
-
-
-def epoch_ranges(entries: EpochChain, log_end_offset: Offset) -> tuple[tuple[Epoch, OffsetRange], ...]:
-    """The offsets that each epoch holds; the last one ends at the log end and may be empty."""
-    ends = (*(entry.start_offset for entry in entries[1:]), log_end_offset)
-    return tuple(
-        (entry.epoch, OffsetRange(start_offset=entry.start_offset, end_offset=max(entry.start_offset, end)))
-        for entry, end in zip(entries, ends, strict=False)
-    )
 
 
 def _epoch(entry: EpochStart) -> Epoch:

@@ -43,17 +43,6 @@ class OffsetRange:
         end_offset = min(self.end_offset, other.end_offset)
         return OffsetRange(start_offset=start_offset, end_offset=max(start_offset, end_offset))
 
-    def subtract(self, other: OffsetRange) -> tuple[OffsetRange, ...]:
-        """The offsets of this range that the other does not hold: none, one or two ranges in order."""
-        if self.empty:
-            return ()
-        removed = self.intersection(other)
-        if removed.empty:
-            return (self,)
-        before = OffsetRange(start_offset=self.start_offset, end_offset=removed.start_offset)
-        after = OffsetRange(start_offset=removed.end_offset, end_offset=self.end_offset)
-        return tuple(part for part in (before, after) if not part.empty)
-
 
 def without(start: int, end: int, taken: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The parts of a range that no other range covers."""

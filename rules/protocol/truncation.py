@@ -25,9 +25,7 @@ from rules.protocol.offsets import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoc
 from rules.protocol.replica import Lineage, Replica, batch_around, truncate_fully, truncate_to
 from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
 
-RuleName = Literal[
-    "hw-truncation", "kip-101", "kip-279", "truncate-on-fetch", "future-replica", "out-of-range-reset", "kraft-metadata"
-]
+RuleName = Literal["hw-truncation", "kip-101", "kip-279", "truncate-on-fetch", "out-of-range-reset"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +114,6 @@ def truncate_by_end_offset(follower: Replica, leader: Replica) -> Truncation:
 def truncate_by_epoch_end(follower: Replica, leader: Replica) -> Truncation:
     """KIP-279, OffsetsForLeaderEpoch v1 and later: the answer names its epoch; the follower asks until both agree."""
     return _ask_until_agreed("kip-279", follower, leader)
-
-
-def truncate_future_replica(future: Replica, current: Replica) -> Truncation:
-    """A replica on its way to another log dir follows its broker's current one by KIP-279, in every version."""
-    return _ask_until_agreed("future-replica", future, current)
 
 
 def truncate_on_fetch(follower: Replica, leader: Replica) -> Truncation:

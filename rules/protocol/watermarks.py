@@ -45,11 +45,6 @@ def high_watermark_after_truncation_before_2_4(current: Offset, _cut_to: Offset)
     return current
 
 
-def high_watermark_after_full_truncation(offset: Offset) -> Offset:
-    """The high watermark of a log begun anew at an offset (since 2.4.1 and 2.5.0, KAFKA-9491)."""
-    return offset
-
-
 def visible(log_start_offset: Offset, high_watermark: Offset) -> OffsetRange:
     """What consumers may read."""
     return OffsetRange(start_offset=log_start_offset, end_offset=high_watermark)
@@ -134,11 +129,6 @@ class WatermarkInterval:
 
     low: Offset | None
     high: Offset | None
-
-    @property
-    def contradictory(self) -> bool:
-        """Whether no value satisfies both sides: the facts cannot all be true."""
-        return self.low is not None and self.high is not None and self.high < self.low
 
     @property
     def width(self) -> int | None:

@@ -18,7 +18,6 @@ from auditor.java import (
     JavaRuntime,
     NoJavaError,
     cache_dir,
-    find_java,
     major_version,
     search_java,
     use_java,
@@ -67,7 +66,7 @@ def test_java_home_goes_before_path(tmp_path: Path) -> None:
     launcher(tmp_path / "home", "17.0.15")
     launcher(tmp_path / "path", "21.0.2")
     path = f"{tmp_path / 'path' / 'bin'}:{os.environ['PATH']}"
-    runtime = find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": path})
+    runtime = search_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": path}).runtime
     assert runtime == JavaRuntime(home=tmp_path / "home", version="17.0.15", major=17, origin="JAVA_HOME")
 
 
@@ -82,7 +81,7 @@ def test_an_old_java_home_is_refused_with_its_version_and_path_is_tried(tmp_path
 
 def test_a_shim_on_path_is_followed_to_the_home_that_java_tells(tmp_path: Path) -> None:
     launcher(tmp_path / "shims", "17.0.1", told_home=tmp_path / "real home")
-    runtime = find_java({"PATH": str(tmp_path / "shims" / "bin")})
+    runtime = search_java({"PATH": str(tmp_path / "shims" / "bin")}).runtime
     assert runtime is not None
     assert runtime.home == tmp_path / "real home"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.simulate import read_script
+from auditor.simulation.script_file import read_script
 from tests.models.invariants import INVARIANTS, History, violated
 from tests.models.kept import BROKEN, FOUND, path_of, version_named
 from tests.models.machine import Processes, find, play

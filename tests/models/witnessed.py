@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from auditor.engines.chronicle import of_events, of_fetches, of_metadata, of_requests
-from auditor.simulation_place import TOPIC, TOPIC_ID
-from auditor.simulation_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
+from auditor.simulation.place import TOPIC, TOPIC_ID
+from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
 from parsers.provenance import Span
 from parsers.tables.requests import Fetch
 from rules.history import Moment, collapse, in_terms

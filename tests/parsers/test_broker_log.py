@@ -24,6 +24,7 @@ from parsers.broker_log import (
     broker_facts,
     parse_events,
     parse_settings,
+    parse_version,
     read_log,
 )
 from parsers.broker_log.wording import Event, Wording, compile_text
@@ -328,8 +329,8 @@ def test_a_broker_prints_its_settings_and_release() -> None:
     data = (SAMPLES / "clean_2_8/dump/broker-1/logs/server.log").read_bytes()
     printed = parse_settings(data, reading(broker=1)).rows
     (facts,) = (fact for fact in broker_facts(events(data, broker=1), printed) if fact.broker == 1)
-    assert set(facts.kafka_versions) == {KafkaVersion(2, 8, 2)}
-    assert {statement.value for statement in facts.inter_broker_protocols} == {"2.8-IV1"}
+    assert {parse_version(told.value) for told in facts.printed_versions} == {KafkaVersion(2, 8, 2)}
+    assert {statement.value for statement in facts.settings["inter.broker.protocol.version"]} == {"2.8-IV1"}
     setting = next(row for row in printed if row.name == "replica.lag.time.max.ms")
     assert data[setting.span_start : setting.span_end] == f"\treplica.lag.time.max.ms = {setting.value}".encode()
     assert next(row.value for row in printed if row.name == "advertised.listeners") is None
@@ -373,9 +374,7 @@ def test_lines_tried_together_give_what_each_gives_alone() -> None:
     lines = list(dict.fromkeys(data[row.span_start : row.span_end] + b"\n" for data, row in spoken if row.span_end))
     alone = [row for line in lines for row in events(line)]
     assert len({row.kind for row in alone}) > 20
-    together = [
-        replace(row, span_start=0, span_end=row.span_end - row.span_start) for row in events(b"".join(lines))
-    ]
+    together = [replace(row, span_start=0, span_end=row.span_end - row.span_start) for row in events(b"".join(lines))]
     assert together == alone
 
 

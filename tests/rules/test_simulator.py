@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from auditor.cli import app
 from auditor.config import ConfigError
 from auditor.exit_codes import ExitCode
-from auditor.simulate import read_script, script_of, simulate
+from auditor.simulation.script_file import read_script, script_of
+from auditor.simulation.simulate import simulate
 from rules.simulator.drawing import draw
 from rules.simulator.generation import Generation, UnknownGeneration, generation
 from rules.simulator.outcome import first_difference

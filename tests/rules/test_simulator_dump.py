@@ -8,9 +8,10 @@ import pytest
 
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.simulate import read_script, script_of, simulate
-from auditor.simulation_dump import write_dump
-from auditor.simulation_rows import FIRST_TIMESTAMP
+from auditor.simulation.dump import write_dump
+from auditor.simulation.rows import FIRST_TIMESTAMP
+from auditor.simulation.script_file import read_script, script_of
+from auditor.simulation.simulate import simulate
 from auditor.timeline import evidence_of
 from auditor.timeline_rows import timeline_of
 from rules.finding import Severity

@@ -1,5 +1,7 @@
 """Epoch chains: laws, and the examples every explanation of leader epochs uses."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,6 @@ from rules.protocol.epochs import (
     end_offset_for,
     end_offset_for_before_kafka_7415,
     epoch_at,
-    epoch_ranges,
-    is_epoch_chain,
     latest_epoch,
     offset_only,
     rebuild,
@@ -74,12 +74,18 @@ def test_both_generations_agree_from_the_first_entry_on(entries: EpochChain, ask
         assert end_offset_for_before_kafka_7415(entries, asked, log_end_offset) == new
 
 
+def rises(entries: EpochChain) -> bool:
+    """Whether epochs and offsets both rise strictly and neither is negative."""
+    rising = all(a.epoch < b.epoch and a.start_offset < b.start_offset for a, b in pairwise(entries))
+    return rising and all(entry.epoch >= 0 <= entry.start_offset for entry in entries)
+
+
 @given(st.lists(st.tuples(small_epochs, st.integers(-1, 45).map(Offset)), max_size=12))
 def test_whatever_is_assigned_a_chain_stays_a_chain(assigned: list[tuple[Epoch, Offset]]) -> None:
     entries: EpochChain = ()
     for epoch, offset in assigned:
         entries = assign(entries, epoch, offset)
-        assert is_epoch_chain(entries)
+        assert rises(entries)
         if epoch >= 0 and offset >= 0:
             assert latest_epoch(entries) == epoch
 
@@ -121,8 +127,8 @@ def test_a_regressed_or_missing_epoch_leaves_no_entry_when_rebuilt() -> None:
 @given(chains(), small_offsets, small_offsets)
 def test_cutting_either_end_keeps_the_epochs_of_what_is_left(entries: EpochChain, cut: Offset, at: Offset) -> None:
     tail, head = truncate_from_end(entries, cut), truncate_from_start(entries, cut)
-    assert is_epoch_chain(tail)
-    assert is_epoch_chain(head)
+    assert rises(tail)
+    assert rises(head)
     if at < cut:
         assert epoch_at(tail, at) == epoch_at(entries, at)
     else:
@@ -135,22 +141,3 @@ def test_a_clipped_chain_begins_at_the_log_start() -> None:
     assert truncate_from_start(chain((0, 0), (1, 120), (2, 300)), Offset(150)) == chain((1, 150), (2, 300))
     assert truncate_from_end(chain((0, 0), (1, 120)), Offset(120)) == chain((0, 0))
     assert truncate_from_end(chain((0, 0)), Offset(-1)) == chain((0, 0))
-
-
-@given(chains(), small_offsets)
-def test_epoch_ranges_tell_the_same_as_epoch_at(entries: EpochChain, offset: Offset) -> None:
-    owners = [epoch for epoch, held in epoch_ranges(entries, Offset(50)) if held.contains(offset)]
-    assert owners == ([] if epoch_at(entries, offset) is None else [epoch_at(entries, offset)])
-
-
-def test_a_checkpoint_says_which_offsets_an_epoch_holds() -> None:
-    two = dict(epoch_ranges(chain((0, 0), (1, 120)), Offset(200)))
-    three = dict(epoch_ranges(chain((0, 0), (1, 300), (2, 500)), Offset(500)))
-    assert (two[Epoch(0)].start_offset, two[Epoch(0)].end_offset, two[Epoch(0)].width) == (0, 120, 120)
-    assert (three[Epoch(1)].start_offset, three[Epoch(1)].end_offset) == (300, 500)
-    assert three[Epoch(2)].empty
-
-
-@pytest.mark.parametrize("pairs", [((0, 0), (0, 5)), ((1, 0), (0, 5)), ((0, 5), (1, 5)), ((0, 5), (1, 4)), ((-1, 0),)])
-def test_what_does_not_rise_is_no_chain(pairs: tuple[tuple[int, int], ...]) -> None:
-    assert not is_epoch_chain(chain(*pairs))

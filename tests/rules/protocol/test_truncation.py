@@ -24,7 +24,6 @@ from rules.protocol.truncation import (
     truncate_by_end_offset,
     truncate_by_epoch_end,
     truncate_by_high_watermark,
-    truncate_future_replica,
     truncate_on_fetch,
 )
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
@@ -170,7 +169,7 @@ def test_two_rounds_when_neither_side_knows_the_others_epochs() -> None:
     assert truncation.offset == 5
     fetched = truncate_on_fetch(follower, leader)
     assert [one.asked_offset for one in fetched.exchanges] == [12, 7, 5]
-    assert (fetched.offset, truncate_future_replica(follower, leader).rule) == (5, "future-replica")
+    assert fetched.offset == 5
 
 
 @pytest.mark.parametrize("name", ["kip-101", *EPOCH_RULES])

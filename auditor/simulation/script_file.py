@@ -1,8 +1,7 @@
-"""`tidemark simulate`: a script of the replication protocol, run under one version or under every generation."""
+"""A script of `simulate` as it stands in a YAML file: the partition, its versions and settings, and its events."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -10,64 +9,16 @@ from typing import Final
 import yaml
 
 from auditor.config import ConfigError
-from auditor.simulation_dump import write_dump
-from auditor.simulation_json import comparison_document, run_document
-from auditor.simulation_text import comparison_text, run_text
 from rules.protocol.offsets import BrokerId, Epoch
-from rules.simulator.generation import UnknownGeneration, generation
-from rules.simulator.outcome import LINEUP, Generations, compare, outcome
 from rules.simulator.script import MOST_BROKERS, Script, ScriptError, read_events
 from rules.simulator.state import Settings
-from rules.simulator.timeline import run
 
-FORMATS: Final = ("terminal", "json")
 SCRIPT_LIMIT: Final = 1 << 20
 NEWEST: Final = "4.0.0"
 """The version of a script that names none."""
 VERSIONS: Final = ("version", "inter-broker-protocol", "versions")
 FIELDS: Final = ("title", "about", "brokers", *VERSIONS, "topic", "epoch", "events")
 TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replica.lag.time.max.ms")
-
-
-def simulate(
-    path: Path,
-    *,
-    version: str | None = None,
-    inter_broker_protocol: str | None = None,
-    side_by_side: bool = False,
-    format: str = "terminal",  # noqa: A002 - the option's name
-    dump: Path | None = None,
-) -> str:
-    """What `tidemark simulate` prints."""
-    if format not in FORMATS:
-        raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
-    if side_by_side and dump is not None:
-        raise ConfigError("dump: expected one version to write the log dirs of, not --compare")
-    as_json = format == "json"
-    script = read_script(path)
-    try:
-        if side_by_side:
-            columns = compare(script, _lineup(version, inter_broker_protocol))
-            return _json(comparison_document(columns)) if as_json else comparison_text(columns)
-        finished = outcome(run(script, version, inter_broker_protocol))
-        if dump is not None:
-            write_dump(finished.run, dump)
-    except UnknownGeneration as error:
-        raise ConfigError(f"{path}: {error}") from error
-    return _json(run_document(finished)) if as_json else run_text(finished)
-
-
-def _json(document: Mapping[str, object]) -> str:
-    return json.dumps(document, indent=1) + "\n"
-
-
-def _lineup(version: str | None, inter_broker_protocol: str | None) -> tuple[Generations, ...]:
-    """Every generation, and beside them the version that was asked for."""
-    if version is None:
-        return LINEUP
-    chosen = generation(version, inter_broker_protocol)
-    asked = Generations(name=f"asked: {chosen.rule}", version=version, inter_broker_protocol=str(chosen.spoken))
-    return (*LINEUP, asked)
 
 
 def read_script(path: Path) -> Script:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from auditor.simulation_events import created_rows, event_rows
-from auditor.simulation_place import CLUSTER, CONTROLLER, STATE_CHANGE, TOPIC, TOPIC_ID, Place, blank, ids
-from auditor.simulation_requests import FetchSessions, RequestRow, request_rows
+from auditor.simulation.events import created_rows, event_rows
+from auditor.simulation.place import CLUSTER, CONTROLLER, STATE_CHANGE, TOPIC, TOPIC_ID, Place, blank, ids
+from auditor.simulation.requests import FetchSessions, RequestRow, request_rows
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids
 from rules.protocol.offsets import BrokerId

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.simulation_place import CONTROLLER, TOPIC, TOPIC_ID, Place, blank, ids
+from auditor.simulation.place import CONTROLLER, TOPIC, TOPIC_ID, Place, blank, ids
 from parsers.tables.metadata import NO_LEADER, join_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
 from rules.protocol.versions import protocol
