@@ -11,8 +11,8 @@ import pytest
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.timeline import evidence_of, run_timeline, timeline
-from auditor.timeline_rows import timeline_of
-from auditor.timeline_text import timeline_text
+from auditor.timeline.rows import timeline_of
+from auditor.timeline.text import timeline_text
 from rules.sketch import read_sketch
 
 AS_JSON = AuditConfig(format="json")

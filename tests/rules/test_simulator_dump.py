@@ -13,7 +13,7 @@ from auditor.simulation.rows import FIRST_TIMESTAMP
 from auditor.simulation.script_file import read_script, script_of
 from auditor.simulation.simulate import simulate
 from auditor.timeline import evidence_of
-from auditor.timeline_rows import timeline_of
+from auditor.timeline.rows import timeline_of
 from rules.finding import Severity
 from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.timeline import run

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from auditor.timeline_words import words
+from auditor.timeline.words import words
 from rules.evidence import PartitionEvidence
 from rules.history import ROLE_KINDS, Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval

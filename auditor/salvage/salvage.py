@@ -15,8 +15,8 @@ from auditor.config import ConfigError
 from auditor.memory import Remembered, recall
 from auditor.report.layout import counted
 from auditor.report.plain import plain
-from auditor.salvage_sources import Lost, Place, lost_log_dirs, lost_of, partition_evidence, places, sources, why_none
-from auditor.salvage_transactions import Fate, Markers, fate_of, markers_of
+from auditor.salvage.sources import Lost, Place, lost_log_dirs, lost_of, partition_evidence, places, sources, why_none
+from auditor.salvage.transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
 from parsers.files import FileFault, is_inside, locate
 from parsers.provenance import Origin, Span

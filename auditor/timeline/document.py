@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.timeline_rows import Cell, Timeline, TimelineRow
+from auditor.timeline.rows import Cell, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
 
 FORMAT = "tidemark-timeline/1"

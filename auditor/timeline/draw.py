@@ -14,9 +14,9 @@ from auditor.dumps import gather
 from auditor.engines.reading import UnitReader
 from auditor.engines.settings import informed
 from auditor.outlet import deliver, require_writable
-from auditor.timeline_json import timeline_document
-from auditor.timeline_rows import Timeline, timeline_of
-from auditor.timeline_text import timeline_text
+from auditor.timeline.document import timeline_document
+from auditor.timeline.rows import Timeline, timeline_of
+from auditor.timeline.text import timeline_text
 from rules.assemble import Fact, assemble
 from rules.evidence import PartitionEvidence
 

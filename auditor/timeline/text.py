@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from auditor.report.layout import table
 from auditor.report.plain import plain
-from auditor.timeline_rows import Cell, Timeline, TimelineRow
+from auditor.timeline.rows import Cell, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.tracks import RemoteEnd
 
