@@ -45,10 +45,10 @@ def _unasked(report: AuditReport) -> Iterator[str]:
 def _of_losses(report: AuditReport) -> Iterator[str]:
     for history, loss in billed(report)[:SHOWN]:
         what = f"{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
-        yield from (f"- {what}: {line}" for line in _of_loss(loss))
+        yield from (f"- {what}: {line}" for line in _of_loss(loss, report.level))
 
 
-def _of_loss(loss: Loss) -> Iterator[str]:
+def _of_loss(loss: Loss, level: str) -> Iterator[str]:
     if loss.contents is None:
         yield (
             "which records they were, and whose; decided by a copy: the disk of a broker that is not in this dump, a"
@@ -57,9 +57,10 @@ def _of_loss(loss: Loss) -> Iterator[str]:
     elif loss.contents.key_count is None:
         yield "which keys they had; decided by an audit at level deep"
     if not loss.restored and not loss.groups_known:
+        unread = ", which level quick does not read," if level == "quick" else ""
         yield (
-            "which consumer groups had read them; decided by the logs of __consumer_offsets or what"
-            " kafka-consumer-groups --describe printed (not read at level quick)"
+            f"which consumer groups had read them; decided by the logs of __consumer_offsets{unread} or what"
+            " kafka-consumer-groups --describe printed"
         )
     if not loss.answers:
         yield "which producers were answered for them; decided by the leader's request log"
