@@ -245,14 +245,18 @@ def walk(
 
 
 def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
-    """Answers one by one; of a run of equal ones the first and the last."""
+    """Answers one by one; of a run of equal ones the first and the last.
+
+    Where in its millisecond the last was logged is not told. It is walked over before all others: whoever was answered
+    then may have asked anew already.
+    """
     placed: list[tuple[int, int, str, int, Moment, bool]] = []
     for row in rows:
         time = row.time if row.time is not None else 0
-        placed.append((time, 0, row.span.source, row.span.start, row, False))
+        placed.append((time, 1, row.span.source, row.span.start, row, False))
         if row.count > 1:
             until = row.last_time if row.last_time is not None else time
-            placed.append((until, 1, row.span.source, row.span.start, row, True))
+            placed.append((until, 0 if until > time else 1, row.span.source, row.span.start, row, True))
     for entry in sorted(placed, key=lambda p: p[:4]):
         yield entry[4], entry[5]
 

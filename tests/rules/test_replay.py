@@ -130,6 +130,25 @@ def test_the_high_watermark_lags_two_rounds_behind_the_log_end() -> None:
     assert [t.standing for t in told] == ["inside"] * 3
 
 
+RUNS = """
+    broker 1* 00|
+    broker 2  00|
+    broker 3  00|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+    t2 fetch 2@1 from 1 hw=0
+    t3 fetch 3@1 from 1 hw=1
+    t4 fetch 2@2 from 1 hw=2
+    t5 fetch 3@2 from 1 hw=2
+"""
+
+
+def test_the_end_of_a_run_of_equal_answers_stands_anywhere_in_its_millisecond() -> None:
+    evidence = read_sketch(RUNS).evidence
+    # Broker 3 was answered twice for offset 1: once more in the millisecond of broker 2's last answer, and before it.
+    moments = [replace(m, count=2, last_time=4) if (m.kind, m.time) == ("fetched", 3) else m for m in evidence.moments]
+    assert [told.standing for told in answers(without(evidence, moments))] == ["inside"] * 4
+
+
 def test_each_side_names_the_fact_that_sets_it() -> None:
     last = answers(read_sketch(DRAWING).evidence.replayed)[-1]
     assert last.expected.because == (
