@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 CHUNK: Final = 1 << 20
-LINE_LIMIT: Final = 64 << 20
+LINE_LIMIT: Final = 32 << 20
+"""Bytes of a line: a request that names some eighty thousand partitions."""
+MARKS_LIMIT: Final = 1 << 21
+"""Marks with which values of a line begin or are told apart: what is made of one takes up to a hundred bytes."""
+_MARKS: Final = (b",", b"{", b"[")
 UNPACKED_LIMIT: Final = 1 << 38
 
 
@@ -100,6 +104,11 @@ def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[Bl
             position += size + 1
     if held and position < stop:
         yield Line(position, position + len(held), bytes(held), ended=False)
+
+
+def is_crowded(data: bytes) -> bool:
+    """Whether a line holds more values than are read of one line; told before any of them is made."""
+    return len(data) > MARKS_LIMIT and sum(map(data.count, _MARKS)) > MARKS_LIMIT
 
 
 def _measure(file: BinaryIO, size: int) -> tuple[int, bool]:

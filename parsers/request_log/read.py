@@ -16,11 +16,13 @@ from parsers.request_log.fields import WrongShape
 from parsers.request_log.layout import DEFAULT_PATTERN, MARKER, Layout, layout_of
 from parsers.request_log.lines import (
     LINE_LIMIT,
+    MARKS_LIMIT,
     Block,
     Line,
     Unpackable,
     beginning,
     blocks_of,
+    is_crowded,
     lines_in,
     pieces_of,
 )
@@ -206,8 +208,7 @@ def line_events(
     data = line.data
     message = data.find(MARKER, 0, 256 + len(MARKER))
     if not line.whole:
-        counts.refused += 1
-        yield refuse(origin, "too_large", line.start, line.end, expected="a line within the limit", found=data[:100])
+        yield _too_large(line, origin, counts)
         return
     if message < 0:
         yield from _no_request(line, origin, layout, counts, apis)
@@ -216,6 +217,9 @@ def line_events(
     if _tells_nothing(data, body, apis) and data.find(MARKER, body) < 0:
         counts.unread += 1
         return
+    if is_crowded(data):
+        yield _too_large(line, origin, counts)
+        return
     try:
         time_text = layout.time_before(data, message)
         rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts, apis)
@@ -223,6 +227,12 @@ def line_events(
         yield from _refused(line, origin, layout, counts, apis, str(reason))
         return
     yield from rows
+
+
+def _too_large(line: Line, origin: Origin, counts: LineCounts) -> Refusal:
+    counts.refused += 1
+    expected = f"a line of at most {LINE_LIMIT} bytes and {MARKS_LIMIT} values"
+    return refuse(origin, "too_large", line.start, line.end, expected=expected, found=line.data[:100])
 
 
 def _rows(request: Request, origin: Origin, counts: LineCounts, apis: Collection[str]) -> list[Event]:

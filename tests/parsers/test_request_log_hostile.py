@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,17 @@ def test_a_line_beyond_the_limit_is_refused_and_its_neighbours_are_read(tmp_path
     refused = [(row.kind, row.span_start, row.span_end) for row in log.refusals]
     assert refused == [("too_large", start, start + 3_000_000)]
     assert len(log.fetch_calls) == 2
+
+
+def test_a_line_of_millions_of_values_is_refused_before_any_of_them_is_made() -> None:
+    crowded = b"Completed request:" + b'{"requestHeader":{"requestApiKey":1},"request":[' + b"{}," * 1_100_000 + b"0]}"
+    text = b"".join(PREFIX + line + TAIL + b"\n" for line in (crowded, b"Completed request:" + b"{" * 1000))
+    tracemalloc.start()
+    log = read(JSON_LINES[0] + b"\n" + text + JSON_LINES[1] + b"\n")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [row.kind for row in log.refusals] == ["too_large", "malformed"]
+    assert (len(log.fetch_calls), peak < 6 * len(text)) == (2, True)
 
 
 @given(st.lists(st.binary(max_size=12), max_size=8), st.integers(0, 60), st.integers(0, 60))
