@@ -63,7 +63,7 @@ class Moment:
     term: int | None = None
     """Leader epoch in which the values were learnt, as `in_terms` works out."""
     latest_term: int | None = None
-    """The latest one that it can have been, where the writer's logs may leave out roles; else null."""
+    """The latest one that it can have been, where the writer's logs may leave out roles or a restart; else null."""
     partition_epoch: int | None = None
     offset: int | None = None
     end_offset: int | None = None
@@ -176,7 +176,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
 
     A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
     What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
-    log shows, in some epoch below that one.
+    log shows, in some epoch below that one, or in that one before a restart.
     """
     in_order = ordered(_split_at_roles(moments))
     first_role: dict[str, int] = {}
@@ -185,12 +185,16 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
             first_role.setdefault(moment.clock, moment.epoch)
     terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
     placed: list[Moment] = []
+    roles: set[str] = set()
     for moment in in_order:
         former = terms.get(moment.clock)
+        restarted = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
         if gives_role(moment) and moment.epoch is not None:
             terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
+            roles.add(moment.clock)
         named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
-        placed.append(replace(moment, term=named if named is not None and named >= 0 else former))
+        term = named if named is not None and named >= 0 else former
+        placed.append(replace(moment, term=term, latest_term=restarted))
     return _with_latest_terms(placed)
 
 
@@ -220,8 +224,8 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     following: dict[str, int] = {}
     bounded: list[Moment] = []
     for moment in reversed(placed):
-        latest = None
-        if moment.kind in _OWN_WORD and moment.clock not in told:
+        latest = moment.latest_term
+        if latest is None and moment.kind in _OWN_WORD and moment.clock not in told:
             before = None if moment.epoch is None else moment.epoch - 1
             latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
         bounded.append(moment if latest is None else replace(moment, latest_term=latest))

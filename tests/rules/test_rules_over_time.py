@@ -266,6 +266,23 @@ t1 leader 1 epoch 0 isr 1,2,3 of 1,2
 """
 
 
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        # Broker 3's log begins with a restart: it may have been told 4 in epoch 1 itself.
+        ("", []),
+        # It followed in epoch 0 before that, so it was told 4 in epoch 0.
+        ("t1 follows 3 epoch 0 at 0 hw 0\n", [((2,), 2, 4, "certain")]),
+    ],
+)
+def test_a_restart_before_the_first_role_that_a_log_shows_may_be_of_the_same_epoch(
+    before: str, said: list[Said]
+) -> None:
+    drawing = "broker 2* 0011|\nbroker 3 0011|\nt5 leads 2 epoch 1 at 2 hw 2\n"
+    loaded = "t8 loads 3 at 4\nt9 follows 3 epoch 1 at 4 hw 4"
+    assert violations("LEAD001", drawing + before + loaded) == said
+
+
 def test_the_last_order_of_a_reassignment_may_name_the_old_replicas() -> None:
     assert [said[0] for said in violations("BUG001", REASSIGNED)] == [(1,)]
     assert violations("BUG001", REASSIGNED + "t2 leader 1 epoch 1 isr 1,2 of 1,2\n") == []
