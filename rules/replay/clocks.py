@@ -96,7 +96,7 @@ def translated(
     there, here = offsets.get(source), offsets.get(target)
     if time is None or there is None or here is None:
         return None
-    slack = max(there.slack if there.pairs else 0, here.slack if here.pairs else 0)
+    slack = (there.slack if there.pairs else 0) + (here.slack if here.pairs else 0)
     middle = time - there.milliseconds + here.milliseconds
     return middle - slack, middle + slack
 

@@ -35,6 +35,8 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         if asked is None or asked < 0 or newer is None or newer.epoch == asked or newer.start_offset != answer:
             continue
         known = max((entry.epoch for entry in chain if entry.epoch < asked), default=-1)
+        if known < 0 < leader.log_start_offset:
+            continue  # retention may have deleted the epoch since
         asking = held.get(-1 if m.broker is None else m.broker)
         if not any(start < answer for start in _starts_between(evidence, asking, known, asked)):
             continue

@@ -11,7 +11,7 @@ from parsers.provenance import Span
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history import Moment, in_terms
 from rules.replay import Replay, Told
-from rules.replay.clocks import clock_offsets
+from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
 from rules.sketch import read_sketch
 from tests.lab.effort import fast_if
@@ -109,6 +109,16 @@ def test_a_clock_an_hour_ahead_is_found_and_changes_no_answer_of_its_own_leader(
     assert abs(offsets["broker 2"] - hour) < 1000
     assert abs(offsets["broker 3"]) < 1000
     assert all(told.standing == "inside" for told in without(evidence, moved).told if told.observed is not None)
+
+
+def test_a_time_brought_from_one_clock_to_another_may_err_as_far_as_both_estimates() -> None:
+    offsets = {
+        clock: ClockOffset(clock=clock, reference="broker 2", milliseconds=ahead, spread=spread, pairs=8)
+        for clock, ahead, spread in (("broker 1", 19_800_000, 97), ("broker 3", -17_995_000, 4_900))
+    }
+    # Broker 3's clock may stand 4 900 ms off its estimate, and broker 1's, whose events lie close, 1 000 ms.
+    middle = 17_995_000 + 19_800_000
+    assert translated(0, "broker 3", "broker 1", offsets) == (middle - 5_900, middle + 5_900)
 
 
 DRAWING = """

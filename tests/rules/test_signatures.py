@@ -89,6 +89,17 @@ def test_what_a_broker_ran_then_counts_after_an_upgrade() -> None:
     assert (said.facts["defect"], said.facts["release"]) == ("KAFKA-14704", "3.3.2")
 
 
+@pytest.mark.parametrize(("held", "named_it"), [("00000000022222", 1), ("@8:022222", 1), ("@9:22222", 0)])
+def test_an_epoch_that_retention_may_have_deleted_is_none_that_the_leader_lacked(held: str, named_it: int) -> None:
+    drawing = f"""
+        kafka 2 1.1.1
+        broker 1 {held}|
+        broker 2 00000111122222|
+        t1 asks 2 of 1 epoch 1 answer 9
+    """
+    assert [v.facts["defect"] for v in named(drawing)] == ["KAFKA-6361"] * named_it
+
+
 @pytest.mark.parametrize(("start", "named_it"), [(9, False), (8, True), (5, True)])
 def test_an_answer_without_its_epoch_is_a_defect_only_where_it_cuts_less_than_one_with_it(
     start: int, named_it: bool
