@@ -75,7 +75,7 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     inventory = take_inventory(dump.root, log_dirs=folders, parts=dump.parts)
     texts = plan_texts(str(dump.root), inventory, files)
     _require_something(dump.root, inventory, texts, config)
-    logs = plan(str(dump.root), inventory, config.selection)
+    logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)
     own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
     told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
     timed = (*own, *told.units)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from parsers.provenance import ReplicaState, Span
@@ -75,13 +75,15 @@ class Fact:
     settings: tuple[Setting, ...] = ()
     gaps: tuple[TraceGap, ...] = ()
     """What is told of brokers and topics as a whole; a fact of settings or gaps tells nothing else."""
+    disowned: tuple[str, ...] = ()
+    """Logs into which several brokers wrote, told by those of their stretches that show it."""
     bytes_seen: int = 0
     bytes_read: int = 0
 
     @property
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
-        return bool(self.settings or self.gaps)
+        return bool(self.settings or self.gaps or self.disowned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +95,23 @@ class Surroundings:
     versions: tuple[BrokerVersion, ...] = ()
     settings: Settings = NO_SETTINGS
     gaps: tuple[TraceGap, ...] = ()
+    disowned: frozenset[str] = frozenset()
+    """Logs that are nobody's evidence."""
     copied_live: bool = False
     brokers_in_dump: int = 1
+
+
+def owned(facts: Iterable[Fact], surroundings: Surroundings) -> list[Fact]:
+    """The facts without what logs tell that are nobody's; a fact of which nothing is left is none."""
+    nobodys = surroundings.disowned
+    if not nobodys:
+        return list(facts)
+    kept: list[Fact] = []
+    for fact in facts:
+        moments = tuple(moment for moment in fact.moments if moment.span.source not in nobodys)
+        if moments or not fact.moments:
+            kept.append(fact if len(moments) == len(fact.moments) else replace(fact, moments=moments))
+    return kept
 
 
 def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvidence:

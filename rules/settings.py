@@ -62,6 +62,8 @@ class Setting:
     """Milliseconds on the clock; null where it is only known to have been so at some time."""
     clock: str = ""
     """Whose clock the time is of, as in a `Moment`."""
+    inherited: bool = False
+    """Printed for a topic among all settings that hold, so that it may be the broker's: what stands before decides."""
     span: Span
 
 

@@ -17,7 +17,7 @@ import pytest
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig, ConfigError, EngineName
 from auditor.dumps import gather
-from auditor.engines import plan_traces
+from auditor.engines import plan_logs, plan_traces
 from auditor.report.json import render
 
 if TYPE_CHECKING:
@@ -50,11 +50,12 @@ def test_reports_are_equal_at_level_deep(sample: Callable[[str], Path]) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_reports_are_equal_where_request_logs_are_cut(
+def test_reports_are_equal_where_logs_are_cut(
     sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = report(sample("unclean_4x"), "local")
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
+    monkeypatch.setattr(plan_logs, "LOG_BYTES", 9 << 10)
     assert report(sample("unclean_4x"), "spark") == report(sample("unclean_4x"), "local") == whole
 
 

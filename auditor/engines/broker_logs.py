@@ -1,4 +1,8 @@
-"""Brokers' logs as a dump keeps them: packed or not, behind a collector's prefixes, several brokers' in one."""
+"""Brokers' logs as a dump keeps them: packed or not, behind a collector's prefixes, several brokers' in one.
+
+A log that stands as its broker wrote it is read in stretches, cut at any byte. One that is packed, wrapped by a
+collector or of an unknown broker is read whole: its lines cannot be found from its middle, or it says whose it is.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,12 @@ from parsers.broker_log import (
     Written,
     no_part,
     parse_layout,
+    read_log,
     read_written,
     speakers,
     written_as,
 )
+from parsers.files import is_wide_text
 from parsers.inventory import broker_of_word
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -30,6 +36,39 @@ from parsers.refusal import refuse
 _GZIP: Final = b"\x1f\x8b"
 _COPY: Final = re.compile(r"(.+)-\d{1,4}")
 """Compose numbers the copies of a service: `broker-1-1` is the first copy of `broker-1`."""
+
+
+def may_be_cut(path: Path, patterns: Sequence[str] = ()) -> bool:
+    """Whether a known broker's log can be read from any byte on: it is text as the broker wrote it."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        return False
+    written = None if head.startswith(_GZIP) or is_wide_text(head) else _written(head, patterns)
+    return written is not None and written.wrapping == "plain"
+
+
+def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int, end: int) -> Iterator[LogPart]:
+    """What the entries tell that begin in bytes `[start, end)` of a log that may be cut; its head tells the layout."""
+    try:
+        with path.open("rb") as file:
+            written = _written(file.read(HEAD_BYTES), patterns)
+            if written is not None:
+                file.seek(0)
+                reading = Reading(origin=origin, layout=written.layout)
+                yield from _of_one(list(read_log(file, reading, start=start, end=end)), origin, start, end)
+    except OSError as error:
+        yield _unreadable(error, origin)
+
+
+def _written(head: bytes, patterns: Sequence[str]) -> Written | None:
+    return written_as(head, [parse_layout(pattern) for pattern in (*patterns, DEFAULT_PATTERN)])
+
+
+def _unreadable(error: OSError, origin: Origin) -> LogPart:
+    found = error.strerror or type(error).__name__
+    return no_part(refuse(origin, "unreadable", 0, 0, expected="a readable log", found=found))
 
 
 def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) -> Iterator[LogPart]:
@@ -40,7 +79,7 @@ def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) ->
             size = path.stat().st_size
         if not head.strip():
             return
-        written = written_as(head, [parse_layout(pattern) for pattern in (*patterns, DEFAULT_PATTERN)])
+        written = _written(head, patterns)
         if written is None:
             expected = f"entries laid out as {' or '.join((*patterns, DEFAULT_PATTERN))}, or another --log-pattern"
             first = head.lstrip().partition(b"\n")[0]
@@ -48,8 +87,7 @@ def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) ->
             return
         yield from _spoken(path, origin, written, size)
     except OSError as error:
-        found = error.strerror or type(error).__name__
-        yield no_part(refuse(origin, "unreadable", 0, 0, expected="a readable log", found=found))
+        yield _unreadable(error, origin)
 
 
 def _spoken(path: Path, origin: Origin, written: Written, size: int) -> Iterator[LogPart]:
@@ -60,7 +98,7 @@ def _spoken(path: Path, origin: Origin, written: Written, size: int) -> Iterator
         with _text(path) as text:
             reading = Reading(origin=replace(origin, broker=broker))
             parts = _owned(read_written(text, reading, written, speaker), reading.origin, speaker, size)
-            yield from _of_one(list(parts), reading.origin, size)
+            yield from _of_one(list(parts), reading.origin, 0, size)
             if isinstance(text, GzipText) and text.trouble:
                 expected = "a compressed text to its end"
                 yield no_part(refuse(origin, "damage", 0, size, expected=expected, found=text.trouble))
@@ -78,14 +116,14 @@ def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size
             return
 
 
-def _of_one(parts: Sequence[LogPart], origin: Origin, size: int) -> Sequence[LogPart]:
+def _of_one(parts: Sequence[LogPart], origin: Origin, start: int, end: int) -> Sequence[LogPart]:
     """A log whose lines name several brokers is nobody's: most of its lines do not say whose they are."""
     named = {broker for part in parts for broker in part.events["broker"].unique().to_pylist()}
     if origin.broker is None or named <= {origin.broker, None}:
         return parts
     brokers = ", ".join(str(broker) for broker in sorted(named - {None}))
     refusal = refuse(
-        origin, "ambiguous", 0, size, expected="the lines of one broker", found=f"lines of brokers {brokers}"
+        origin, "ambiguous", start, end, expected="the lines of one broker", found=f"lines of brokers {brokers}"
     )
     return [no_part(refusal)]
 

@@ -45,4 +45,4 @@ def run(
             facts.extend(reader.read(unit, surroundings[unit.cluster_id].level))
             progress.advance(unit.bytes)
         progress.partition(key[1], key[2])
-        yield settle(facts, told, dump)
+        yield from settle(facts, told, dump)

@@ -7,15 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from auditor.engines.broker_logs import read_broker_log
+from auditor.engines.broker_logs import read_broker_log, read_stretch
 from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of, refuse_wide_text
 from auditor.engines.gaps import of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
+from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
-from auditor.engines.settings import OF_BROKERS, Printed, of_blocks, of_changes, of_creations, of_files, of_releases
+from auditor.engines.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
 from auditor.engines.zones import Zones, given_for
+from parsers.broker_log import LogPart
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
@@ -23,7 +25,7 @@ from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_aft
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.assemble import Fact
 from rules.history import Moment, collapse
-from rules.settings import Setting, settings_of
+from rules.settings import Setting
 
 TELLING: Final = frozenset(
     ("FETCH", "PRODUCE", "OFFSET_FOR_LEADER_EPOCH", "OFFSETS_FOR_LEADER_EPOCH", "LIST_OFFSETS", "ALTER_PARTITION",
@@ -38,8 +40,11 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     settings: list[Setting] = []
     yield from _facts(unit, _spoken(_statements(unit, settings, refusals)))
     if settings:
-        zones = Zones(unit.log_timezones)
-        yield replace(told_fact(unit, None, None), settings=zones.of_settings(settings_of(settings).statements))
+        yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
+    # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
+    poured = {refusal.source for refusal in refusals if refusal.kind == "ambiguous"} if unit.is_stretch else ()
+    if poured:
+        yield replace(told_fact(unit, None, None), disowned=tuple(poured))
     yield from _refused(unit, refusals)
 
 
@@ -106,8 +111,7 @@ def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]
         elif unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
-            patterns = given_for(origin.broker, unit.log_patterns)
-            yield from _events(path, origin, patterns, settings, refusals)
+            yield from _events(_parts(unit, piece, path), settings, refusals)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
@@ -120,16 +124,20 @@ def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iter
     yield from of_files(told.rows)
 
 
-def _events(
-    path: Path, origin: Origin, patterns: Sequence[str], settings: list[Setting], refusals: list[Refusal]
-) -> Iterator[Named]:
+def _parts(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[LogPart]:
+    origin = unit.origin(piece.source)
+    patterns = given_for(origin.broker, unit.log_patterns)
+    if unit.is_stretch:
+        return read_stretch(path, origin, patterns, piece.start, piece.end)
+    return read_broker_log(path, origin, patterns)
+
+
+def _events(parts: Iterable[LogPart], settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
     printed: Printed = {}
-    for part in read_broker_log(path, origin, patterns):
+    for part in parts:
         refusals.extend(part.refusals)
         events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
-        settings.extend(of_releases(events))
-        settings.extend(of_blocks(part.settings, printed))
-        settings.extend(of_creations(events, printed))
+        settings.extend(changed(of_log(events, part.settings), printed))
         yield from of_events(events)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.provenance import FileKind, Source
@@ -36,3 +37,9 @@ def part(piece: Piece, start: int, end: int) -> Piece:
         start=start,
         end=end,
     )
+
+
+def parts_of(piece: Piece, size: int) -> Iterator[Piece]:
+    """A piece of a whole file in pieces of at most `size` bytes."""
+    for start in range(0, piece.size, size):
+        yield part(piece, start, min(piece.size, start + size))

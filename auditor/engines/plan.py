@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from auditor.engines.pieces import Piece, part, whole
+from auditor.engines.plan_logs import log_stretches
 from auditor.engines.plan_metadata import metadata_copies
 from auditor.engines.plan_traces import trace_stretches
 from auditor.engines.selection import Selection
@@ -98,6 +99,11 @@ class ReadUnit:
     """Directories of the replicas that a dump text may tell of."""
 
     @property
+    def is_stretch(self) -> bool:
+        """Whether the unit reads a part of a file only."""
+        return any(piece.end - piece.start < piece.size for piece in self.pieces)
+
+    @property
     def bytes(self) -> int:
         """Bytes that the unit reads."""
         return sum(piece.end - piece.start for piece in self.pieces)
@@ -116,7 +122,9 @@ class ReadUnit:
         )
 
 
-def plan(dump: str, inventory: Inventory, selection: Selection) -> tuple[ReadUnit, ...]:
+def plan(
+    dump: str, inventory: Inventory, selection: Selection, log_patterns: Sequence[str] = ()
+) -> tuple[ReadUnit, ...]:
     """All units of a dump. Replicas that two directories claim are left out: their refusal says so."""
     folders = inventory.files_by_folder()
     dirs = {log_dir.path: log_dir for log_dir in inventory.log_dirs}
@@ -129,7 +137,7 @@ def plan(dump: str, inventory: Inventory, selection: Selection) -> tuple[ReadUni
         admitted = selection.admits(replica.origin.topic, replica.origin.partition)
         if home is not None and home.broker is not None and admitted and not (replica.ambiguous or home.ambiguous):
             units.extend(_replica_units(dump, replica, home, folders.get(replica.path, ())))
-    return (*units, *_log_units(dump, inventory, folders))
+    return (*units, *_log_units(dump, inventory, folders, log_patterns))
 
 
 def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
@@ -195,8 +203,10 @@ def _unit(
     )
 
 
-def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]]) -> Iterator[ReadUnit]:
-    """Every log of a known broker, request logs cut and in order of time, and each cluster's metadata log."""
+def _log_units(
+    dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]], log_patterns: Sequence[str]
+) -> Iterator[ReadUnit]:
+    """Every broker's logs, cut, its request logs in order of time, and each cluster's metadata log."""
     named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
     names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
@@ -206,7 +216,8 @@ def _log_units(dump: str, inventory: Inventory, folders: Mapping[str, Sequence[S
             # Whose it is may stand in the file itself.
             if origin.broker is None and len(clusters) == 1:
                 origin = replace(origin, cluster_id=next(iter(clusters)))
-            yield _time_unit(dump, origin, file.kind, (whole(file),), None, ())
+            for piece in log_stretches(dump, file, log_patterns):
+                yield _time_unit(dump, origin, file.kind, (piece,), None, ())
     for stretch in trace_stretches(dump, inventory.files):
         unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
         yield replace(unit, chain=stretch.chain, begun=stretch.begun)

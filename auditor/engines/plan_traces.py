@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from auditor.engines.files import file_of
-from auditor.engines.pieces import Piece, part, whole
+from auditor.engines.pieces import Piece, parts_of, whole
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Source
 from parsers.request_log import first_time
@@ -71,8 +71,7 @@ def _cut(dump: str, piece: Piece) -> Iterator[Piece]:
     if piece.size <= TRACE_BYTES or _is_packed(dump, piece):
         yield piece
         return
-    for start in range(0, piece.size, TRACE_BYTES):
-        yield part(piece, start, min(piece.size, start + TRACE_BYTES))
+    yield from parts_of(piece, TRACE_BYTES)
 
 
 def _is_packed(dump: str, piece: Piece) -> bool:

@@ -14,7 +14,6 @@ from parsers.provenance import Span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.assemble import Fact, Surroundings
 from rules.evidence import BrokerVersion
-from rules.gaps import TraceGap
 from rules.settings import (
     BROKER_NAMES,
     INTER_BROKER_PROTOCOL,
@@ -36,18 +35,43 @@ OF_BROKERS: Final = (*_VERSIONS, _CREATION)
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 
-Printed = dict[tuple[int | None, str], str | None]
-"""The last value of each setting of each broker."""
+Printed = dict[tuple[str, str | None, str], tuple[str | None, bool]]
+"""The last value of each setting by clock, topic and name, and whether it may be inherited from the broker."""
 
 
-def of_blocks(rows: pa.RecordBatch, last: Printed) -> Iterator[Setting]:
-    """Settings that a broker printed when it started or was given others, those left out that it printed so before."""
+def changed(statements: Iterable[Setting], last: Printed) -> Iterator[Setting]:
+    """What one log states in the order of its lines, without what it stated before; `last` is that, and goes on.
+
+    What a topic has of its broker is not its own: left out once the broker's value is known. Stretches of a log may be
+    folded so each by itself and then once more together.
+    """
+    for statement in statements:
+        told = statement
+        if told.inherited:
+            own = last.get((told.clock, None, BROKER_NAMES.get(told.name, told.name)))
+            if own is not None:
+                if own[0] == told.value:
+                    continue
+                told = replace(told, inherited=False)
+        place = (told.clock, told.topic, told.name)
+        before = last.get(place)
+        if before is None or before[0] != told.value or (before[1] and not told.inherited):
+            last[place] = told.value, told.inherited
+            yield told
+
+
+def of_log(events: Sequence[BrokerEvent], blocks: pa.RecordBatch) -> list[Setting]:
+    """All that a part of a log states of settings, in the order of its lines."""
+    stated = [*of_releases(events), *of_blocks(blocks), *of_creations(events)]
+    stated.sort(key=lambda setting: setting.span.start)
+    return stated
+
+
+def of_blocks(rows: pa.RecordBatch) -> Iterator[Setting]:
+    """Settings that a broker printed when it started or was given others."""
     names = ("broker", "name", "value", "time_text", "source", "span_start", "span_end")
     columns = (rows[column].to_pylist() for column in names)
     for broker, name, value, time, source, start, end in zip(*columns, strict=True):
-        if (broker, name) in last and last[broker, name] == value:
-            continue
-        last[broker, name] = value
         yield Setting(
             name=name,
             value=value,
@@ -74,24 +98,22 @@ def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
             )
 
 
-def of_creations(events: Iterable[BrokerEvent], last: Printed) -> Iterator[Setting]:
-    """A topic's own settings when a replica of it was made; what it has of its broker's settings is not its own."""
+def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
+    """A topic's settings when a replica of it was made: its own, or before 2.8 all that hold, whosever they are."""
     for event in events:
         if event.kind != _CREATION or not event.detail or len(event.detail) >= _DETAIL_LIMIT:
             continue
         for name, sign, printed in _PROPERTY.findall(event.detail):
-            value = printed.strip('"[]')
-            # Before 2.8 all settings that hold are printed, whosever they are.
-            if sign == "=" or last.get((event.broker, BROKER_NAMES.get(name, name)), value) != value:
-                yield Setting(
-                    name=name,
-                    value=value,
-                    origin="log",
-                    topic=event.topic,
-                    since=wall_clock(event.time_text) if event.time_text else None,
-                    clock=f"broker {event.broker}",
-                    span=_span(event),
-                )
+            yield Setting(
+                name=name,
+                value=printed.strip('"[]'),
+                origin="log",
+                topic=event.topic,
+                since=wall_clock(event.time_text) if event.time_text else None,
+                clock=f"broker {event.broker}",
+                inherited=sign != "=",
+                span=_span(event),
+            )
 
 
 def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
@@ -127,19 +149,30 @@ def informed(
     surroundings: Mapping[str | None, Surroundings], facts: Iterable[Fact]
 ) -> dict[str | None, Surroundings]:
     """Surroundings with each cluster's settings, the gaps of its traces and, where nobody gave them, its versions."""
-    told: dict[str | None, list[Setting]] = {}
-    gaps: dict[str | None, list[TraceGap]] = {}
+    by_cluster: dict[str | None, list[Fact]] = {}
     for fact in facts:
-        told.setdefault(fact.cluster_id, []).extend(fact.settings)
-        gaps.setdefault(fact.cluster_id, []).extend(fact.gaps)
+        by_cluster.setdefault(fact.cluster_id, []).append(fact)
     found = dict(surroundings)
-    for cluster, statements in told.items():
-        settings = settings_of(statements)
+    for cluster, own in by_cluster.items():
+        disowned = frozenset(source for fact in own for source in fact.disowned)
+        settings = settings_of(_stated(own, disowned))
         versions = known_versions(found[cluster].versions, logged_versions(settings))
+        gaps = tuple(gap for fact in own for gap in fact.gaps)
         found[cluster] = replace(
-            found[cluster], settings=settings, versions=versions, gaps=tuple(gaps[cluster])
+            found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned
         )
     return found
+
+
+def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting]:
+    """Statements of all sources, the stretches of a log laid together; what none shows to be a topic's own is none."""
+    printed: dict[str, Printed] = {}
+    for statement in (statement for fact in facts for statement in fact.settings):
+        source = statement.span.source
+        if statement.origin != "log":
+            yield statement
+        elif source not in disowned:
+            yield from (told for told in changed((statement,), printed.setdefault(source, {})) if not told.inherited)
 
 
 def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:

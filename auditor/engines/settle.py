@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from auditor.engines.aftermath import read_aftermath
 from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
-from rules.assemble import Fact, Surroundings, assemble
+from rules.assemble import Fact, Surroundings, assemble, owned
 from rules.catalog import RULES
 from rules.judge import judge
 from rules.verdict import PartitionVerdict
 
 
-def settle(facts: Sequence[Fact], surroundings: Mapping[str | None, Surroundings], dump: str) -> PartitionVerdict:
-    """The verdict on the partition that the facts are about; facts without a partition give refusals only."""
+def settle(
+    told: Sequence[Fact], surroundings: Mapping[str | None, Surroundings], dump: str
+) -> Iterator[PartitionVerdict]:
+    """The verdict on the partition that the facts are about, if any of them is somebody's."""
+    facts = owned(told, surroundings[told[0].cluster_id])
+    if facts:
+        yield _settled(facts, surroundings, dump)
+
+
+def _settled(
+    facts: Sequence[Fact], surroundings: Mapping[str | None, Surroundings], dump: str
+) -> PartitionVerdict:
+    """Facts without a partition give refusals only."""
     first = facts[0]
     if first.topic is None or first.partition is None:
         refusals = tuple(refusal for fact in facts if fact.root for refusal in fact.root.refusals)

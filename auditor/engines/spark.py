@@ -51,7 +51,7 @@ JUDGES_A_CORE: Final = 4
 PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
-OF_CLUSTERS: Final = "size(settings) > 0 OR size(gaps) > 0"
+OF_CLUSTERS: Final = "size(settings) > 0 OR size(gaps) > 0 OR size(disowned) > 0"
 """Facts that tell of whole clusters."""
 
 ArrowBatches = Iterator[pa.RecordBatch]
@@ -210,7 +210,7 @@ def _judge(
     def judge(facts: pa.Table) -> pa.Table:
         ordered = from_arrow(facts.sort_by("unit"), Fact)
         _require_seen(dump, ordered[0].log_dir)
-        verdict = to_arrow([settle(ordered, surroundings, dump)], PartitionVerdict)
+        verdict = to_arrow(list(settle(ordered, surroundings, dump)), PartitionVerdict)
         judged.tell(verdict)
         return pa.Table.from_batches([verdict])
 

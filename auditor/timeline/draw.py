@@ -17,7 +17,7 @@ from auditor.outlet import deliver, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.rows import Timeline, timeline_of
 from auditor.timeline.text import timeline_text
-from rules.assemble import Fact, assemble
+from rules.assemble import Fact, assemble, owned
 from rules.evidence import PartitionEvidence
 
 AS_IT_STANDS: Final = AuditConfig()
@@ -80,7 +80,8 @@ def evidence_of(
             f"{given.root}: {topic}-{partition} is a partition of several clusters ({clusters}): name one's folder"
         )
     cluster, own = next(iter(facts.items()))
-    return assemble(own, informed(prepared.surroundings, of_clusters)[cluster])
+    around = informed(prepared.surroundings, of_clusters)[cluster]
+    return assemble(owned(own, around), around)
 
 
 def _time(text: str | None, option: str) -> int | None:
