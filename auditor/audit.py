@@ -24,6 +24,7 @@ from parsers.files import printable
 from parsers.inventory import Inventory, take_inventory
 from parsers.provenance import FileKind
 from rules.assemble import Surroundings
+from rules.topic_ids import Bearer, contested
 from rules.verdict import PartitionVerdict
 
 TELLING_KINDS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
@@ -165,10 +166,22 @@ def _surroundings(
             cluster_id=cluster,
             level=config.level,
             versions=config.versions(brokers),
+            bearers=_contested_ids(inventory, cluster),
             copied_live=not any(log_dir.clean_shutdown for log_dir in own),
             brokers_in_dump=len(brokers),
         )
     return found
+
+
+def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, ...]:
+    origins = [r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster]
+    return contested(
+        [
+            Bearer(topic_id=o.topic_id, topic=o.topic, partition=o.partition, broker=o.broker)
+            for o in origins
+            if o.topic_id is not None and o.topic is not None and o.partition is not None
+        ]
+    )
 
 
 def _verdicts(prepared: Prepared, config: AuditConfig, progress: Progress) -> Iterator[PartitionVerdict]:

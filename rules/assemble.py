@@ -25,6 +25,7 @@ from rules.groups import GroupCommit, in_order
 from rules.history import Moment, collapse, in_terms, once
 from rules.join import join_all
 from rules.settings import NO_SETTINGS, Setting, Settings
+from rules.topic_ids import Bearer
 from rules.zoom import UnreadFile
 
 
@@ -97,6 +98,7 @@ class Surroundings:
     gaps: tuple[TraceGap, ...] = ()
     disowned: frozenset[str] = frozenset()
     """Logs that are nobody's evidence."""
+    bearers: tuple[Bearer, ...] = ()
     copied_live: bool = False
     brokers_in_dump: int = 1
 
@@ -134,6 +136,8 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         versions=surroundings.versions,
         settings=surroundings.settings,
         gaps=surroundings.gaps,
+        bearers=surroundings.bearers,
+        told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
         moments=in_terms(tuple(_moments(ordered, replicas))),
@@ -148,6 +152,11 @@ def _moments(facts: Sequence[Fact], replicas: Sequence[Replica]) -> Iterable[Mom
     told = [moment for moment in every if moment.kind != "trace-begins"]
     told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
     return collapse(_of_incarnation([*begun.values(), *told], replicas))
+
+
+def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:
+    """Topic ids by those that know the topic's name too: of traces some only tell the id, which directories name."""
+    return (moment.topic_id for moment in moments if moment.kind == "leadership" and moment.topic_id is not None)
 
 
 def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:

@@ -10,14 +10,14 @@ from typing import Final, Literal
 from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
 from rules.disagreement import Difference, Uncompared
+from rules.epoch_ends import EpochEnd, epoch_ends
 from rules.gaps import TraceGap
 from rules.groups import GroupCommit
-from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, gives_role
+from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, first_role, gives_role
 from rules.inferred import InferredCut, inferred_cuts
 from rules.lineage import (
     KeptOlder,
     LostTerm,
-    batch_end,
     boundaries,
     committed_batches,
     epoch_held,
@@ -52,6 +52,8 @@ from rules.replica import (
     same_topic,
 )
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, Settings
+from rules.sides import Sides, sides
+from rules.topic_ids import Bearer, OtherId, other_ids
 from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
 
 __all__ = [
@@ -86,18 +88,17 @@ __all__ = [
     "Span",
     "Told",
     "Uncompared",
-    "batch_end",
     "committed",
     "cuts",
     "epoch_held",
     "epoch_starts",
     "epochs_begin_anew",
+    "first_role",
     "gives_role",
     "inferred_cuts",
     "lags",
     "leader_changes",
     "leaders_by_epoch",
-    "openings_on_older_records",
     "partition_states",
     "same_topic",
     "translated",
@@ -130,6 +131,10 @@ class PartitionEvidence:
     replicas: tuple[Replica, ...]
     level: Level = "full"
     versions: tuple[BrokerVersion, ...] = ()
+    bearers: tuple[Bearer, ...] = ()
+    """Directories of the cluster whose topic bears several ids, or whose id several topics."""
+    told_ids: frozenset[str] = frozenset()
+    """Topic ids that logs, traces and metadata give to this topic."""
     copied_live: bool = False
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
     brokers_in_dump: int = 1
@@ -162,6 +167,17 @@ class PartitionEvidence:
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
         return tuple(openings_below_committed(self.moments, self.replicas))
+
+    @cached_property
+    def kept_older(self) -> tuple[KeptOlder, ...]:
+        """Every epoch that was opened on records of an older epoch than those that were committed there."""
+        lost = (term.epoch for term in self.lost_terms)
+        return tuple(openings_on_older_records(self.moments, self.current, frozenset(lost)))
+
+    @cached_property
+    def epoch_ends(self) -> Mapping[int, EpochEnd]:
+        """How far each epoch had been written, where anything tells."""
+        return epoch_ends(self.moments, self.openings, self.batch_end)
 
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
@@ -228,6 +244,11 @@ class PartitionEvidence:
         )
 
     @cached_property
+    def other_ids(self) -> tuple[OtherId, ...]:
+        """Topic ids that replicas bear beside the topic's own, and whose they are."""
+        return other_ids(self.topic, self.partition, self.current, self.told_ids, self.bearers)
+
+    @cached_property
     def incarnations(self) -> tuple[tuple[Replica, ...], ...]:
         """The current replicas by topic id; where only one id is known, those without an id are taken for its."""
         ids = sorted({replica.topic_id for replica in self.current if replica.topic_id is not None})
@@ -258,6 +279,10 @@ class PartitionEvidence:
         if last is not None and last.epoch is not None and last.epoch >= newest:
             return next((replica for replica in self.current if replica.broker == _leads(last)), None)
         return next(iter(self.presumed_leaders), None)
+
+    def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
+        """Who is at odds with whom over a range, and who with the last leader."""
+        return sides(self.current, self.differences, (start, end), disputed, self.leader_at_the_end)
 
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of the leader's incarnation of the topic."""

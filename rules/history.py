@@ -251,6 +251,11 @@ def gives_role(moment: Moment) -> bool:
     return moment.kind in ROLE_KINDS or (moment.kind == "leadership" and moment.witness is not None)
 
 
+def first_role(moments: Iterable[Moment]) -> Moment | None:
+    """The first role that a broker tells of itself; it may have had one already, and have started again."""
+    return next((moment for moment in moments if moment.kind in ROLE_KINDS), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
     """A proof that everything below an offset was committed, and the epoch by which it was."""

@@ -272,11 +272,19 @@ def _standing(replica: Replica, findings: Sequence[Finding]) -> str:
     """The worst that was found about the replica, in one word."""
     if replica.state != "current":
         return replica.state
-    own = [finding for finding in findings if replica.broker in finding.brokers]
+    own = [finding for finding in findings if replica.broker in _at_fault(finding)]
     worst = max((finding.severity for finding in own if finding.verdict == "violated"), default=-1)
     if worst >= Severity.LOW:
         return Severity(worst).label
     return "undecided" if any(finding.blocking for finding in own) else "sound"
+
+
+def _at_fault(finding: Finding) -> tuple[int, ...]:
+    """The brokers whose replicas a finding is held against: of those at odds the ones that deviate, if it tells."""
+    deviating = finding.values().get("deviating")
+    if deviating is None or isinstance(deviating, str | int):
+        return finding.brokers
+    return tuple(map(int, deviating)) or finding.brokers
 
 
 def _refusals(replica: Replica) -> Iterator[UnreadFile]:

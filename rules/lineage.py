@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -141,15 +141,17 @@ class KeptOlder:
     opening: Moment
 
 
-def openings_on_older_records(moments: Sequence[Moment], replicas: Sequence[Replica]) -> Iterator[KeptOlder]:
+def openings_on_older_records(
+    moments: Sequence[Moment], replicas: Sequence[Replica], voided: Collection[int]
+) -> Iterator[KeptOlder]:
     """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
 
-    The offset at which it opened does not show it: only its log does, as long as it holds what it held then.
+    The offset at which it opened does not show it: only its log does, as long as it holds what it held then. What was
+    committed before a voided epoch, which opened below it, is lost already.
     """
     starts = epoch_starts(moments)
     sure = _sure_terms(moments)
     proofs = [proof for proof in committed(moments) if _sure(proof, sure)]
-    voided = [lost.epoch for lost in openings_below_committed(moments, replicas)]
     told: set[int] = set()
     for epoch in sorted(starts):
         leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
@@ -198,16 +200,8 @@ def epoch_held(replica: Replica, offset: int) -> int | None:
     return next((run.epoch for run in covering if run.epoch != UNDEFINED_EPOCH), None)
 
 
-def batch_end(base_offset: int, epoch: int, moments: Sequence[Moment], replicas: Sequence[Replica]) -> int:
-    """Where the batch ended whose first record an answer to a producer names: the next boundary known of the epoch.
-
-    Other answers, positions that followers asked for, log ends and the disks' own batches stand at boundaries.
-    """
-    return next_boundary(base_offset, boundaries(moments, replicas).get(epoch, ()))
-
-
 def next_boundary(base_offset: int, known: Sequence[int]) -> int:
-    """The first boundary after an offset; the next offset where none is known."""
+    """Where a batch ends whose first record an answer names: the first boundary after it, else the next offset."""
     place = bisect_right(known, base_offset)
     return known[place] if place < len(known) else base_offset + 1
 

@@ -17,6 +17,7 @@ from rules.bill import (
     portions,
     readers,
 )
+from rules.epoch_ends import UNTOLD
 from rules.evidence import PartitionEvidence, Replica
 from rules.history import Moment
 from rules.protocol.offsets import UNDEFINED_EPOCH
@@ -100,21 +101,21 @@ def _by_openings(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
     """Of each epoch the records that the first opening below their end left out; an epoch may have written none."""
     starts = evidence.openings
     for epoch, opening in sorted(starts.items()):
-        end, because = _end_of(evidence, opening)
+        told = evidence.epoch_ends.get(epoch, UNTOLD)
         later = (starts[other] for other in sorted(starts) if other > epoch)
-        successor = next((m for m in later if m.offset is not None and m.offset < end), None)
+        successor = next((m for m in later if m.offset is not None and m.offset < told.offset), None)
         if successor is None or successor.offset is None or successor.epoch is None:
             continue
         start = max(successor.offset, opening.offset or 0)
-        if start < end:
+        if start < told.offset:
             yield _LeftOut(
                 epoch=epoch,
                 leader=opening.broker,
                 next_epoch=successor.epoch,
                 next_leader=successor.broker,
                 start=start,
-                end=end,
-                because=because,
+                end=told.offset,
+                because=told.because,
             )
 
 
@@ -199,31 +200,6 @@ def answered(moment: Moment, epoch: int) -> bool:
     """Whether a producer was told that its records were written in this epoch."""
     written = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
     return written and moment.term == epoch and moment.acks != 0
-
-
-def _end_of(evidence: PartitionEvidence, opening: Moment) -> tuple[int, str]:
-    """How far the epoch's leader had written, by the best word there is."""
-    ends: list[tuple[int, str]] = []
-    last: int | None = None
-    for moment in evidence.moments:
-        if moment.term != opening.epoch:
-            continue
-        own = moment.broker == opening.broker and moment.clock == f"broker {opening.broker}"
-        if own and moment.kind in ("follower-starts", "log-loaded"):
-            told = moment.offset if moment.end_offset is None else moment.end_offset
-            ends.append((told or 0, f"broker {opening.broker}'s log ended there when it was loaded again"))
-        elif own and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
-            last = moment.offset if last is None else max(last, moment.offset)
-        elif moment.kind == "fetched" and moment.witness == opening.broker and _agreed(moment):
-            ends.append((moment.offset or 0, "a follower asked for it"))
-    if last is not None:
-        ends.append((evidence.batch_end(last, opening.epoch), "the last batch answered to a producer ends there"))
-    return max(ends, default=(0, "nothing tells"))
-
-
-def _agreed(fetch: Moment) -> bool:
-    """Whether the leader took the follower's position for one in its own log."""
-    return fetch.error == 0 and fetch.answered_epoch is None and not fetch.doubtful
 
 
 def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:

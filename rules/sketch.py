@@ -20,7 +20,8 @@ Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recove
 `epochs 0@0 1@4` (or missing, empty, malformed, unreadable), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`,
 `voters 7 8`, `snapshots 3 5`, `index-fault offset`, and `leo 90` where the log goes on to offset 90 behind what is
 drawn. Unless said otherwise the epoch file agrees with the batches, the broker stopped in order, and the recovery point
-is the log end offset. Lines of their own: `topic t`, `live`, `kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`.
+is the log end offset. Lines of their own: `topic t`, `ids a b` (that logs give the topic), `live`,
+`kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def read_sketch(text: str) -> Sketch:
     moments: list[Moment] = []
     settings: list[Setting] = []
     topic, live, leader = "t", False, None
+    told_ids: frozenset[str] = frozenset()
     for line in filter(None, (raw.strip() for raw in text.splitlines())):
         match = _LINE.match(line)
         if match:
@@ -84,6 +86,8 @@ def read_sketch(text: str) -> Sketch:
             live = True
         elif line.startswith("topic "):
             topic = line.removeprefix("topic ").strip()
+        elif line.startswith("ids "):
+            told_ids = frozenset(line.split()[1:])
         elif line.startswith("kafka "):
             versions.append(_version(line))
         elif setting := _SETTING.fullmatch(line):
@@ -97,6 +101,7 @@ def read_sketch(text: str) -> Sketch:
         partition=0,
         replicas=tuple(replicas),
         versions=tuple(versions),
+        told_ids=told_ids,
         copied_live=live,
         moments=in_terms(moments),
         settings=settings_of(settings),

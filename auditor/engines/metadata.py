@@ -16,8 +16,8 @@ from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
 from parsers.metadata_log import MetadataHistory, MetadataSnapshot, metadata_history, metadata_input, snapshot_id
 from parsers.records import decode_entry
-from parsers.refusal import refuse
-from parsers.segment import scan_source
+from parsers.refusal import Parsed, refuse
+from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import RecordRow, Refusal
 
 
@@ -139,23 +139,29 @@ class _Reading:
         origin = replace(self._unit.origin(row.source), broker=row.broker)
         self.flaws.append(refuse(origin, "damage", row.span_start, row.span_end, expected=expected, found=found))
 
+    def _scan(self, piece: Piece) -> Iterator[SegmentChunk]:
+        return scan_source(Path(self._unit.dump), self._unit.origin(piece.source))
+
+    def _decoded(self, piece: Piece, headers: pa.RecordBatch) -> Iterator[Parsed[RecordRow]]:
+        """What each batch of a file holds, records with their payload."""
+        origin = self._unit.origin(piece.source)
+        for start, entry, _, _ in entries(file_of(self._unit.dump, piece.source), headers):
+            yield decode_entry(entry, origin, start, payloads=True)
+
     def _rows(self, snapshot: Piece) -> Iterator[RecordRow]:
         """The records of a snapshot; what is damaged in it is missed by its reader."""
-        path, origin = file_of(self._unit.dump, snapshot.source), self._unit.origin(snapshot.source)
-        for chunk in scan_source(Path(self._unit.dump), origin):
-            for start, entry, _, _ in entries(path, chunk.headers):
-                yield from decode_entry(entry, origin, start, payloads=True).rows
+        for chunk in self._scan(snapshot):
+            for parsed in self._decoded(snapshot, chunk.headers):
+                yield from parsed.rows
 
     def _records(self, copy: Sequence[Piece]) -> Iterator[RecordRow]:
         """Every record of one copy whose batch can be believed; what other copies may make up for is no flaw."""
         for piece in copy:
-            path, origin = file_of(self._unit.dump, piece.source), self._unit.origin(piece.source)
-            for chunk in scan_source(Path(self._unit.dump), origin):
+            for chunk in self._scan(piece):
                 broken = [refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail")]
                 headers = chunk.headers if self._alone else _in_order(chunk.headers)
                 self._end = max(self._end, *(last + 1 for last in headers["last_offset"].to_pylist()), 0)
-                for start, entry, _, _ in entries(path, headers):
-                    parsed = decode_entry(entry, origin, start, payloads=True)
+                for parsed in self._decoded(piece, headers):
                     broken.extend(parsed.refusals)
                     yield from parsed.rows
                 self.flaws.extend(broken if self._alone else ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -203,12 +204,18 @@ def _unit(
     )
 
 
+def topic_names(inventory: Inventory) -> tuple[TopicName, ...]:
+    """The topic of every id that directories bear; of an id in directories of several topics, the one of most."""
+    borne = Counter((r.origin.topic_id, r.origin.topic) for r in inventory.replicas)
+    named = {topic_id: topic for (topic_id, topic), _ in reversed(borne.most_common()) if topic_id and topic}
+    return tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
+
+
 def _log_units(
     dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]], log_patterns: Sequence[str]
 ) -> Iterator[ReadUnit]:
     """Every broker's logs, cut, its request logs in order of time, and each cluster's metadata log."""
-    named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
-    names = tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
+    names = topic_names(inventory)
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
     for file in inventory.files:
         origin = file.origin

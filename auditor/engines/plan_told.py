@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.engines.pieces import Piece
-from auditor.engines.plan import ReadUnit, TopicName, UnitKind
+from auditor.engines.plan import ReadUnit, TopicName, UnitKind, topic_names
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
 from parsers.refusal import refuse
@@ -49,7 +49,7 @@ def plan_told(dump: str, inventory: Inventory, traces: Mapping[str, int | None])
         kind = _UNITS[file.kind]
         together = "" if kind == "znodes" else file.origin.source
         grouped.setdefault((kind, cluster, together), []).append(file)
-    names = _names(inventory)
+    names = topic_names(inventory)
     units = tuple(_unit(dump, group, files, traces, names) for group, files in grouped.items())
     return ToldPlan(units=units, refusals=tuple(refusals))
 
@@ -59,11 +59,6 @@ def _told_files(inventory: Inventory, traces: Mapping[str, int | None]) -> Itera
         given = file.origin.source in traces
         if given or file.kind in _UNITS:
             yield replace(file, kind="trace-table") if given else file
-
-
-def _names(inventory: Inventory) -> tuple[TopicName, ...]:
-    named = {r.origin.topic_id: r.origin.topic for r in inventory.replicas if r.origin.topic_id and r.origin.topic}
-    return tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
 
 
 def _unit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from parsers.wire import Cursor, UnknownVersion, filling
+from parsers.wire import Cursor, Malformed, UnknownVersion, filling
 
 
 class Fields(Cursor):
@@ -31,6 +31,17 @@ class Fields(Cursor):
         """An array of int32; null reads as empty."""
         count = self.count(4) or 0
         return struct.unpack(f">{count}i", self.take(4 * count, f"array of {count} int32"))
+
+
+def record_key(key: bytes | None) -> tuple[Fields, int]:
+    """What follows the type that every key begins with, and the type."""
+    if key is None:
+        raise Malformed("a key", "null")
+    fields = Fields(key)
+    kind = fields.int16()
+    if kind < 0:
+        raise Malformed("a record type", str(kind))
+    return fields, kind
 
 
 def tagged_uuid(data: bytes | None) -> str | None:

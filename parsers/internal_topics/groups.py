@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from parsers.internal_topics.fields import Fields, tagged_uuid
+from parsers.internal_topics.fields import Fields, record_key, tagged_uuid
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
@@ -80,12 +80,7 @@ def _settle(offsets: list[GroupOffset], indexes: list[int], outcome: Transaction
 
 def _group_record(record: InternalRecord, origin: Origin) -> GroupOffset | GroupState | str:
     """The row of a record, or the name of a kind that is not told."""
-    if record.key is None:
-        raise Malformed("a key", "null")
-    key = Fields(record.key)
-    kind = key.int16()
-    if kind < 0:
-        raise Malformed("a record type", str(kind))
+    key, kind = record_key(record.key)
     if kind in _OFFSET_TYPES:
         group, topic, partition = key.string(), key.string(), key.int32()
         key.finish()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.internal_topics.fields import Fields, tagged_int64
+from parsers.internal_topics.fields import Fields, record_key, tagged_int64
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
@@ -58,12 +58,7 @@ def transaction_history(records: Iterable[InternalRecord], origin: Origin) -> Tr
 
 def _transaction(record: InternalRecord, origin: Origin) -> Transaction | str:
     """The row of a record, or the name of a kind that is not told."""
-    if record.key is None:
-        raise Malformed("a key", "null")
-    key = Fields(record.key)
-    kind = key.int16()
-    if kind < 0:
-        raise Malformed("a record type", str(kind))
+    key, kind = record_key(record.key)
     if kind > 0:
         return f"type {kind}"
     transactional_id = key.string()

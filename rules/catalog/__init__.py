@@ -37,6 +37,7 @@ from rules.catalog.log001_committed_records_diverge import committed_records_div
 from rules.catalog.log002_tail_diverges import tail_diverges
 from rules.catalog.log003_same_epoch_different_records import same_epoch_different_records
 from rules.catalog.log006_different_topics_compared import different_topics_compared
+from rules.catalog.log007_directory_of_another_topic import directory_of_another_topic
 from rules.catalog.seg001_batch_checksum_mismatch import batch_checksum_mismatch
 from rules.catalog.seg002_damage_inside_log import damage_inside_log
 from rules.catalog.seg003_tail_torn import tail_torn
@@ -87,6 +88,7 @@ RULES: Final[tuple[Rule, ...]] = (
     tail_diverges,
     same_epoch_different_records,
     different_topics_compared,
+    directory_of_another_topic,
     batch_checksum_mismatch,
     damage_inside_log,
     tail_torn,

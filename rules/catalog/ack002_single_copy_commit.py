@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
-from rules.evidence import Course, LeaderRow, PartitionEvidence, Span, batch_end, cuts
+from rules.evidence import Course, LeaderRow, PartitionEvidence, Span, cuts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -67,7 +67,7 @@ def _violation(
 ) -> Violation:
     offsets = [row.moment.offset for row in rows if row.moment.offset is not None]
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
-    end = batch_end(max(offsets), last.term if last.term is not None else -1, evidence.moments, evidence.current)
+    end = evidence.batch_end(max(offsets), last.term)
     opened = [c.reign.start_offset for c in later if c.reign.start_offset is not None]
     cut = [c for c in cuts(evidence.moments) if c.broker == course.reign.leader and c.offset < end]
     gone = any(c.former_epoch is None or c.former_epoch >= course.reign.epochs[0] for c in cut)

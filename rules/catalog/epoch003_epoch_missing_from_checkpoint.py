@@ -48,20 +48,23 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     broker 1 000111| ; epochs 1@5
     broker 2 000111|
     """
+    bare = tuple(sorted(r.broker for r in evidence.current if r.copied_without_checkpoints and _missing(r)))
+    if bare:
+        yield Undecided(
+            reason="replicas were copied without their checkpoints",
+            missing="their leader-epoch-checkpoints",
+            brokers=bare,
+        )
     for replica in evidence.current:
-        missing = [run for run in replica.log.epochs if _lacks(replica, run)]
-        if not missing or replica.epoch_file.state in ("malformed", "unreadable"):
-            continue
-        if replica.copied_without_checkpoints:
-            yield Undecided(
-                reason=f"the copy of broker {replica.broker}'s log dir came without checkpoints",
-                missing="its leader-epoch-checkpoint",
-                brokers=(replica.broker,),
-            )
+        if replica.copied_without_checkpoints or replica.epoch_file.state in ("malformed", "unreadable"):
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
-        for run in missing:
+        for run in _missing(replica):
             yield _violation(replica, run, starts_move=starts_move)
+
+
+def _missing(replica: Replica) -> list[EpochRun]:
+    return [run for run in replica.log.epochs if _lacks(replica, run)]
 
 
 def _lacks(replica: Replica, run: EpochRun) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import PartitionEvidence, first_role
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -61,13 +61,11 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     t5 leads 2 epoch 1 at 4 hw 4
     t5 follows 3 epoch 1 at 2 hw 2
     """
-    first = _first_roles(evidence.moments)
     for told in evidence.replayed.told:
         bound = told.expected.high
         if told.by_leader or told.standing != "above" or bound is None or told.moment.broker is None:
             continue
-        if told.moment is first.get(told.moment.clock):
-            # Where its log begins it may have had a role already, and have started again.
+        if told.moment is first_role(m for m in evidence.moments if m.clock == told.moment.clock):
             continue
         yield Violation(
             brokers=(told.moment.broker,),
@@ -81,11 +79,3 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
             },
             exhibits=(Exhibit(span=told.moment.span, role="its own word"),),
         )
-
-
-def _first_roles(moments: Sequence[Moment]) -> dict[str, Moment]:
-    first: dict[str, Moment] = {}
-    for moment in moments:
-        if moment.kind in ("leader-starts", "follower-starts"):
-            first.setdefault(moment.clock, moment)
-    return first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, Produce
-from rules.evidence import PartitionEvidence, openings_on_older_records
+from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -63,7 +63,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 Exhibit(span=lost.committed.moment.span, role="the proof of what was committed"),
             ),
         )
-    for kept in openings_on_older_records(evidence.moments, evidence.current):
+    for kept in evidence.kept_older:
         yield Violation(
             brokers=(kept.leader,),
             start_offset=kept.start_offset,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
-from rules.evidence import LeaderChange, PartitionEvidence, leader_changes
+from rules.evidence import LeaderChange, Moment, PartitionEvidence, leader_changes, partition_states
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,15 +15,21 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
-    message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr})",
+    message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr}): {cost}",
     implied_by=("CONF001",),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A broker was elected that was neither in sync nor eligible.
 
+    Where no replica was left in sync or eligible, releases since 4.0 may elect the last known leader, which wrote what
+    there is and may have lost its tail.
+
     Proves
     ------
-    Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was.
+    Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is that
+    of the cost: high where records are known to be lost, or nothing tells how far the epoch before was written; medium
+    where what is told of it reaches no further than the new leader's log did. Of the last known leader it is one lower
+    where no loss is known.
 
     Undecided when
     --------------
@@ -45,16 +51,45 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     """
     for change in leader_changes(evidence.moments):
         if change.unclean:
+            severity, cost = _weigh(evidence, change)
             yield Violation(
                 brokers=(change.leader,),
+                severity=severity,
                 facts={
                     "leader": change.leader,
                     "epoch": change.epoch,
                     "previous_isr": change.previous_isr,
+                    "cost": cost,
                     "subject": str(change.epoch),
                 },
                 exhibits=tuple(_exhibits(change)),
             )
+
+
+def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity, str]:
+    lost = [lost.committed.end_offset for lost in evidence.lost_terms if lost.epoch == change.epoch]
+    lost += [kept.end_offset for kept in evidence.kept_older if kept.epoch == change.epoch]
+    if lost:
+        return Severity.HIGH, f"committed records below {max(lost)} were given up"
+    again = not change.previous_isr and _last_leader(evidence.moments, change) == change.leader
+    who = "it was the last known leader, and " if again else ""
+    opening = evidence.openings.get(change.epoch)
+    before = [end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0]
+    if opening is None or opening.offset is None or not before:
+        severity = Severity.MEDIUM if again else Severity.HIGH
+        return severity, f"{who}nothing tells what it lacked"
+    furthest = max(before, key=lambda end: end.offset)
+    if furthest.offset > opening.offset:
+        severity = Severity.MEDIUM if again else Severity.HIGH
+        return severity, f"{who}it lacked what was written from {opening.offset} to {furthest.offset}"
+    severity = Severity.LOW if again else Severity.MEDIUM
+    return severity, f"{who}it opened at {opening.offset} with all that is known to have been written"
+
+
+def _last_leader(moments: Iterable[Moment], change: LeaderChange) -> int | None:
+    led = (state for state in partition_states(moments) if (state.epoch or 0) < change.epoch)
+    leaders = [state.leader for state in led if state.leader is not None and state.leader >= 0]
+    return leaders[-1] if leaders else None
 
 
 def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import Difference, PartitionEvidence, Replica
+from rules.evidence import Difference, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -25,7 +25,8 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     Proves
     ------
     A consumer can read two different records at one offset, depending on who leads. No metric shows it, and no later
-    fetch heals it.
+    fetch heals it. Wrong is the side whose epoch a later one superseded there; in one epoch, the replica that stands alone
+    against others that agree. Where neither tells, every replica of the dispute counts as wrong.
 
     Undecided when
     --------------
@@ -84,17 +85,17 @@ def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Differe
 
 
 def _violation(evidence: PartitionEvidence, start: int, end: int, found: list[Difference]) -> Violation:
-    brokers = tuple(sorted({broker for d in found for broker in (d.left.broker, d.right.broker)}))
-    odd, why = _judgement(evidence, found, start, end)
+    told = evidence.sides(start, end, found)
     verified = all(difference.verified for difference in found)
     return Violation(
-        brokers=brokers,
+        brokers=told.brokers,
         start_offset=start,
         end_offset=end,
         confidence="certain" if verified else "likely",
         facts={
-            "judgement": why,
-            "wrong_side": odd,
+            "judgement": told.because,
+            "deviating": told.deviating,
+            "with_leader": told.with_leader,
             "epochs": tuple(sorted({epoch for d in found for epoch in (*d.left_epochs, *d.right_epochs)})),
             "high_watermarks": tuple(sorted({mark for d in found for mark in d.high_watermarks})),
             "exact": all(d.exact for d in found),
@@ -105,46 +106,3 @@ def _violation(evidence: PartitionEvidence, start: int, end: int, found: list[Di
             for broker, span in difference.first_batches
         ),
     )
-
-
-def _judgement(
-    evidence: PartitionEvidence, found: list[Difference], start: int, end: int
-) -> tuple[tuple[int, ...], str]:
-    """Which side is wrong, as far as the disks tell: whom the others contradict, or whose epoch was superseded."""
-    sides = sorted({r.broker: r for d in found for r in (d.left, d.right)}.items())
-    agreeing = {broker: _agreeing(evidence, replica, start, end) for broker, replica in sides}
-    most = max(map(len, agreeing.values()))
-    alone = tuple(broker for broker, others in agreeing.items() if not others)
-    if most and alone and len(alone) < len(sides):
-        majority = next({broker, *others} for broker, others in agreeing.items() if len(others) == most)
-        return alone, f"broker {_names(alone)} stands alone, brokers {_names(sorted(majority))} agree"
-    newest = {broker: _epoch_at(replica, start) for broker, replica in sides}
-    highest = max(newest.values())
-    older = tuple(broker for broker, epoch in newest.items() if epoch < highest)
-    if older and min(newest.values()) >= 0:
-        winner = next(broker for broker, epoch in newest.items() if epoch == highest)
-        return older, (
-            f"broker {_names(older)} holds what epoch {newest[older[0]]} wrote,"
-            f" broker {winner} what the later epoch {highest} wrote in its place"
-        )
-    return (), "the disks alone do not tell which side is right"
-
-
-def _names(brokers: Iterable[int]) -> str:
-    return " and ".join(map(str, brokers))
-
-
-def _agreeing(evidence: PartitionEvidence, replica: Replica, start: int, end: int) -> frozenset[int]:
-    """Brokers whose replicas hold the whole range and hold the same there."""
-    differing = {
-        broker
-        for d in evidence.differences
-        if replica in (d.left, d.right) and d.start_offset < end and start < d.end_offset
-        for broker in (d.left.broker, d.right.broker)
-    }
-    others = (r for r in evidence.followers_of(replica) if r.broker not in differing and r.holds(start, end))
-    return frozenset(other.broker for other in others)
-
-
-def _epoch_at(replica: Replica, offset: int) -> int:
-    return next((run.epoch for run in replica.log.epochs if run.start_offset <= offset < run.end_offset), -1)

@@ -16,7 +16,7 @@ from rules.rule import rule
     needs=(BatchHeader, RecordRow),
     law="LogMatchingProperty",
     message="brokers {left} and {right} hold different records of leader epoch {epochs} at offsets"
-    " [{start_offset}, {end_offset}): the epoch protocol takes them for the same, and nothing will heal it",
+    " [{start_offset}, {end_offset}): the epoch protocol takes them for the same, and nothing will heal it; {judgement}",
     implied_by=("SEG006", "SEG007"),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -46,6 +46,7 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
     """
     for difference in evidence.differences:
         if difference.same_epoch:
+            told = evidence.sides(difference.start_offset, difference.end_offset, [difference])
             yield Violation(
                 brokers=(difference.left.broker, difference.right.broker),
                 start_offset=difference.start_offset,
@@ -56,6 +57,9 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
                     "right": difference.right.broker,
                     "epochs": difference.left_epochs,
                     "exact": difference.exact,
+                    "deviating": told.deviating,
+                    "with_leader": told.with_leader,
+                    "judgement": told.because,
                 },
                 exhibits=tuple(
                     Exhibit(span=span, role=f"broker {broker}'s first differing batch")

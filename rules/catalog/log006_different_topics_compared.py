@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(SourceRow,),
     law="ConsistentTopicId",
-    message="brokers {brokers} hold {incarnations} incarnations of the topic: it was deleted and created again",
+    message="brokers {brokers} hold {incarnations} incarnations of the topic: {because}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Replicas carry different topic ids: the topic was created again.
@@ -23,7 +23,8 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     Proves
     ------
     These are two histories, not a divergence: replicas of different topic ids are never compared with each other. A
-    replica of an older incarnation is deleted when its broker returns.
+    replica of an older incarnation is deleted when its broker returns. It is certain where the metadata log, a log or
+    other directories of the topic know the other id too, else possible; an id that is another topic's is LOG007.
 
     Undecided when
     --------------
@@ -36,12 +37,21 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
 
     Violated
     --------
+    ids a b
     broker 1 000| ; topic-id a
     broker 2 111| ; topic-id b
     """
-    ids = sorted({replica.topic_id for replica in evidence.current if replica.topic_id is not None})
-    if len(ids) > 1:
+    others = [other for other in evidence.other_ids if other.standing in ("an earlier life", "untold")]
+    if others:
+        known = all(other.standing == "an earlier life" for other in others)
         yield Violation(
             brokers=tuple(sorted({replica.broker for replica in evidence.current})),
-            facts={"incarnations": len(ids), "topic_ids": tuple(ids)},
+            confidence="certain" if known else "possible",
+            facts={
+                "incarnations": len({replica.topic_id for replica in evidence.current} - {None}),
+                "topic_ids": tuple(sorted({r.topic_id for r in evidence.current if r.topic_id is not None})),
+                "because": "it was deleted and created again"
+                if known
+                else "it was deleted and created again, or a directory is another topic's, of which nothing else tells",
+            },
         )

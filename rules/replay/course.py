@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rules.gaps import TraceGap, holed
-from rules.history import ROLE_KINDS, Moment, gives_role
+from rules.history import ROLE_KINDS, Moment, first_role, gives_role
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
@@ -253,7 +253,7 @@ class _Story:
 
     def _of_unknown_epoch(self, broker: int, moment: Moment) -> bool:
         """Whether it stands before the first role that the log shows, which was not the process's first."""
-        first = next((m for m in self.own[broker] if m.kind in ROLE_KINDS), None)
+        first = first_role(self.own[broker])
         if first is None or first.time is None or moment.time is None:
             return False
         return moment.time <= first.time and not first.fresh and (first.epoch or 0) > 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from broken_dumps import Yard, batch, chain, change, position, segment, wrote
+from broken_dumps import OTHER_TOPIC_ID, Yard, batch, chain, change, position, segment, wrote
 
 from parsers.writers.segments import batch_bytes
 from rules.finding import Finding, Severity
@@ -323,9 +323,26 @@ def test_a_log_of_another_replica_restored(yard: Yard) -> None:
         ("LOG003", "critical", (2, 3), 30, 50),
     ]
     (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
-    assert fact(finding, "wrong_side") == [3]
+    assert fact(finding, "deviating") == [3]
     assert "broker 3 stands alone, brokers 1 and 2 agree" in finding.message
     assert finding.implied_by == ("LOG003",)
+
+
+def test_of_replicas_at_odds_only_the_one_that_deviates_is_critical(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    yard.broker(3, wrote(0, 0, 30) + wrote(0, 30, 50, "restored") + wrote(0, 50, 60) + wrote(1, 60, 100))
+    assert [line.replica.verdict for line in yard.report().replicas] == ["sound", "sound", "critical"]
+
+
+def test_a_directory_of_another_topic(yard: Yard) -> None:
+    yard.healthy(LOG, 1, 2)
+    yard.broker(3, wrote(0, 0, 60, "other"), topic_id=OTHER_TOPIC_ID)
+    yard.topic = "other"
+    for broker in (1, 2):
+        yard.broker(broker, wrote(0, 0, 60, "other"), topic_id=OTHER_TOPIC_ID)
+    assert yard.told(least=Severity.INFO) == [("LOG007", "medium", (3,), None, None)]
+    (finding,) = yard.report().violations
+    assert "which is topic other's" in finding.message
 
 
 def test_an_unclean_election_before_the_old_leader_returns(yard: Yard) -> None:
@@ -333,7 +350,7 @@ def test_an_unclean_election_before_the_old_leader_returns(yard: Yard) -> None:
     yard.broker(2, wrote(0, 0, 100) + wrote(1, 100, 130))
     assert yard.told() == [("LOG001", "critical", (1, 2), 100, 130), ("TRUNC004", "critical", (1,), 100, 150)]
     (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
-    assert fact(finding, "wrong_side") == [1]
+    assert fact(finding, "deviating") == [1]
 
 
 def test_a_tail_that_was_never_committed(yard: Yard) -> None:

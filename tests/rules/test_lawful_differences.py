@@ -149,6 +149,12 @@ def test_a_topic_created_again(yard: Yard) -> None:
     yard.broker(3, wrote(0, 0, 60, "old") + wrote(7, 60, 90), topic_id=OTHER_TOPIC_ID)
     lawful(yard)
     assert ("LOG006", "info", (1, 2, 3), None, None) in yard.told(least=Severity.INFO)
+    (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG006"]
+    assert finding.confidence == "possible"
+    yard.broker(3, wrote(0, 0, 60, "old"), topic_id=OTHER_TOPIC_ID, partition=1)
+    lawful(yard)
+    known = [finding for finding in yard.report().violations if finding.rule == "LOG006"]
+    assert [finding.confidence for finding in known] == ["certain"]
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -159,7 +165,7 @@ def test_segments_alone(yard: Yard) -> None:
         folder = yard.broker(broker, LOG, hw=None, recovery=None, topic_id=None, clean=False)
         (folder / "leader-epoch-checkpoint").unlink()
     lawful(yard, undecided=True)
-    assert yard.undecided() == [("EPOCH003", (1,)), ("EPOCH003", (2,)), ("EPOCH003", (3,))]
+    assert yard.undecided() == [("EPOCH003", (1, 2, 3))]
 
 
 def test_segments_of_a_compacted_topic_alone(yard: Yard) -> None:

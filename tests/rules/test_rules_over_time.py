@@ -359,3 +359,26 @@ def test_a_log_that_grew_between_two_starts_was_told_a_high_watermark_by_somebod
     (told,) = evidence(drawing + "t6 leads 2 epoch 1 at 4 hw 4").replayed.told
     assert told.expected.high is not None
     assert (told.expected.high.offset, told.standing) == (highest, "inside" if highest else "above")
+
+
+ELECTED = "broker 1 0000|\nbroker 2 0000|\nt0 leader 1 epoch 0 isr 1\nt0 leads 1 epoch 0 at 0 hw 0\n"
+
+
+@pytest.mark.parametrize(
+    ("history", "severity"),
+    [
+        # Outside the ISR: what was lost, what may have been, and nothing of what is known.
+        ("t1 acks 1 at 3 acks=all\nt1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 2 hw 2", Severity.HIGH),
+        ("t1 leader 2 epoch 1 isr 2", Severity.HIGH),
+        ("t1 acks 1 at 3 acks=1\nt1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 4 hw 4", Severity.MEDIUM),
+        # The last known leader, when nobody is left in sync.
+        ("t1 leader -1 epoch 1 isr\nt2 leader 1 epoch 2 isr 1", Severity.MEDIUM),
+        (
+            "t1 acks 1 at 3 acks=1\nt1 leader -1 epoch 1 isr\nt2 leader 1 epoch 2 isr 1\nt3 leads 1 epoch 2 at 4 hw 4",
+            Severity.LOW,
+        ),
+    ],
+)
+def test_an_unclean_election_is_as_grave_as_its_cost(history: str, severity: Severity) -> None:
+    said = [v for v in BY_ID["LEAD002"].check(evidence(ELECTED + history)) if isinstance(v, Violation)]
+    assert [v.severity for v in said] == [severity]

@@ -1,0 +1,51 @@
+"""How far each epoch's leader had written before the next one opened, by the best word there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rules.history import Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochEnd:
+    """An offset that the leader's log had reached in its epoch."""
+
+    offset: int
+    because: str
+
+
+UNTOLD = EpochEnd(offset=0, because="nothing tells")
+
+
+def epoch_ends(
+    moments: Sequence[Moment], openings: Mapping[int, Moment], batch_end: Callable[[int, int], int]
+) -> dict[int, EpochEnd]:
+    """The highest end that anything tells of each epoch that was opened; epochs of which nothing tells are left out."""
+    ends: dict[int, tuple[int, str]] = {}
+    answered: dict[int, int] = {}
+    for moment in moments:
+        opening = openings.get(-1 if moment.term is None else moment.term)
+        if opening is None or opening.epoch is None:
+            continue
+        own = moment.broker == opening.broker and moment.clock == f"broker {opening.broker}"
+        told: tuple[int, str] | None = None
+        if own and moment.kind in ("follower-starts", "log-loaded"):
+            end = moment.offset if moment.end_offset is None else moment.end_offset
+            told = end or 0, f"broker {opening.broker}'s log ended there when it was loaded again"
+        elif own and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
+            answered[opening.epoch] = max(answered.get(opening.epoch, 0), moment.offset)
+        elif moment.kind == "fetched" and moment.witness == opening.broker and _agreed(moment):
+            told = moment.offset or 0, "a follower asked for it"
+        if told is not None:
+            ends[opening.epoch] = max(ends.get(opening.epoch, told), told)
+    for epoch, last in answered.items():
+        told = batch_end(last, epoch), "the last batch answered to a producer ends there"
+        ends[epoch] = max(ends.get(epoch, told), told)
+    return {epoch: EpochEnd(offset=offset, because=because) for epoch, (offset, because) in ends.items()}
+
+
+def _agreed(fetch: Moment) -> bool:
+    """Whether the leader took the follower's position for one in its own log."""
+    return fetch.error == 0 and fetch.answered_epoch is None and not fetch.doubtful
