@@ -220,7 +220,7 @@ _ANY_TERM: Final = (1 << 31) - 1
 
 def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     """What brokers say of themselves may be of any term up to their next role, if roles in between may be untold."""
-    told = _telling_every_role(placed)
+    told = telling_every_role(placed)
     following: dict[str, int] = {}
     bounded: list[Moment] = []
     for moment in reversed(placed):
@@ -234,7 +234,7 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     return tuple(reversed(bounded))
 
 
-def _telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
+def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
     """Clocks of brokers that log when they follow, or whose logs of requests hold every order of which another tells.
 
     Releases before 2.0 log no role but that of a leader, as they are set up by default.

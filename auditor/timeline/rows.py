@@ -11,9 +11,10 @@ from rules.evidence import PartitionEvidence
 from rules.history import ROLE_KINDS, Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import ClockOffset, Missing, Replay, Told
+from rules.replay.bounds import at_least, at_most
 from rules.replay.clocks import on_reference
 from rules.replay.followers import capped
-from rules.replay.leader import LeaderRow, at_least, at_most
+from rules.replay.leader import LeaderRow
 from rules.replay.tracks import RemoteEnd, accepted
 
 LAST: Final = 1 << 31

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rules.replay.clocks import ClockOffset, translated
-from rules.replay.course import Course, Replay, Told, replay
+from rules.replay.course import Course, Replay, replay
 from rules.replay.lag import Lag, lags
 from rules.replay.leader import LeaderRow
 from rules.replay.missing import Missing
 from rules.replay.rank import release_at
 from rules.replay.reigns import leaders_by_epoch
+from rules.replay.told import Told
 
 __all__ = [
     "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "Told", "lags", "leaders_by_epoch", "release_at",

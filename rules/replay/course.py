@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final
 
 from rules.gaps import TraceGap, holed
-from rules.history import ROLE_KINDS, Moment, first_role, gives_role
+from rules.history import ROLE_KINDS, Moment, first_role, gives_role, telling_every_role
 from rules.protocol.versions import parse_kafka_version
-from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.replay.followers import (
     UNKNOWN,
@@ -20,40 +20,21 @@ from rules.replay.followers import (
     either,
     loosened,
     lowered,
+    perhaps_told,
     reopened,
     restarted,
 )
-from rules.replay.in_sync import IsrHistory, isr_history
+from rules.replay.in_sync import OWN_LOG_KINDS, IsrHistory, isr_history
 from rules.replay.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
 from rules.replay.rank import Lookup, Rank, nothing_told, rank_of, release_at
 from rules.replay.reigns import Reign, reigns
 from rules.replay.restarts import with_restarts
+from rules.replay.told import Told
 from rules.replica import Replica
 
-Standing = Literal["inside", "above", "below"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A high watermark that somebody told, beside what it can have been."""
-
-    moment: Moment
-    by_leader: bool
-    expected: ExpectedHighWatermark
-    observed: int | None
-
-    @property
-    def standing(self) -> Standing | None:
-        """Where the told value lies; null when none was told."""
-        if self.observed is None:
-            return None
-        low, high = self.expected.interval.low, self.expected.interval.high
-        if high is not None and self.observed > high:
-            return "above"
-        return "below" if low is not None and self.observed < low else "inside"
-
-
+OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
+"""What a broker writes into the logs that would tell of its restarts too."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
     """One reign as it was recomputed."""
@@ -117,9 +98,11 @@ class _Story:
         self.own = {b: [m for m in told if m.term is not None] for b, told in own.items()}
         self.undated = {b: [m for m in told if m.term is None and m.kind == "log-loaded"] for b, told in own.items()}
         """Restarts of brokers that never tell in which epoch they are."""
+        self.silent = {b for b, told in own.items() if not any(m.kind in OWN_WORDS for m in told)}
+        """Brokers whose own logs are not there: nothing but these would tell of a restart."""
+        self.every_role = telling_every_role(moments)
         self.places = dict.fromkeys(self.brokers, 0)
         self.told: list[Told] = []
-        self.final_high: Bound | None = None
 
     def follow(self, reign: Reign) -> Course:
         """Walk through one reign."""
@@ -138,6 +121,8 @@ class _Story:
         course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
             before = self.held[broker]
+            if reign.unseen and broker != reign.leader:
+                before = perhaps_told(before, start)
             heard, surely = self._before_next_role(broker, rows, reign)
             after = end if broker == reign.leader else after_answers(before, broker, heard, end.high)
             if len(surely) < len(heard) and broker != reign.leader:
@@ -196,11 +181,22 @@ class _Story:
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
                 break
+            if moment.term in reign.untold and not self._heard_nothing_in(reign.untold, broker):
+                self.held[broker] = UNKNOWN
             self._befall(broker, moment)
             self.places[broker] += 1
+        if reign.untold and not self._heard_nothing_in(reign.untold, broker):
+            self.held[broker] = UNKNOWN
+        if broker in self.silent:
+            self.held[broker] = lowered(self.held[broker], UNKNOWN)
         if broker != reign.leader:
             cuts = [m for m in own[self.places[broker] :] if m.term in reign.epochs]
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
+
+    def _heard_nothing_in(self, epochs: range, broker: int) -> bool:
+        """Whether a broker took no role in some epochs, and so was answered by none who led them."""
+        tells = f"broker {broker}" in self.every_role
+        return tells and not any(gives_role(m) and m.epoch in epochs for m in self.own[broker])
 
     def _within(self, broker: int, reign: Reign) -> Moment | None:
         """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.

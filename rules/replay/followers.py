@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rules.history import Moment
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
-from rules.replay.leader import LeaderRow, at_least, at_most
+from rules.replay.bounds import at_least, at_most
+from rules.replay.leader import LeaderRow
 from rules.replay.tracks import accepted
 
 UNKNOWN = expected_interval((at_least(0, "no high watermark is below 0"),))
@@ -72,6 +73,12 @@ def after_cuts(
             cut = capped(expected, moment.offset, why)
             expected = cut if rules.clamps else either(cut, expected)
     return expected
+
+
+def perhaps_told(before: ExpectedHighWatermark, leaders: ExpectedHighWatermark) -> ExpectedHighWatermark:
+    """After answers that nobody saw: a follower takes what its leader holds, though it is lower than its own."""
+    lowest = min(_or_zero(before.low), _or_zero(leaders.low), key=_offset)
+    return expected_interval((lowest,) if before.high is None else (lowest, before.high))
 
 
 def after_answers(

@@ -50,6 +50,13 @@ class IsrHistory:
         sure, later = self.statements[first : first + 1], self.statements[first + 1 :]
         return (*sure, *(s for s in later if s.earliest is None or s.earliest <= time))
 
+    def possible_since(self, since: int | None, time: int | None) -> tuple[InForce, ...]:
+        """Every ISR that may have been in force at some time between two."""
+        until = self.possible(time)
+        if since is None:
+            return self.statements[: self.statements.index(until[-1]) + 1] if until else ()
+        return tuple(dict.fromkeys((*self.possible(since), *until)))
+
     def absent_before(self, statement: InForce) -> frozenset[int]:
         """The members of a statement that were left out by one before it: they have joined by reaching its leader.
 
@@ -118,10 +125,11 @@ def _changes_told(reign: Reign, moments: Sequence[Moment]) -> bool:
 def _followed(reign: Reign, moments: Sequence[Moment]) -> bool:
     """Whether every change of the ISR would have been told: by the controller, or by the leader's own log.
 
-    A dump with the leader's request log alone tells of none of them.
+    A dump with the leader's request log alone tells of none of them, nor does one with its log of roles alone.
     """
-    if not any(m.kind == "trace-begins" and m.clock == reign.clock for m in moments):
-        return True
+    traced = any(m.kind == "trace-begins" and m.clock == reign.clock for m in moments)
+    if not traced and reign.answers:
+        return True  # a trace that somebody wrote of everything at once
     return any(
         (m.clock == "controller" and m.epoch in reign.epochs)
         # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.

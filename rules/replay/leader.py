@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rules.history import Moment
-from rules.protocol.offsets import Offset
-from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark
+from rules.replay.bounds import at_least, at_most, between, why_counted, why_in_sync
 from rules.replay.in_sync import InForce, IsrHistory
 from rules.replay.rank import LAG_TIME, MIN_IN_SYNC, Rank
 from rules.replay.reigns import Reign, follower_runs
-from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
-
-IN_FLIGHT_MS: Final = 30_000
-"""A fetch that was not answered for this long has been given up by its follower (replica.socket.timeout.ms)."""
+from rules.replay.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track, accepted
+from rules.replay.weighing import Weighing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +36,6 @@ class LeaderRow:
     """The one that is, by the best estimate of clocks."""
 
 
-def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
-    """An interval with its reasons."""
-    return expected_interval((low,) if high is None else (low, high))
-
-
-def at_least(offset: int, because: str) -> Bound:
-    """A lower bound."""
-    return Bound(side="low", offset=Offset(offset), because=because)
-
-
-def at_most(offset: int, because: str) -> Bound:
-    """An upper bound."""
-    return Bound(side="high", offset=Offset(offset), because=because)
-
-
 class LeaderWalk:
     """The state of the walk over one reign's answers; lives only inside `walk`."""
 
@@ -71,7 +53,7 @@ class LeaderWalk:
         self.first_low = self.low
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
-        self.left_at: dict[int, int] = {}
+        self.weighing = Weighing(rank.version, None if reign.opening is None else reign.opening.time)
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if reign.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the reign."""
         self.low_when_asked: dict[int | None, Bound] = {}
@@ -81,6 +63,7 @@ class LeaderWalk:
         """Walk over one answer."""
         time = row.last_time if last else row.time
         asker = self.tracks.get(row.broker) if row.kind == "fetched" and row.broker is not None else None
+        self.weighing.answer(row, asker, last=last)
         if asker is not None:
             asker.answer(row, last=last)
         self._append(row)
@@ -138,13 +121,16 @@ class LeaderWalk:
         sizes = [len(statement.isr) for statement in possible]
         if not self.rank.surely_enough(sizes, self.proved_min_isr):
             return
-        awaited = self._perhaps_counted(possible, time)
+        evaluated = self.weighing.last(possible[0] if possible else None)
+        if not self.weighing.at_changes:
+            possible = self.isr.possible_since(evaluated, time)
+        awaited = self._perhaps_counted(possible, time, evaluated)
         counted = [self._slowest(remotes[broker], time) for broker in sorted(awaited)]
         slowest = min(counted, key=lambda remote: remote.low, default=None)
         reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
         if reached > self.low.offset:
             settings = self._relied_on(awaited, sizes)
-            self.low = at_least(reached, _why_low(counted, reached) + settings)
+            self.low = at_least(reached, why_counted(counted, reached) + settings)
 
     def _raise_to_log_start(self, row: Moment) -> None:
         """Nothing is deleted, by retention or by request, that is not committed."""
@@ -167,17 +153,20 @@ class LeaderWalk:
         unseen = remote.last is None and self._may_ask_unseen(self.tracks[remote.broker], time)
         return replace(remote, low=NEVER) if unseen else remote
 
-    def _perhaps_counted(self, possible: tuple[InForce, ...], time: int | None) -> frozenset[int]:
-        """Everybody whom the leader may wait for: the ISR, and whoever may pass for caught up outside it."""
+    def _perhaps_counted(
+        self, possible: tuple[InForce, ...], time: int | None, evaluated: int | None
+    ) -> frozenset[int]:
+        """Everybody for whom the leader may have waited when it weighed its high watermark last.
+
+        The ISR, and whoever may have passed for caught up outside it.
+        """
         if not possible:
             return frozenset(self.tracks)
         members = frozenset().union(*(statement.isr for statement in possible)) - {self.reign.leader}
-        for broker in members:
-            self.left_at.pop(broker, None)
         outside = frozenset(self.tracks) - members
-        return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time)}
+        return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time, evaluated)}
 
-    def _may_catch_up(self, broker: int, time: int | None) -> bool:
+    def _may_catch_up(self, broker: int, time: int | None, evaluated: int | None) -> bool:
         track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms
         now = track.now(in_flight_at_end=False, asking=False)
         soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
@@ -185,15 +174,14 @@ class LeaderWalk:
             return True
         if now.last is None:
             return self.reign.begun_unseen or broker in self._first_isr()
-        left = self.left_at.setdefault(broker, time)
         seen = now.last.last_time or now.last.time
-        if seen is None:
+        if seen is None or evaluated is None:
             return True
-        if version.at_least(2, 7) and not self.isr.settled_since(seen, time):
+        if version.at_least(2, 7) and not self.isr.settled_since(seen, evaluated):
             return True  # the leader may have proposed to take it in, and may still wait for the controller's word
-        if version.at_least(3, 6) and seen < left - IN_FLIGHT_MS:
+        if version.at_least(3, 6) and seen < evaluated - max(IN_FLIGHT_MS, limit):
             return False
-        return time - seen <= 2 * limit
+        return evaluated - seen <= 2 * limit
 
     def _may_ask_unseen(self, track: Track, time: int | None) -> bool:
         """Whether a fetch may be in flight that the trace does not tell of: the term ends without a word."""
@@ -210,7 +198,7 @@ class LeaderWalk:
             return
         surely = frozenset.intersection(*(s.isr for s in possible)) if possible else frozenset()
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
-        bounds = [at_most(r.high, _why_high(r)) for r in counted if r.high is not None]
+        bounds = [at_most(r.high, why_in_sync(r)) for r in counted if r.high is not None]
         end = self._end_high()
         lowest = min((*bounds, *((end,) if end else ())), key=_offset, default=None)
         if self.high is not None and (lowest is None or lowest.offset > self.high.offset):
@@ -259,19 +247,6 @@ def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
             placed.append((until, 0 if until > time else 1, row.span.source, row.span.start, row, True))
     for entry in sorted(placed, key=lambda p: p[:4]):
         yield entry[4], entry[5]
-
-
-def _why_low(counted: list[RemoteEnd], reached: int) -> str:
-    if not counted:
-        return f"nobody else was counted, and the leader held offset {reached - 1}"
-    names = ", ".join(str(remote.broker) for remote in counted)
-    return f"everyone counted (brokers {names}) had asked for offset {reached} or beyond"
-
-
-def _why_high(remote: RemoteEnd) -> str:
-    if remote.high == NEVER:
-        return f"broker {remote.broker}, in sync, had not fetched yet"
-    return f"broker {remote.broker}, in sync, had asked for no more than offset {remote.high}"
 
 
 def _within(time: int | None, later: int | None, limit: int) -> bool:

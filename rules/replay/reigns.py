@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from rules.history import ROLE_KINDS, Moment
@@ -32,10 +33,22 @@ class Reign:
     end_offset: int | None
     """Its log end when the reign was over, as it told it itself when it took its next role."""
     end_because: str
+    untold: range = range(0)
+    """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
     holed: bool = False
     """Whether answers may be missing among, or before, the rows."""
     follower_ends: Mapping[int, int]
     """Where the logs of others ended when they took their next role after it, if they did not restart before."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether any answer of its leader is told."""
+        return any(row.kind != "log-start-moved" for row in self.rows)
+
+    @property
+    def unseen(self) -> bool:
+        """Whether answers may have been given that no row tells of."""
+        return self.begun_unseen or self.holed or not self.answers
 
     @property
     def clock(self) -> str:
@@ -53,7 +66,18 @@ def reigns(moments: Sequence[Moment], replicas: Sequence[Replica]) -> tuple[Reig
             grouped[-1].append(epoch)
         else:
             grouped.append([epoch])
-    return tuple(_reign(leaders[epochs[0]], tuple(epochs), moments, replicas) for epochs in grouped)
+    named = leaders.keys() | {m.epoch for m in moments if m.kind == "leadership" and m.epoch is not None}
+    befores = [range(0), *(_untold(one[-1], other[0], named) for one, other in pairwise(grouped))]
+    return tuple(
+        replace(_reign(leaders[epochs[0]], tuple(epochs), moments, replicas), untold=before)
+        for epochs, before in zip(grouped, befores, strict=False)
+    )
+
+
+def _untold(before: int, epoch: int, named: Collection[int]) -> range:
+    """The epochs between two, if nobody tells of one of them who led it, or that nobody did."""
+    between = range(before + 1, epoch)
+    return between if sum(before < told < epoch for told in named) < len(between) else range(0)
 
 
 def leaders_by_epoch(moments: Sequence[Moment]) -> dict[int, int]:

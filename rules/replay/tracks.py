@@ -13,6 +13,8 @@ from rules.history import Moment
 
 NEVER: Final = -1
 """What a new leader holds for a follower that has not fetched: it keeps the high watermark where it is."""
+IN_FLIGHT_MS: Final = 30_000
+"""A fetch that was not answered for this long has been given up by its follower (replica.socket.timeout.ms)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,17 @@ class Track:
     def exhausted(self) -> bool:
         """Whether the trace tells of no further fetch."""
         return self.done and self.index + 1 >= len(self.runs)
+
+    @property
+    def answered(self) -> int | None:
+        """When its last answer was logged: whatever it asks next came later."""
+        last = self.runs[self.index] if self.index >= 0 else None
+        return None if last is None else last.last_time if last.last_time is not None and self.done else last.time
+
+    def moves(self, run: Moment) -> bool:
+        """Whether a fetch surely tells the leader another log end than it held."""
+        offset = NEVER if run.offset is None else run.offset
+        return self.high is not None and not self.low <= offset <= self.high
 
     def answer(self, run: Moment, *, last: bool) -> None:
         """Walk over an answer: the first of a run of equal ones, or the last."""

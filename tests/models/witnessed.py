@@ -72,9 +72,21 @@ def witnessed(
         verb, _, rest = line.partition(" ")
         if verb in ("ask", "fetch", "reconcile") and pair.model.replicas[int(rest)].awaits is not None:
             line = f"answer {rest}"  # a fetcher asks again when it has worked off the former answer
-        take(found, pair, line)
+        if verb != "expand" or asks_to_join(found, pair, line):
+            take(found, pair, line)
         take(found, pair, f"wait {pace}s")
     return found
+
+
+def asks_to_join(found: Witnessed, pair: Pair, line: str) -> bool:
+    """Lets a follower fetch, which alone makes a leader take it in: the models let a leader do so at any time."""
+    follower, leader = int(line.split()[1]), int(line.rpartition("=")[2])
+    replica = pair.model.replicas[follower]
+    if replica.awaits is not None:
+        take(found, pair, f"answer {follower}")
+    take(found, pair, f"ask {follower}")
+    asked = replica.awaits
+    return asked is not None and asked.leader == leader and asked.kind in ("records", "waiting")
 
 
 def take(found: Witnessed, pair: Pair, line: str) -> None:

@@ -1,0 +1,39 @@
+"""Bounds of a high watermark or a log end, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rules.protocol.offsets import Offset
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.replay.tracks import NEVER, RemoteEnd
+
+
+def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
+    """An interval with its reasons."""
+    return expected_interval((low,) if high is None else (low, high))
+
+
+def at_least(offset: int, because: str) -> Bound:
+    """A lower bound."""
+    return Bound(side="low", offset=Offset(offset), because=because)
+
+
+def at_most(offset: int, because: str) -> Bound:
+    """An upper bound."""
+    return Bound(side="high", offset=Offset(offset), because=because)
+
+
+def why_counted(counted: Sequence[RemoteEnd], reached: int) -> str:
+    """Why a leader's high watermark is at least an offset."""
+    if not counted:
+        return f"nobody else was counted, and the leader held offset {reached - 1}"
+    names = ", ".join(str(remote.broker) for remote in counted)
+    return f"everyone counted (brokers {names}) had asked for offset {reached} or beyond"
+
+
+def why_in_sync(remote: RemoteEnd) -> str:
+    """Why it is no more than what a member of the ISR asked for."""
+    if remote.high == NEVER:
+        return f"broker {remote.broker}, in sync, had not fetched yet"
+    return f"broker {remote.broker}, in sync, had asked for no more than offset {remote.high}"

@@ -1,0 +1,31 @@
+"""What somebody told of a high watermark, beside what it can have been."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rules.history import Moment
+from rules.protocol.watermarks import ExpectedHighWatermark
+
+Standing = Literal["inside", "above", "below"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A high watermark that somebody told, beside what it can have been."""
+
+    moment: Moment
+    by_leader: bool
+    expected: ExpectedHighWatermark
+    observed: int | None
+
+    @property
+    def standing(self) -> Standing | None:
+        """Where the told value lies; null when none was told."""
+        if self.observed is None:
+            return None
+        low, high = self.expected.interval.low, self.expected.interval.high
+        if high is not None and self.observed > high:
+            return "above"
+        return "below" if low is not None and self.observed < low else "inside"
