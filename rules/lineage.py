@@ -213,6 +213,9 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
         offset = m.end_offset if m.offset is None else m.offset
         if m.term is not None and offset is not None and _at_boundary(m):
             known.setdefault(m.term, set()).add(offset)
+        if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None:
+            # A record below it that is sent again is answered once more, as it was the first time.
+            known.setdefault(m.epoch, set()).add(m.offset)
     for replica in replicas:
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)

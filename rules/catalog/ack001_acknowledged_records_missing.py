@@ -53,19 +53,21 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     for epoch, opening in sorted(starts.items()):
         later = [starts[other] for other in sorted(starts) if other > epoch and starts[other].offset is not None]
         given = [m for m in evidence.moments if _acknowledged(m, opening)] if later else []
-        missing = [m for m in given if _missing(m, epoch, later, evidence)]
+        missing = [m for m in given if _missing(m, opening, later, evidence)]
         if missing:
             first = min(m.offset or 0 for m in missing)
             lost_by = next((m for m in later if (m.offset or 0) <= first), later[0])
             yield _violation(evidence, opening, lost_by, missing)
 
 
-def _missing(answer: Moment, epoch: int, later: Sequence[Moment], evidence: PartitionEvidence) -> bool:
+def _missing(answer: Moment, opening: Moment, later: Sequence[Moment], evidence: PartitionEvidence) -> bool:
     """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening."""
-    last = evidence.leader_at_the_end
-    held = None if last is None else epoch_held(last, answer.offset or 0)
+    last, offset, epoch = evidence.leader_at_the_end, answer.offset or 0, opening.epoch or 0
+    held = None if last is None else epoch_held(last, offset)
     if held is None or held < 0:  # up to message format 1 records carry no epoch
-        return any((answer.offset or 0) >= (opening.offset or 0) for opening in later)
+        return any(offset >= (following.offset or 0) for following in later)
+    if offset < (opening.offset or 0):
+        return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
     return held not in _led_without_a_break(epoch, evidence)
 
 

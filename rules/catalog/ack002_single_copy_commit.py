@@ -58,7 +58,9 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
 def _alone(row: LeaderRow, course: Course) -> bool:
     answer = row.moment
-    told = answer.kind == "produced" and answer.acks == -1 and answer.error == 0 and (answer.offset or 0) >= 0
+    # Below the opening stands what is sent again: it was written under an older leader.
+    own = (answer.offset or 0) >= (course.reign.start_offset or 0)
+    told = answer.kind == "produced" and answer.acks == -1 and answer.error == 0 and own
     return told and row.likely_isr == frozenset({course.reign.leader})
 
 

@@ -167,6 +167,26 @@ t7 leads 1 epoch 3 at 4 hw 4 isr 1
 """
 
 
+@pytest.mark.parametrize(
+    ("log", "opened", "said"),
+    [
+        ("00001111222", 8, []),
+        # Epoch 2 opened below the record that was sent to broker 2 again.
+        ("00222222222", 2, [((2,), 2, 4, "certain")]),
+    ],
+)
+def test_a_record_sent_again_to_the_next_leader_is_of_the_epoch_before(log: str, opened: int, said: list[Said]) -> None:
+    drawing = f"""
+        broker 2 00001111|
+        broker 3* {log}|
+        t1 leads 1 epoch 0 at 0 hw 0
+        t4 leads 2 epoch 1 at 4 hw 2
+        t5 acks 2 at 2 acks=all
+        t9 leads 3 epoch 2 at {opened} hw {opened}
+    """
+    assert violations("ACK001", drawing) == said
+
+
 def test_a_leader_started_again_in_its_own_epoch_is_judged_by_what_it_had_before() -> None:
     assert violations("HW003", RESTARTED) == violations("HW002", RESTARTED) == []
     assert violations("LEAD001", RESTARTED) == [((1,), 4, 6, "certain")]
