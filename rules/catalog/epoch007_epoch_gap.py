@@ -20,7 +20,7 @@ TOLD: Final = 100
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="leader epochs {epochs} left no trace on any replica, which is harmless if their leaders wrote nothing",
+    message="leader epochs {epochs} left no trace on any replica{fate}",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.
@@ -56,10 +56,27 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 blocking=False,
             )
             continue
-        yield from _gaps(tuple(replica for replica in replicas if replica.log.epochs), replicas)
+        yield from _gaps(evidence, tuple(replica for replica in replicas if replica.log.epochs), replicas)
 
 
-def _gaps(holding: tuple[Replica, ...], replicas: tuple[Replica, ...]) -> Iterator[Violation]:
+def _fate(evidence: PartitionEvidence, missing: tuple[int, ...]) -> str:
+    """What became of their records, as far as answers to producers tell that there were any."""
+    told: dict[int, int | None] = {}
+    for m in evidence.moments:
+        opening = evidence.openings.get(-1 if m.term is None else m.term)
+        if m.kind != "produced" or m.error != 0 or m.acks == 0 or opening is None or opening.clock != m.clock:
+            continue
+        if opening.epoch in missing and (m.offset or 0) >= (opening.offset or 0):
+            told.setdefault(opening.epoch, opening.broker)
+    if not told:
+        return ", which is harmless if their leaders wrote nothing"
+    acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
+    return f": {acknowledged}, and no replica at hand holds them"
+
+
+def _gaps(
+    evidence: PartitionEvidence, holding: tuple[Replica, ...], replicas: tuple[Replica, ...]
+) -> Iterator[Violation]:
     low = max((replica.log_start_offset for replica in holding), default=0)
     runs = [run for r in holding for run in r.log.epochs if run.epoch >= 0 and run.end_offset > low]
     runs.sort(key=lambda run: (run.epoch, run.first.source, run.first.start))
@@ -72,7 +89,7 @@ def _gaps(holding: tuple[Replica, ...], replicas: tuple[Replica, ...]) -> Iterat
                 brokers=tuple(sorted({replica.broker for replica in holding})),
                 start_offset=before.end_offset,
                 end_offset=max(before.end_offset, behind.start_offset),
-                facts={"epochs": missing},
+                facts={"epochs": missing, "fate": _fate(evidence, missing)},
                 exhibits=(
                     Exhibit(span=before.last, role="the last batch of the epoch before"),
                     Exhibit(span=behind.first, role="the first batch of the epoch behind"),

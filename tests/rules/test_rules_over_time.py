@@ -167,6 +167,17 @@ t7 leads 1 epoch 3 at 4 hw 4 isr 1
 """
 
 
+def test_an_epoch_without_a_trace_is_harmless_only_where_nobody_was_told_that_it_wrote() -> None:
+    drawing = "broker 1 000333|\nbroker 2 000333|\nt1 leads 1 epoch 1 at 3 hw 3\nt5 leads 2 epoch 3 at 3 hw 3"
+    fates = [
+        [v.facts["fate"] for v in BY_ID["EPOCH007"].check(evidence(drawing + answer)) if isinstance(v, Violation)]
+        for answer in ("", "\nt2 acks 1 at 2 acks=all", "\nt2 acks 1 at 3 acks=1")
+    ]
+    harmless = ", which is harmless if their leaders wrote nothing"
+    written = ": broker 1 acknowledged records of epoch 1, and no replica at hand holds them"
+    assert fates == [[harmless], [harmless], [written]]
+
+
 @pytest.mark.parametrize(
     ("log", "opened", "said"),
     [
