@@ -25,6 +25,10 @@ KAFKA_VERSION: Final = "kafka.version"
 METADATA_VERSION: Final = "metadata.version"
 INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
 """What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
+BROKER_STATE: Final = "broker.state"
+STARTED: Final = "started"
+STOPPED: Final = "stopped in order"
+"""Whether a broker runs is told so too: a killed one never says that it stopped."""
 
 BROKER_NAMES: Final[Mapping[str, str]] = {
     "cleanup.policy": "log.cleanup.policy",

@@ -16,9 +16,12 @@ from rules.assemble import Fact, Surroundings
 from rules.evidence import BrokerVersion
 from rules.settings import (
     BROKER_NAMES,
+    BROKER_STATE,
     INTER_BROKER_PROTOCOL,
     KAFKA_VERSION,
     METADATA_VERSION,
+    STARTED,
+    STOPPED,
     Setting,
     SettingOrigin,
     Settings,
@@ -26,12 +29,15 @@ from rules.settings import (
 )
 
 _VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
+_STATES: Final[Mapping[str, str]] = {"broker-started": STARTED, "broker-shut-down": STOPPED}
+_SERVERS: Final = ("KafkaServer", "BrokerServer")
+"""What a broker's own part of the process calls itself: a controller or another part in it stops by itself."""
 _CREATION: Final = "replica-created"
 _PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
 _DETAIL_LIMIT: Final = 1000
 """What is as long was cut short."""
-OF_BROKERS: Final = (*_VERSIONS, _CREATION)
-"""Kinds of events that tell a version or settings."""
+OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION)
+"""Kinds of events that tell a version, whether a broker runs, or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 
@@ -84,18 +90,24 @@ def of_blocks(rows: pa.RecordBatch) -> Iterator[Setting]:
 
 
 def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
-    """The releases and metadata versions that a broker printed."""
+    """The releases and metadata versions that a broker printed, and when it started and stopped."""
     for event in events:
         if event.kind in _VERSIONS and event.detail:
-            yield Setting(
-                name=_VERSIONS[event.kind],
-                value=event.detail,
-                origin="log",
-                broker=event.broker,
-                since=wall_clock(event.time_text) if event.time_text else None,
-                clock=f"broker {event.broker}",
-                span=_span(event),
-            )
+            yield _of_broker(event, _VERSIONS[event.kind], event.detail)
+        elif event.kind in _STATES and event.component in _SERVERS:
+            yield _of_broker(event, BROKER_STATE, _STATES[event.kind])
+
+
+def _of_broker(event: BrokerEvent, name: str, value: str) -> Setting:
+    return Setting(
+        name=name,
+        value=value,
+        origin="log",
+        broker=event.broker,
+        since=wall_clock(event.time_text) if event.time_text else None,
+        clock=f"broker {event.broker}",
+        span=_span(event),
+    )
 
 
 def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
