@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.aftermath import NOTHING_READ, Aftermath
+from rules.closing import Closing, Unclosed, closings
 from rules.disagreement import Difference, Uncompared
 from rules.epoch_ends import EpochEnd, epoch_ends
 from rules.gaps import TraceGap
@@ -57,51 +58,12 @@ from rules.topic_ids import Bearer, OtherId, other_ids
 from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
 
 __all__ = [
-    "COMPACTED_TOPICS",
-    "METADATA_TOPIC",
-    "NO_EPOCH_FILE",
-    "ZOOKEEPER_CLOCK",
-    "BrokerVersion",
-    "Committed",
-    "Course",
-    "Cut",
-    "Difference",
-    "EpochClaim",
-    "EpochFile",
-    "GroupCommit",
-    "IndexFault",
-    "InferredCut",
-    "KeptOlder",
-    "Lag",
-    "LeaderChange",
-    "LeaderRow",
-    "Leftover",
-    "Level",
-    "Moment",
-    "OffsetClaim",
-    "PartitionEvidence",
-    "Replay",
-    "Replica",
-    "SegmentFile",
-    "Setting",
-    "Settings",
-    "Span",
-    "Told",
-    "Uncompared",
-    "committed",
-    "cuts",
-    "epoch_held",
-    "epoch_starts",
-    "epochs_begin_anew",
-    "first_role",
-    "gives_role",
-    "inferred_cuts",
-    "lags",
-    "leader_changes",
-    "leaders_by_epoch",
-    "partition_states",
-    "same_topic",
-    "translated",
+    "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Closing", "Committed",
+    "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "IndexFault", "InferredCut", "KeptOlder",
+    "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence", "Replay",
+    "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed", "Uncompared", "committed", "cuts",
+    "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role", "gives_role", "inferred_cuts", "lags",
+    "leader_changes", "leaders_by_epoch", "partition_states", "same_topic", "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -198,6 +160,13 @@ class PartitionEvidence:
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC else self.moments
         return replay(moments, self.current, binaries, self._certain_setting, self.gaps)
+
+    @cached_property
+    def closings(self) -> tuple[Closing | Unclosed, ...]:
+        """What every replica must have held when its broker stopped in order, or what the replay lacks to say it."""
+        if self.topic == METADATA_TOPIC:
+            return ()
+        return tuple(closings(self.replayed, self.moments, self.current, self.settings.states))
 
     def _certain_setting(
         self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica, same_topic
+from rules.evidence import METADATA_TOPIC, Closing, PartitionEvidence, Replica, same_topic
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval, high_watermark_at_start
 
@@ -16,8 +16,32 @@ _OUT_OF_USE: Final = {
 
 
 def expected_high_watermark(replica: Replica, evidence: PartitionEvidence) -> ExpectedHighWatermark:
-    """The interval that the disks alone prove for this replica."""
-    return expected_interval(bounds(replica, evidence))
+    """The interval that disks and replay prove for this replica; where they contradict each other, the replay's."""
+    known, shown = tuple(replayed_bounds(replica, evidence)), tuple(bounds(replica, evidence))
+    joined = expected_interval((*known, *shown))
+    if joined.low is None or joined.high is None or joined.low.offset <= joined.high.offset:
+        return joined
+    # A log that was cut by a foreign hand bounds nothing either.
+    return expected_interval(known)
+
+
+def expected_log_end(replica: Replica, evidence: PartitionEvidence) -> ExpectedHighWatermark:
+    """How far the log must have gone by the replay, of which nothing is known without logs up to an orderly stop."""
+    closing = _closing(replica, evidence)
+    return expected_interval(()) if closing is None else closing.log_end
+
+
+def replayed_bounds(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
+    """What the replay proves of the high watermark at an orderly stop, and of no other end."""
+    closing = _closing(replica, evidence)
+    if closing is not None:
+        yield from (b for b in (closing.high_watermark.low, closing.high_watermark.high) if b is not None)
+
+
+def _closing(replica: Replica, evidence: PartitionEvidence) -> Closing | None:
+    if replica.state != "current":
+        return None
+    return next((c for c in evidence.closings if isinstance(c, Closing) and c.broker == replica.broker), None)
 
 
 def bounds(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:

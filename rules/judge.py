@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from rules.advice import advise
 from rules.compare import shared_range
@@ -12,7 +12,6 @@ from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.differences import with_differences
 from rules.evidence import PartitionEvidence, Replica
-from rules.expected import expected_high_watermark
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
 from rules.headers import as_written, with_believed_headers
 from rules.loss import Loss, losses
@@ -20,11 +19,11 @@ from rules.milestones import Milestone, milestones
 from rules.replay import ClockOffset
 from rules.rule import Rule
 from rules.sketch_draw import draw
-from rules.verdict import EpochLine, PartitionVerdict, ReplicaVerdict, RuleCoverage
+from rules.standing import replica_verdict
+from rules.verdict import PartitionVerdict, RuleCoverage
 from rules.zoom import UnreadFile
 
 T = TypeVar("T")
-TAIL_KINDS: Final = ("zero_tail",)
 
 
 def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdict:
@@ -39,7 +38,7 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         topic=evidence.topic,
         partition=evidence.partition,
         findings=ordered,
-        replicas=tuple(_replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
+        replicas=tuple(replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
         counterfactuals=(
             *told.part("what each protocol would have done", counterfactuals),
             *told.part("what each protocol would have cut", cut_tables),
@@ -238,53 +237,6 @@ def _depths(causes: dict[str, tuple[str, ...]]) -> dict[str, int]:
         return depths[rule_id]
 
     return {rule_id: depth(rule_id) for rule_id in causes}
-
-
-def _replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Sequence[Finding]) -> ReplicaVerdict:
-    expected = expected_high_watermark(replica, evidence)
-    chain = replica.file_chain or replica.log_chain
-    return ReplicaVerdict(
-        broker=replica.broker,
-        log_dir=replica.log_dir,
-        path=replica.path,
-        state=replica.state,
-        topic_id=replica.topic_id,
-        log_start_offset=replica.log_start_offset,
-        log_end_offset=replica.log_end_offset,
-        high_watermark_on_disk=replica.high_watermark.offset if replica.high_watermark else None,
-        expected_low=int(expected.interval.low or 0),
-        expected_high=None if expected.interval.high is None else int(expected.interval.high),
-        expected_because=expected.because,
-        epochs=tuple(EpochLine(epoch=e.epoch, start_offset=e.start_offset) for e in chain),
-        verdict=_standing(replica, findings),
-        batches=replica.log.batches,
-        records=replica.log.records,
-        bytes_seen=replica.bytes_seen,
-        bytes_read=replica.bytes_read,
-        bytes_refused=sum(u.span.end - u.span.start for u in replica.log.unread if u.kind not in TAIL_KINDS),
-        checksums_verified=replica.log.checksums_verified,
-        min_timestamp=replica.log.min_timestamp,
-        max_timestamp=replica.log.max_timestamp,
-    )
-
-
-def _standing(replica: Replica, findings: Sequence[Finding]) -> str:
-    """The worst that was found about the replica, in one word."""
-    if replica.state != "current":
-        return replica.state
-    own = [finding for finding in findings if replica.broker in _at_fault(finding)]
-    worst = max((finding.severity for finding in own if finding.verdict == "violated"), default=-1)
-    if worst >= Severity.LOW:
-        return Severity(worst).label
-    return "undecided" if any(finding.blocking for finding in own) else "sound"
-
-
-def _at_fault(finding: Finding) -> tuple[int, ...]:
-    """The brokers whose replicas a finding is held against: of those at odds the ones that deviate, if it tells."""
-    deviating = finding.values().get("deviating")
-    if deviating is None or isinstance(deviating, str | int):
-        return finding.brokers
-    return tuple(map(int, deviating)) or finding.brokers
 
 
 def _refusals(replica: Replica) -> Iterator[UnreadFile]:

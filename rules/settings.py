@@ -27,6 +27,7 @@ INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
 """What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
 BROKER_STATE: Final = "broker.state"
 STARTED: Final = "started"
+STOPPING: Final = "stopping"
 STOPPED: Final = "stopped in order"
 """Whether a broker runs is told so too: a killed one never says that it stopped."""
 
@@ -93,6 +94,10 @@ class Settings:
         """Whether no topic can have a setting of its own, read by nobody, in place of this one."""
         own = held.topic is not None or held.name not in (*TOPICS_OWN, *BROKER_NAMES.values())
         return own or self.tells_topics
+
+    def states(self, broker: int) -> tuple[Setting, ...]:
+        """Every start and stop that a broker tells of, in their order."""
+        return self._by_place.get((None, broker, BROKER_STATE), ())
 
     def told(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
         """What speaks of a setting, the statements that outrank the others first."""

@@ -37,6 +37,10 @@ class ReplicaVerdict:
     expected_high: int | None
     """Null where a segment could not be read, so that nothing bounds it."""
     expected_because: tuple[str, ...]
+    expected_end_low: int | None
+    """How far the log must have gone by the replay; both null where logs do not reach to an orderly stop."""
+    expected_end_high: int | None
+    expected_end_because: tuple[str, ...]
     epochs: tuple[EpochLine, ...]
     verdict: str
     batches: int

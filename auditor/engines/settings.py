@@ -22,6 +22,7 @@ from rules.settings import (
     METADATA_VERSION,
     STARTED,
     STOPPED,
+    STOPPING,
     Setting,
     SettingOrigin,
     Settings,
@@ -29,7 +30,9 @@ from rules.settings import (
 )
 
 _VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
-_STATES: Final[Mapping[str, str]] = {"broker-started": STARTED, "broker-shut-down": STOPPED}
+_STATES: Final[Mapping[str, str]] = {
+    "broker-started": STARTED, "broker-shutting-down": STOPPING, "broker-shut-down": STOPPED,
+}  # fmt: skip
 _SERVERS: Final = ("KafkaServer", "BrokerServer")
 """What a broker's own part of the process calls itself: a controller or another part in it stops by itself."""
 _CREATION: Final = "replica-created"

@@ -107,6 +107,11 @@ def _replica(placed: PlacedReplica) -> Json:
             "high": replica.expected_high,
             "because": list(replica.expected_because),
         },
+        "expectedLogEnd": {
+            "low": replica.expected_end_low,
+            "high": replica.expected_end_high,
+            "because": list(replica.expected_end_because),
+        },
         "epochs": [{"epoch": line.epoch, "startOffset": line.start_offset} for line in replica.epochs],
         "verdict": replica.verdict,
         "batches": replica.batches,

@@ -13,7 +13,9 @@ ALL_SHOWN: Final = 24
 """Up to so many replicas every one is listed."""
 MOST_SHOWN: Final = 200
 GONE: Final = ("deleted", "stray")
-HEADS: Final = ("replica", "broker", "log start", "log end", "HW on disk", "HW expected", "last epoch", "verdict")
+HEADS: Final = (
+    "replica", "broker", "log start", "log end", "LEO expected", "HW on disk", "HW expected", "last epoch", "verdict",
+)  # fmt: skip
 
 
 def replica_table(placed: Sequence[PlacedReplica], page: Page, *, verbose: bool) -> Iterator[str]:
@@ -23,7 +25,7 @@ def replica_table(placed: Sequence[PlacedReplica], page: Page, *, verbose: bool)
     shown = list(placed) if verbose else _shown(placed)
     if shown:
         clusters = len({item.cluster_id for item in placed}) > 1
-        heads, *rows = table(HEADS, [_row(item, clusters=clusters) for item in shown], right=range(1, 7))
+        heads, *rows = table(HEADS, [_row(item, clusters=clusters) for item in shown], right=range(1, 8))
         yield ""
         yield page.paint(heads, "strong")
         for item, row in zip(shown, rows, strict=True):
@@ -54,18 +56,25 @@ def _in_trouble(item: PlacedReplica) -> bool:
 
 def _row(item: PlacedReplica, *, clusters: bool) -> tuple[str, ...]:
     replica = item.replica
-    low, high = replica.expected_low, replica.expected_high
     cluster = f"{item.cluster_id or 'unknown cluster'}/" if clusters else ""
     return (
         f"{cluster}{item.topic}-{item.partition}",
         str(replica.broker),
         str(replica.log_start_offset),
         str(replica.log_end_offset),
+        _span(replica.expected_end_low, replica.expected_end_high),
         "none" if replica.high_watermark_on_disk is None else str(replica.high_watermark_on_disk),
-        str(low) if low == high else f"{low}..{'?' if high is None else high}",
+        _span(replica.expected_low, replica.expected_high),
         str(replica.epochs[-1].epoch) if replica.epochs else "none",
         replica.verdict,
     )
+
+
+def _span(low: int | None, high: int | None) -> str:
+    """What is known of an offset; a question mark where nothing bounds it."""
+    if low is None and high is None:
+        return "?"
+    return str(low) if low == high else f"{'?' if low is None else low}..{'?' if high is None else high}"
 
 
 def _summary(placed: Sequence[PlacedReplica], shown: Sequence[PlacedReplica], page: Page) -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""HW002: a leader told a follower a lower high watermark than before, in the same term."""
+"""HW002: a high watermark went back in one leader's term: in its answers, or in what a broker left on its disk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence
+from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
+from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -13,24 +14,27 @@ from rules.rule import rule
 @rule(
     id="HW002",
     severity=Severity.HIGH,
-    needs=(Fetch, BrokerEvent),
+    needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="MonotonicHighWatermark",
-    message="broker {leader} told broker {follower} high watermark {end_offset} and later, in the same term {epoch}, only"
-    " {start_offset}",
+    message="{higher} and later, in the same term {epoch}, {lower}",
 )
 def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark went back while the same leader led.
 
     Compared is what one follower was told: it has one fetch in flight, so its answers stand in the order in which they
-    were given. Across terms a high watermark may lawfully be lower.
+    were given. Across terms a high watermark may lawfully be lower. The checkpoint that a broker writes at an orderly stop
+    is compared with what the replay says that it must have held then, which rests on no told high watermark.
 
     Proves
     ------
-    The leader took back what it had shown as committed, or the answers are of two clusters, two topics or two lives.
+    The leader took back what it had shown as committed, or the answers are of two clusters, two topics or two lives. A
+    checkpoint that is too low was changed since the stop, or restored: a release that truncates to its high watermark
+    cuts committed records at its next start.
 
     Undecided when
     --------------
-    Answers rest on fetch sessions whose beginning was not recorded: these are passed over.
+    Answers rest on fetch sessions whose beginning was not recorded: these are passed over. A checkpoint of an orderly
+    stop stands on its own word where the broker's logs, or its leader's, do not reach to that stop.
 
     Upheld
     ------
@@ -59,6 +63,41 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
                 yield _violation(before, row)
                 break
             highest[row.broker] = row
+    claims = {replica.broker: replica.high_watermark for replica in evidence.current}
+    for closing in evidence.closings:
+        claim = claims[closing.broker]
+        if isinstance(closing, Closing) and claim is not None and claim.offset < (closing.high_watermark.interval.low or 0):
+            yield _lowered(closing, claim)
+    if evidence.replayed.courses:
+        for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
+            yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
+
+
+_OWN_WORD: Final = "a high watermark that was written at an orderly stop stands on its own word"
+
+
+def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
+    low = closing.high_watermark.low
+    held = 0 if low is None else low.offset
+    because = "" if low is None else low.because
+    return Violation(
+        brokers=(closing.broker,),
+        start_offset=claim.offset,
+        end_offset=held,
+        confidence="likely" if closing.estimated else "certain",
+        facts={
+            "higher": f"broker {closing.broker} held high watermark {held} at least ({because})",
+            "lower": f"wrote only {claim.offset} when it stopped in order",
+            "leader": closing.leader,
+            "follower": None if closing.leader == closing.broker else closing.broker,
+            "epoch": closing.epoch,
+            "subject": f"the checkpoint of broker {closing.broker}",
+        },
+        exhibits=(
+            Exhibit(span=claim.span, role="the high watermark on disk"),
+            Exhibit(span=closing.stopped.span, role="the orderly stop"),
+        ),
+    )
 
 
 def _violation(before: Moment, after: Moment) -> Violation:
@@ -66,7 +105,14 @@ def _violation(before: Moment, after: Moment) -> Violation:
         brokers=() if after.witness is None else (after.witness,),
         start_offset=after.high_watermark,
         end_offset=before.high_watermark,
-        facts={"leader": after.witness, "follower": after.broker, "epoch": after.term, "subject": str(after.term)},
+        facts={
+            "higher": f"broker {after.witness} told broker {after.broker} high watermark {before.high_watermark}",
+            "lower": f"only {after.high_watermark}",
+            "leader": after.witness,
+            "follower": after.broker,
+            "epoch": after.term,
+            "subject": str(after.term),
+        },
         exhibits=(
             Exhibit(span=before.span, role="the higher answer"),
             Exhibit(span=after.span, role="the lower answer after it"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import PartitionEvidence, Told
+from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange, OffsetCheckpoint
+from rules.evidence import PartitionEvidence, Told, Unclosed
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -13,16 +13,17 @@ from rules.rule import rule
 @rule(
     id="HW003",
     severity=Severity.CRITICAL,
-    needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
+    needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest, OffsetCheckpoint),
     law="ValidHighWatermark",
-    message="broker {leader} told high watermark {end_offset} in epoch {epoch}, and it can have been {start_offset} at most:"
+    message="broker {leader} {told} high watermark {end_offset} in epoch {epoch}, and it can have been {start_offset} at most:"
     " {because}",
 )
 def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark was beyond what a replica in sync had reached.
 
     The upper bound is recomputed from fetch offsets and from the ISR in force, and from no told high watermark. It is
-    only likely where another witness's clock, whose offset is an estimate, places a change of the ISR.
+    only likely where another witness's clock, whose offset is an estimate, places a change of the ISR. What a leader wrote
+    into its checkpoint at an orderly stop is held against it as its answers are.
 
     Proves
     ------
@@ -63,10 +64,36 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
         if told.by_leader and told.standing == "above" and key not in reported:
             reported.add(key)
             yield _violation(told, "likely" if key in estimated else "certain")
+    yield from _written(evidence)
     if evidence.replayed.told:
         for missing in dict.fromkeys(missing.kind for missing in evidence.replayed.missing):
             reason = "the high watermark of some terms cannot be bounded from above"
             yield Undecided(reason=reason, missing=missing, blocking=False)
+
+
+def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
+    """What a leader left in its checkpoint when it stopped in order; beyond its log it is HW001's."""
+    replicas = {replica.broker: replica for replica in evidence.current}
+    for closing in evidence.closings:
+        claim, end = replicas[closing.broker].high_watermark, replicas[closing.broker].log_end_offset
+        if isinstance(closing, Unclosed) or closing.leader != closing.broker or claim is None:
+            continue
+        bound = closing.high_watermark.high
+        if bound is not None and bound.offset < claim.offset <= end:
+            yield Violation(
+                brokers=(closing.broker,),
+                start_offset=bound.offset,
+                end_offset=claim.offset,
+                confidence="likely" if closing.estimated else "certain",
+                facts={
+                    "told": "wrote, when it stopped in order,",
+                    "leader": closing.leader,
+                    "epoch": closing.epoch,
+                    "because": bound.because,
+                    "subject": f"the checkpoint of broker {closing.broker}",
+                },
+                exhibits=(Exhibit(span=claim.span, role="the high watermark on disk"),),
+            )
 
 
 def _violation(told: Told, confidence: Confidence) -> Violation:
@@ -77,6 +104,7 @@ def _violation(told: Told, confidence: Confidence) -> Violation:
         end_offset=told.observed,
         confidence=confidence,
         facts={
+            "told": "told",
             "leader": told.moment.witness,
             "epoch": told.moment.term,
             "because": "" if bound is None else bound.because,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import PartitionEvidence, first_role
+from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
+from rules.evidence import PartitionEvidence, Unclosed, first_role
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -13,14 +13,16 @@ from rules.rule import rule
 @rule(
     id="HW004",
     severity=Severity.HIGH,
-    needs=(Fetch, BrokerEvent),
+    needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="FollowerHWBound",
-    message="broker {broker} held high watermark {end_offset} when it took its role in epoch {epoch}, and it can have been"
-    " {start_offset} at most: {because}",
+    message="broker {broker} held high watermark {end_offset} when it {when}, and it can have been {start_offset} at most:"
+    " {because}",
     implied_by=("HW003",),
 )
 def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A follower took for committed what its leader cannot have told it.
+
+    Its own log tells it when it takes a role, its checkpoint when it stopped in order.
 
     Proves
     ------
@@ -73,9 +75,37 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
             end_offset=told.observed,
             facts={
                 "broker": told.moment.broker,
+                "when": f"took its role in epoch {told.moment.epoch}",
                 "epoch": told.moment.epoch,
                 "because": bound.because,
                 "subject": str(told.moment.epoch),
             },
             exhibits=(Exhibit(span=told.moment.span, role="its own word"),),
         )
+    yield from _written(evidence)
+
+
+def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
+    """What a follower left in its checkpoint when it stopped in order; beyond its log it is HW001's."""
+    replicas = {replica.broker: replica for replica in evidence.current}
+    for closing in evidence.closings:
+        claim, end = replicas[closing.broker].high_watermark, replicas[closing.broker].log_end_offset
+        if isinstance(closing, Unclosed) or closing.leader == closing.broker or claim is None:
+            continue
+        bound, release = closing.high_watermark.high, evidence.release_of(closing.broker)
+        clamps = release is not None and release.at_least(2, 4)
+        if clamps and bound is not None and bound.offset < claim.offset <= end:
+            yield Violation(
+                brokers=(closing.broker,),
+                start_offset=bound.offset,
+                end_offset=claim.offset,
+                confidence="likely" if closing.estimated else "certain",
+                facts={
+                    "broker": closing.broker,
+                    "when": "stopped in order",
+                    "epoch": closing.epoch,
+                    "because": bound.because,
+                    "subject": f"the checkpoint of broker {closing.broker}",
+                },
+                exhibits=(Exhibit(span=claim.span, role="the high watermark on disk"),),
+            )

@@ -1,11 +1,11 @@
-"""LEO001: a replica had fetched further than its log reaches when it was loaded again."""
+"""LEO001: a replica had more than its log reaches to when it was loaded again, or after an orderly stop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence, gives_role, translated
+from parsers.tables import BatchHeader, BrokerEvent, Fetch
+from rules.evidence import Moment, PartitionEvidence, Unclosed, gives_role, translated
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -13,16 +13,16 @@ from rules.rule import rule
 @rule(
     id="LEO001",
     severity=Severity.HIGH,
-    needs=(Fetch, BrokerEvent),
+    needs=(Fetch, BrokerEvent, BatchHeader),
     law="LogMatchingProperty",
-    message="broker {broker} asked for offset {end_offset} and so held all below it, but its log ended at {start_offset}"
-    " when it was loaded again",
+    message="broker {broker} {held} and so held all below it, but its log {ends}",
 )
 def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A log ended, when loaded, below an offset it had fetched up to.
+    """A log ended, when loaded or on disk, below an offset it had reached.
 
     A follower asks for its own log end. The leader counts that as held; pages that were not flushed can be lost with
-    the machine all the same.
+    the machine all the same. An orderly stop flushes them: the log on disk must reach as far as the broker's last fetches,
+    its own appends and its own word say.
 
     Proves
     ------
@@ -30,7 +30,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    The log end at loading is not logged, a truncation in between cannot be excluded, or the broker's log does not tell
+    Logs and traces do not reach to the orderly stop. The log end at loading is not logged, a truncation in between cannot be excluded, or the broker's log does not tell
     in which epoch it was before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely.
 
     Upheld
@@ -68,12 +68,47 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
                     start_offset=load.end_offset,
                     end_offset=furthest.offset,
                     confidence="certain" if placed else "likely",
-                    facts={"broker": broker, "leader": furthest.witness, "epoch": furthest.term},
+                    facts={
+                        "broker": broker,
+                        "held": f"asked for offset {furthest.offset}",
+                        "ends": f"ended at {load.end_offset} when it was loaded again",
+                        "leader": furthest.witness,
+                        "epoch": furthest.term,
+                    },
                     exhibits=(
                         Exhibit(span=furthest.span, role="the fetch"),
                         Exhibit(span=load.span, role="the log as it was loaded"),
                     ),
                 )
+
+
+    yield from _cut_since(evidence)
+
+
+def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation]:
+    """Logs that are shorter on disk than they were when their broker stopped in order."""
+    replicas = {replica.broker: replica for replica in evidence.current}
+    for closing in evidence.closings:
+        replica = replicas[closing.broker]
+        if isinstance(closing, Unclosed) or not replica.end_known or closing.log_end.low is None:
+            continue
+        held, end = closing.log_end.low, replica.log_end_offset
+        if end < held.offset:
+            proof = () if closing.proof is None else (Exhibit(span=closing.proof.span, role="what tells it"),)
+            yield Violation(
+                brokers=(closing.broker,),
+                start_offset=end,
+                end_offset=held.offset,
+                facts={
+                    "broker": closing.broker,
+                    "held": f"had reached offset {held.offset} ({held.because})",
+                    "ends": f"ends at {end} on its disk, although it stopped in order",
+                    "leader": closing.leader,
+                    "epoch": closing.epoch,
+                    "subject": "on disk",
+                },
+                exhibits=(*proof, Exhibit(span=closing.stopped.span, role="the orderly stop")),
+            )
 
 
 def _between_epochs(evidence: PartitionEvidence, load: Moment) -> bool:

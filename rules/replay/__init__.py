@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rules.replay.clocks import ClockOffset, translated
 from rules.replay.course import Course, Replay, replay
+from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags
 from rules.replay.leader import LeaderRow
 from rules.replay.missing import Missing
@@ -12,6 +13,6 @@ from rules.replay.reigns import leaders_by_epoch
 from rules.replay.told import Told
 
 __all__ = [
-    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "Told", "lags", "leaders_by_epoch", "release_at",
-    "replay", "translated",
+    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "RoleEnd", "Told", "lags", "leaders_by_epoch",
+    "release_at", "replay", "translated",
 ]  # fmt: skip

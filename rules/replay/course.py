@@ -11,6 +11,7 @@ from rules.history import ROLE_KINDS, Moment, first_role, gives_role, telling_ev
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
+from rules.replay.ends import RoleEnd, last_roles, role_ends
 from rules.replay.followers import (
     UNKNOWN,
     LogRules,
@@ -55,6 +56,8 @@ class Replay:
     courses: tuple[Course, ...]
     told: tuple[Told, ...]
     missing: tuple[Missing, ...]
+    ends: Mapping[int, RoleEnd]
+    """What each replica held at the end of its last role."""
 
 
 def replay(
@@ -76,6 +79,7 @@ def replay(
         courses=courses,
         told=tuple(story.told),
         missing=tuple(m for c in courses for m in missing(c.reign, c.isr, c.rows)),
+        ends=story.ends,
     )
 
 
@@ -102,6 +106,8 @@ class _Story:
         """Brokers whose own logs are not there: nothing but these would tell of a restart."""
         self.every_role = telling_every_role(moments)
         self.places = dict.fromkeys(self.brokers, 0)
+        self.last_roles = last_roles(moments, led=True)
+        self.ends: dict[int, RoleEnd] = {}
         self.told: list[Told] = []
 
     def follow(self, reign: Reign) -> Course:
@@ -118,6 +124,7 @@ class _Story:
         rank = rank_of(reign, self.brokers, self.moments, binary, self.settings, self.offsets, disks=self.disks)
         rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
+        held = dict(self.held)
         course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
             before = self.held[broker]
@@ -132,6 +139,7 @@ class _Story:
             self.held[broker] = after if load is None else self._after_restart(load, after, rows, reign)
             for undated in self.undated[broker]:
                 self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
+        self.ends.update(role_ends(reign, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
         return course
 
     def _before_next_role(

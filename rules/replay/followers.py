@@ -33,6 +33,11 @@ def capped(expected: ExpectedHighWatermark, end: int | None, because: str) -> Ex
     return expected_interval(tuple(bound for bound in (low, high) if bound is not None))
 
 
+def ranging(low: Bound | None, high: Bound | None) -> ExpectedHighWatermark:
+    """An interval of bounds that are known."""
+    return expected_interval(tuple(bound for bound in (low, high) if bound is not None))
+
+
 def either(first: ExpectedHighWatermark, second: ExpectedHighWatermark) -> ExpectedHighWatermark:
     """What holds when one of two is true and nobody knows which."""
     low = high = None

@@ -115,11 +115,12 @@ def test_the_replica_table_comes_last_with_one_line_a_replica() -> None:
     lines = lines_of(report)
     heads = next(place for place, line in enumerate(lines) if line.startswith("replica "))
     assert re.split(r"\s{2,}", lines[heads]) == [
-        "replica", "broker", "log start", "log end", "HW on disk", "HW expected", "last epoch", "verdict",
+        "replica", "broker", "log start", "log end", "LEO expected", "HW on disk", "HW expected", "last epoch",
+        "verdict",
     ]  # fmt: skip
     assert [line.split() for line in lines[heads + 1 :]] == [
-        ["ff-0", "1", "0", "20", "20", "20", "2", "critical"],
-        ["ff-0", "2", "0", "20", "20", "20", "2", "critical"],
+        ["ff-0", "1", "0", "20", "20", "20", "20", "2", "critical"],
+        ["ff-0", "2", "0", "20", "20", "20", "20", "2", "critical"],
     ]
 
 
