@@ -119,8 +119,8 @@ def test_the_replica_table_comes_last_with_one_line_a_replica() -> None:
         "verdict",
     ]  # fmt: skip
     assert [line.split() for line in lines[heads + 1 :]] == [
-        ["ff-0", "1", "0", "20", "20", "20", "20", "2", "critical"],
-        ["ff-0", "2", "0", "20", "20", "20", "20", "2", "critical"],
+        ["ff-0", "1", "0", "20", "20..?", "20", "20", "2", "critical"],
+        ["ff-0", "2", "0", "20", "20..?", "20", "20", "2", "critical"],
     ]
 
 
