@@ -9,6 +9,7 @@ from typing import Final, Literal
 from rules.aftermath import CopiedBatch, CopyRead
 from rules.groups import GroupCommit
 from rules.history import Moment
+from rules.repetitions import times_told
 
 Worth = Literal["committed", "possibly acknowledged", "never committed"]
 GroupStanding = Literal["beyond the log end", "in the cut epoch", "among the cut offsets"]
@@ -121,7 +122,7 @@ def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read:
     within = [batch for batch in _batches(read) if low <= batch.base_offset < high]
     covered = sum(min(high, c.end_offset) - max(low, c.start_offset) for c in read if _meets(c, low, high))
     whole = covered >= high - low and all(copy.complete for copy in read)
-    sent = [m.records_size for m in answers if low <= (m.offset or 0) < high]
+    sent = _sizes([m for m in answers if low <= (m.offset or 0) < high])
     said = sum(size for size in sent if size is not None) if sent and None not in sent else None
     return Portion(
         worth=worth,
@@ -130,6 +131,12 @@ def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read:
         records=sum(b.records for b in within if not b.control) if whole else None,
         bytes=sum(batch.size for batch in within) if whole else said,
     )
+
+
+def _sizes(answers: Sequence[Moment]) -> list[int | None]:
+    """Bytes that were sent with each answer; null where an answer does not tell, or some are left out."""
+    whole = times_told(answers) == len(answers)
+    return [answer.records_size if whole else None for answer in answers]
 
 
 def _meets(copy: CopyRead, low: int, high: int) -> bool:
@@ -199,10 +206,10 @@ def clients(answers: Iterable[Moment]) -> tuple[LostClient, ...]:
 
 def _client(client_id: str | None, answers: Sequence[Moment]) -> LostClient:
     offsets = [answer.offset or 0 for answer in answers]
-    sizes = [answer.records_size for answer in answers]
+    sizes = _sizes(answers)
     return LostClient(
         client_id=client_id,
-        answers=len(answers),
+        answers=times_told(answers),
         first_offset=min(offsets),
         last_offset=max(offsets),
         bytes=None if None in sizes else sum(size or 0 for size in sizes),

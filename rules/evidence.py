@@ -28,6 +28,7 @@ from rules.lineage import (
     openings_on_older_records,
 )
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
+from rules.repetitions import times_told
 from rules.replay import (
     ClockOffset,
     Course,
@@ -63,7 +64,7 @@ __all__ = [
     "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence", "Replay",
     "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed", "Uncompared", "committed", "cuts",
     "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role", "gives_role", "inferred_cuts", "lags",
-    "leader_changes", "leaders_by_epoch", "partition_states", "same_topic", "translated",
+    "leader_changes", "leaders_by_epoch", "partition_states", "same_topic", "times_told", "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Final, Literal
 
 from parsers.provenance import Span
@@ -55,6 +54,8 @@ class Moment:
     """Milliseconds on that clock, in whatever zone it runs."""
     last_time: int | None = None
     count: int = 1
+    left_out: int = 0
+    """Statements of the same asker between this one and its next that are not here: they lie between the two."""
     witness: int | None = None
     broker: int | None = None
     """The replica that the statement is about."""
@@ -111,55 +112,6 @@ ZOOKEEPER_CLOCK: Final = "zookeeper"
 """Of states as ZooKeeper held them when somebody saved them: the cluster may have gone on since."""
 DESCRIPTION_CLOCK: Final = "description"
 """Of what tools printed: it shows no time, and nothing is ordered by it."""
-
-
-def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """Repetitions of one statement as one with a count; the fold that makes a fetch trace small.
-
-    Fetches of one session repeat each other whoever else asks in between, so that a trace may be cut anywhere.
-    """
-    held: dict[tuple[object, ...], Moment] = {}
-    for moment in moments:
-        key = _ASKING(moment)
-        before = held.get(key)
-        if moment.kind not in ("fetched", "consumed", "leader-told") or before is None or not _repeats(before, moment):
-            if before is not None:
-                yield before
-            held[key] = moment
-        else:
-            count, last_time = before.count + moment.count, moment.last_time or moment.time
-            held[key] = replace(before, count=count, last_time=last_time)
-    yield from held.values()
-
-
-_COPIED: Final = (
-    "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
-    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id", "client_id", "acks", "error",
-    "asked_epoch", "answered_epoch", "last_stable_offset",
-)  # fmt: skip
-_values_of: Final = attrgetter(*_COPIED)
-
-
-def once(moments: Iterable[Moment]) -> list[Moment]:
-    """The statements without those that a second file repeats: a copy of a log, or a console that shows it too."""
-    first: dict[tuple[object, ...], str] = {}
-    kept: list[Moment] = []
-    for moment in moments:
-        unplaced = moment.time is None or moment.witness is None
-        if unplaced or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
-            kept.append(moment)
-    return kept
-
-
-_ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
-_REPEATED: Final = attrgetter(
-    "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
-    "last_stable_offset", "leader", "isr", "topic_id",
-)  # fmt: skip
-
-
-def _repeats(before: Moment, after: Moment) -> bool:
-    return before.span.source == after.span.source and bool(_REPEATED(before) == _REPEATED(after))
 
 
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:

@@ -213,6 +213,8 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
         offset = m.end_offset if m.offset is None else m.offset
         if m.term is not None and offset is not None and _at_boundary(m):
             known.setdefault(m.term, set()).add(offset)
+            if m.kind == "produced" and m.end_offset is not None:
+                known[m.term].add(m.end_offset)
         if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None:
             # A record below it that is sent again is answered once more, as it was the first time.
             known.setdefault(m.epoch, set()).add(m.offset)

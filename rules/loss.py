@@ -21,6 +21,7 @@ from rules.epoch_ends import UNTOLD
 from rules.evidence import PartitionEvidence, Replica
 from rules.history import Moment
 from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.repetitions import times_told
 from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
 from rules.turns import cuts
 
@@ -153,7 +154,7 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         end_offset=end,
         committed_end=committed_end,
         acknowledged_end=_acknowledged_end(evidence, epoch, start, end, answers),
-        answers=len(answers),
+        answers=times_told(answers),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,

@@ -145,12 +145,14 @@ def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
         client_id=fetch.client_id if fetch.replica < 0 else None,
         session=fetch.session,
         doubtful=fetch.possibly_stale,
+        left_out=fetch.left_out,
         topic_id=fetch.topic_id,
         span=Span(source=source, start=fetch.start, end=fetch.end),
     )
 
 
 def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
+    base = produce.base_offset
     return Moment(
         kind="produced",
         clock=f"broker {broker}",
@@ -158,7 +160,9 @@ def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
         witness=broker,
         broker=broker,
         leader=broker,
-        offset=produce.base_offset,
+        offset=base,
+        end_offset=base + 1 if produce.end_left_out and base is not None else None,
+        left_out=produce.left_out,
         acks=produce.acks,
         error=produce.error_code,
         log_start_offset=produce.log_start_offset,
@@ -251,16 +255,9 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
         return None
     return Moment(
         kind="leadership" if ordered else "isr",
-        clock=clock,
-        time=time,
-        witness=row.broker,
-        leader=row.leader,
-        epoch=row.leader_epoch,
-        partition_epoch=row.partition_epoch,
-        isr=_ids(row.isr),
-        replicas=replica_ids(row.replicas) or None,
-        span=span,
-    )
+        clock=clock, time=time, witness=row.broker, leader=row.leader, epoch=row.leader_epoch,
+        partition_epoch=row.partition_epoch, isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None, span=span,
+    )  # fmt: skip
 
 
 def of_metadata(

@@ -16,6 +16,7 @@ from auditor.engines.metadata import metadata_history_of
 from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
 from auditor.engines.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
+from auditor.engines.traces import thinned
 from auditor.engines.zones import Zones, given_for
 from parsers.broker_log import LogPart
 from parsers.checkpoints import read_server_properties
@@ -24,7 +25,8 @@ from parsers.provenance import Origin
 from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.assemble import Fact
-from rules.history import Moment, collapse
+from rules.history import Moment
+from rules.repetitions import collapse
 from rules.settings import Setting
 
 TELLING: Final = frozenset(
@@ -57,7 +59,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
-    spoken = _spoken(of_trace(_without(refusals, trace.told()), origin, names))
+    spoken = _spoken(of_trace(_without(refusals, thinned(trace.read())), origin, names))
     if (mixed := of_several_brokers(unit, spoken)) is not None:
         return list(_refused(unit, [*refusals, mixed])), trace.sessions()
     gaps = tuple(trace_gaps(unit, refusals))

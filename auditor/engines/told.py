@@ -23,7 +23,8 @@ from parsers.tables import Fetch, Refusal
 from parsers.trace_table import read_trace_table
 from rules.assemble import Fact
 from rules.groups import GroupCommit
-from rules.history import ZOOKEEPER_CLOCK, Moment, collapse
+from rules.history import ZOOKEEPER_CLOCK, Moment
+from rules.repetitions import collapse
 from rules.settings import Setting, settings_of
 
 Place = tuple[str, int]

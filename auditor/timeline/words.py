@@ -27,6 +27,8 @@ def words(moment: Moment) -> str:
         text += f", error {moment.error} {ERRORS.get(moment.error or 0, '')}".rstrip()
     if moment.count > 1:
         text += f" (x{moment.count})"
+    if moment.left_out:
+        text += f", {moment.left_out} more like it left out"
     return text + (" (doubtful)" if moment.doubtful else "")
 
 

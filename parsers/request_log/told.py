@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class FetchTold(NamedTuple):
     possibly_stale: bool
     start: int
     end: int
+    left_out: int = 0
+    """Statements of the same asker that are left out between this one and its next."""
 
 
 class ProduceTold(NamedTuple):
@@ -57,6 +59,9 @@ class ProduceTold(NamedTuple):
     client_id: str | None
     start: int
     end: int
+    left_out: int = 0
+    end_left_out: bool = False
+    """Whether a statement is left out that may tell where the batch ends."""
 
 
 def fetch_told(row: Fetch, times: int = 1, last_time_text: str | None = None) -> FetchTold:
@@ -94,10 +99,7 @@ def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[ob
     yield from _places(rows, texts)
     yield rows[:, c.REPLICA].tolist()
     yield _clients(rows, texts)
-    full = np.isin(rows[:, c.EPOCH], (NULL, -1, 0)) | (rows[:, c.SESSION] == NULL)
-    opens = full & (rows[:, c.SESSION] != NULL) & (rows[:, c.EPOCH] == 0) & np.isin(rows[:, c.ERROR], (NULL, 0))
-    opened = np.where(opens & (rows[:, c.ANSWER_SESSION] != 0), rows[:, c.ANSWER_SESSION], NULL)
-    yield _numbers(np.where(full, opened, rows[:, c.SESSION]))
+    yield _numbers(_sessions(rows))
     yield _times(rows[:, c.TIME], rows[:, c.TIME_TEXT], texts)
     yield _times(rows[:, c.LAST], rows[:, c.LAST_TEXT], texts)
     yield rows[:, c.COUNT].tolist()
@@ -110,6 +112,46 @@ def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[ob
         yield (rows[:, c.FLAGS] & flag != 0).tolist()
     yield rows[:, c.START].tolist()
     yield rows[:, c.END].tolist()
+    yield [0] * len(rows)
+
+
+def _sessions(rows: Integers) -> Integers:
+    """The incremental session that each fetch opens or is of."""
+    full = np.isin(rows[:, c.EPOCH], (NULL, -1, 0)) | (rows[:, c.SESSION] == NULL)
+    opens = full & (rows[:, c.SESSION] != NULL) & (rows[:, c.EPOCH] == 0) & np.isin(rows[:, c.ERROR], (NULL, 0))
+    opened = np.where(opens & (rows[:, c.ANSWER_SESSION] != 0), rows[:, c.ANSWER_SESSION], NULL)
+    return np.where(full, opened, rows[:, c.SESSION])
+
+
+def fetch_numbers(rows: Integers) -> dict[str, Integers]:
+    """What fetches tell, in numbers under the names of `FetchTold`: texts as codes, NULL where nothing is told.
+
+    A time in another form than Kafka's own is none here.
+    """
+    return {
+        **{name: rows[:, column] for name, column in _FETCH_NUMBERS.items()},
+        "session": _sessions(rows),
+        "possibly_stale": (rows[:, c.FLAGS] & c.STALE) // c.STALE,
+    }
+
+
+def produce_numbers(rows: Integers) -> dict[str, Integers]:
+    """The same of produces, under the names of `ProduceTold`; each row is told once."""
+    named = {name: rows[:, column] for name, column in _PRODUCE_NUMBERS.items()}
+    return {**named, "times": np.ones(len(rows), dtype=np.int64)}
+
+
+_FETCH_NUMBERS: Final = {
+    "topic": c.TOPIC, "topic_id": c.TOPIC_ID, "partition": c.PARTITION, "replica": c.REPLICA, "client_id": c.CLIENT,
+    "time": c.TIME, "last_time": c.LAST, "times": c.COUNT, "fetch_offset": c.FETCH_OFFSET,
+    "last_fetched_epoch": c.LAST_FETCHED_EPOCH, "current_leader_epoch": c.CURRENT_LEADER_EPOCH,
+    "error_code": c.ERROR_CODE, "high_watermark": c.WATERMARK, "leader_log_start_offset": c.LEADER_LOG_START,
+    "diverging_epoch": c.DIVERGING_EPOCH,
+}  # fmt: skip
+_PRODUCE_NUMBERS: Final = {
+    "topic": c.TOPIC, "topic_id": c.TOPIC_ID, "partition": c.PARTITION, "client_id": c.CLIENT, "time": c.TIME,
+    "acks": c.ACKS, "error_code": c.SENT_ERROR, "base_offset": c.SENT_BASE,
+}  # fmt: skip
 
 
 def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
@@ -120,6 +162,8 @@ def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[
     yield _clients(rows, texts)
     yield rows[:, c.START].tolist()
     yield rows[:, c.END].tolist()
+    yield [0] * len(rows)
+    yield [False] * len(rows)
 
 
 def _places(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:

@@ -68,6 +68,10 @@ class Trace:
 
     def told(self) -> Iterator[Told]:
         """Everything that is told, each partition's part of it in the order of the lines."""
+        return _one_by_one(self.read())
+
+    def read(self) -> Iterator[Columns | Told]:
+        """The same, with what is told by fetches and produces in columns where they are read by compiled code."""
         try:
             with self._path.open("rb") as file:
                 pieces = pieces_of(file, self._start, self._end)
@@ -79,7 +83,7 @@ class Trace:
                     self._sessions = table.state()
                 else:
                     fold = line_fold(loops, self._apis, self._before, runs=True)
-                    yield from told_fast(pieces, reading, fold)
+                    yield from _read_fast(pieces, reading, fold)
                     self._sessions = fold.sessions()
         except OSError as error:
             yield unreadable(error, self._origin)
@@ -106,17 +110,26 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
 
 def told_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Told]:
     """The same by compiled code, which makes rows in columns."""
+    return _one_by_one(_read_fast(pieces, reading, fold))
+
+
+def _read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Columns | Told]:
     for event in kept_refusals(folded_events(pieces, fold, reading), reading.origin):
-        if isinstance(event, Columns):
-            yield from told_in(event)
+        yield event if isinstance(event, Columns) else _as_told(event)
+
+
+def _one_by_one(parts: Iterable[Columns | Told]) -> Iterator[Told]:
+    for part in parts:
+        if isinstance(part, Columns):
+            yield from told_in(part)
         else:
-            yield _as_told(event)
+            yield part
 
 
 def sessions_after(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> SessionState:
     """What a range does to sessions, whatever they were before it."""
     trace = Trace(path, origin, start, end, apis=frozenset((FETCH,)))
-    for _ in trace.told():
+    for _ in trace.read():
         pass
     return trace.sessions()
 

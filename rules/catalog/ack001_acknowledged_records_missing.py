@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import Moment, PartitionEvidence, epoch_held
+from rules.evidence import Moment, PartitionEvidence, epoch_held, times_told
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -109,7 +109,7 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
             "successor": following.broker,
             "next_epoch": following.epoch,
             "instead": opened if (following.offset or 0) <= start else f"epoch {held}'s records stand at {start} now",
-            "answers": len(answers),
+            "answers": times_told(answers),
         },
         exhibits=(
             Exhibit(span=answers[0].span, role="the first acknowledgement"),

@@ -16,7 +16,7 @@ from rules.rule import rule
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
     law="liveness of the high watermark",
     message="broker {leader} told high watermark {start_offset} in epoch {epoch} although it was due at {end_offset}:"
-    " {because} ({answers} such answers)",
+    " {because} ({counted} such answers)",
 )
 def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark stayed below what every counted replica had reached.
@@ -71,6 +71,7 @@ def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | 
 
 def _violation(answers: list[Told]) -> Violation:
     worst = max(answers, key=lambda told: (told.expected.low.offset if told.expected.low else 0) - (told.observed or 0))
+    count = sum(told.moment.count for told in answers)
     bound, leader = worst.expected.low, worst.moment.witness
     return Violation(
         brokers=() if leader is None else (leader,),
@@ -80,7 +81,8 @@ def _violation(answers: list[Told]) -> Violation:
             "leader": leader,
             "epoch": worst.moment.term,
             "because": "" if bound is None else bound.because,
-            "answers": sum(told.moment.count for told in answers),
+            "answers": count,
+            "counted": f"at least {count}" if any(told.moment.left_out for told in answers) else count,
             "subject": str(worst.moment.term),
         },
         exhibits=(

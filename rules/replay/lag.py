@@ -9,6 +9,7 @@ from typing import Final
 from rules.history import Moment
 from rules.replay.course import Course
 from rules.replay.leader import LeaderRow
+from rules.replay.tracks import RemoteEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,11 @@ class _Watch:
             self.caught_up = _latest(self.caught_up, self.answered)
         self.former_end, self.end, self.answered = self.end, log_end, time
 
+    def may_have_caught_up(self, remote: RemoteEnd) -> bool:
+        """Whether a fetch may have reached the log end among those that are left out before the follower's next one."""
+        left_out = remote.last is not None and remote.last.left_out > 0
+        return left_out and (remote.high is None or remote.high >= self.former_end)
+
 
 def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
     """Every answer of the reign with the followers that were surely behind then."""
@@ -73,7 +79,10 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
             if row.moment.kind == "fetched" and row.moment.broker == remote.broker:
                 watch.answer(row.moment, time, held)
         members = possible
-        behind = (r for r in row.remotes if r.high is not None and r.high < held)
+        behind = [r for r in row.remotes if r.high is not None and r.high < held]
+        for remote in behind:
+            if watches[remote.broker].may_have_caught_up(remote):
+                watches[remote.broker].caught_up = time
         yield (
             row,
             tuple(

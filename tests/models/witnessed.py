@@ -12,7 +12,8 @@ from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
 from parsers.provenance import Span
 from parsers.tables.requests import Fetch
-from rules.history import Moment, collapse, in_terms
+from rules.history import Moment, in_terms
+from rules.repetitions import collapse
 from rules.replay import Replay, replay
 from rules.replay.leader import LeaderRow
 from tests.models.oracle import Model, Version

@@ -23,7 +23,8 @@ from parsers.request_log.sessions import SessionTable
 from parsers.request_log.trace import Reading, Told, folded_events, line_fold, told_fast, told_plainly
 from parsers.tables import Refusal, from_arrow
 from parsers.tables.requests import Fetch, Produce, RequestEvent, SessionGap
-from rules.history import Moment, collapse
+from rules.history import Moment
+from rules.repetitions import collapse
 from tests.lab.effort import cases
 
 # Compiling takes half a minute, once a version of the loops.
