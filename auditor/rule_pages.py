@@ -33,6 +33,8 @@ def _lines(rule: Rule) -> Iterator[str]:
     yield f"\nUndecided when\n{_indented(rule.page.undecided_when)}"
     yield f"\nUpheld\n{_indented(rule.page.upheld)}"
     yield f"\nViolated\n{_indented(rule.page.violated)}"
+    if rule.reach:
+        yield f"\nReach\n{_indented(rule.reach)}"
     yield f"\nWhat you will read\n{_indented(_message(rule))}"
     yield f"\nLaw: {rule.law}"
     yield f"Needs: {', '.join(row.__name__ for row in rule.needs)}"
@@ -66,11 +68,12 @@ def _markdown(rule: Rule) -> str:
     page = rule.page
     follows = f"\nFollows from: {', '.join(rule.implied_by)}." if rule.implied_by else ""
     introduction = f"{page.introduction}\n\n" if page.introduction else ""
+    reach = f"**Reach.** {rule.reach}\n\n" if rule.reach else ""
     return (
         f"## {rule.id} {rule.name}\n\n{page.title}\n\n{introduction}"
         f"Severity: {rule.severity.label}. Scope: {rule.scope}. Law: {rule.law}."
         f" Needs: {', '.join(row.__name__ for row in rule.needs)}.{follows}\n\n"
         f"**Proves.** {page.proves}\n\n**Undecided when.** {page.undecided_when}\n\n"
         f"Upheld:\n\n```\n{page.upheld}\n```\n\nViolated:\n\n```\n{page.violated}\n```\n\n"
-        f"What you will read: `{_message(rule)}`\n"
+        f"{reach}What you will read: `{_message(rule)}`\n"
     )

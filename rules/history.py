@@ -31,7 +31,9 @@ MomentKind = Literal[
     "cut-below-high-watermark",  # the broker's own warning
     "high-watermark-fell",  # from offset to high watermark
     "epoch-answer-kept",  # the leader's answer is at or above the log end: nothing is cut
+    "epoch-round",  # the leader's answer names an epoch that the follower lacks: it cuts to offset and asks again
     "epoch-answer-unknown",  # the leader does not know the epoch: the high watermark decides
+    "cut-refused",  # the broker stops rather than cut
     "log-reset",  # everything was dropped
     "log-loaded",  # log end and log start after loading
     "high-watermark-loaded",  # the checkpointed high watermark after clamping

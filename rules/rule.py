@@ -42,6 +42,8 @@ class Rule:
     message: str
     page: Page
     check: Check
+    reach: str = ""
+    """Of a rule that knows a table of cases: which it tells and which not, as its table says."""
 
 
 def rule(
@@ -53,6 +55,7 @@ def rule(
     message: str,
     implied_by: tuple[str, ...] = (),
     scope: Scope = "partition",
+    reach: str = "",
 ) -> Callable[[Check], Rule]:
     """Declare a rule: `@rule(...)` over its check function, whose docstring is the page."""
 
@@ -68,6 +71,7 @@ def rule(
             message=message,
             page=read_page(inspect.getdoc(check) or ""),
             check=check,
+            reach=reach,
         )
 
     return declare

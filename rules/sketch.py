@@ -18,9 +18,10 @@ One line a replica, one column an offset. The marks:
 
 Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recovery 5` (or none), `cleaner 4`, `unclean`,
 `epochs 0@0 1@4` (or missing, empty, malformed, unreadable), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`,
-`voters 7 8`, `snapshots 3 5`, `index-fault offset`, and `leo 90` where the log goes on to offset 90 behind what is
-drawn. Unless said otherwise the epoch file agrees with the batches, the broker stopped in order, and the recovery point
-is the log end offset. Lines of their own: `topic t`, `ids a b` (that logs give the topic), `live`,
+`voters 7 8`, `snapshots 3 5`, `index-fault offset`, `markers` where transactions ended in the log, and `leo 90` where
+the log goes on to offset 90 behind what is drawn. Unless said otherwise the epoch file agrees with the batches, the
+broker stopped in order, and the recovery point is the log end offset. Lines of their own: `topic t`, `ids a b` (that
+logs give the topic), `live`,
 `kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`.
 """
 
@@ -55,7 +56,7 @@ _SETTING: Final = re.compile(r"set ([a-z.]+) (\S+)")
 _STATES: Final = ("future", "deleted", "stray")
 _NOTES: Final = frozenset({
     "hw", "leo", "start", "recovery", "cleaner", "unclean", "epochs", "topic-id", "log-dir", "snapshots", "voters",
-    "index-fault", *_STATES,
+    "index-fault", "markers", *_STATES,
 })  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def _replica(match: re.Match[str]) -> Replica:
         segments=tuple(
             SegmentFile(base_offset=base, source=source, size=size) for base, source, size in log.segments
         ),
-        log=log.facts,
+        log=replace(log.facts, control_batches=1) if "markers" in notes else log.facts,
         clean_shutdown=None if "unclean" in notes else _span(f"{log_dir}/.kafka_cleanshutdown"),
         zooms=(log.zoom,),
     )

@@ -12,13 +12,15 @@
                                           `told 2` it is the order that broker 2 was given
     t6 truncates 1 to 2                   broker 1 cuts its log to offset 2
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
-    t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch
+    t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
+                                          it may stand `error 74`
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
                                           it, its partition epoch too
     t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4
     t11 tells 3 leader 2 epoch 1          broker 3 tells a client that broker 2 leads in epoch 1
     t12 fails 2                           broker 2's fetcher gives the partition up
+    t12 exits 2                           broker 2 stops rather than cut its log to its leader's end
     t13 resets 2 to 7                     broker 2 drops its whole log and begins anew at offset 7
     t14 cuts 2 to 3 by hw                 broker 2's fetcher decides for its high watermark 3
     t15 answers 2 with 0:3                broker 2's fetcher decides by the answer: epoch 0 ends at 3
@@ -50,12 +52,14 @@ _SHAPES: Final[Mapping[str, str]] = {
     r"(?: told (?P<told>\d+))?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
-    "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)",
+    "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
+    r"(?: error (?P<error>\d+))?",
     "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
     "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
     "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
     "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
     "fails": r"(?P<broker>\d+)",
+    "exits": r"(?P<broker>\d+)",
     "resets": r"(?P<broker>\d+) to (?P<at>\d+)",
     "cuts": r"(?P<broker>\d+) to (?P<at>\d+) by hw",
     "fell": r"(?P<broker>\d+) from (?P<at>\d+) to (?P<hw>\d+)",
@@ -190,6 +194,7 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "loads": _own("log-loaded"),
     "isr": _own("isr"),
     "fails": _own("marked-as-failed"),
+    "exits": _own("cut-refused"),
     "resets": _own("log-reset"),
     "cuts": _own("cut-by-high-watermark"),
     "answers": _own("cut-by-epoch-answer"),

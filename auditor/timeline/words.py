@@ -101,6 +101,8 @@ _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
         f"{_who(m.broker)} decides by the answer epoch {m.answered_epoch} ends at {m.answer_offset}"
     ),
     "epoch-answer-kept": lambda m: f"{_who(m.broker)} is answered {m.answer_offset} and cuts nothing",
+    "epoch-round": lambda m: f"{_who(m.broker)} lacks epoch {m.epoch}, cuts to @{m.offset} and asks again",
+    "cut-refused": lambda m: f"{_who(m.broker)} stops rather than cut its log",
     "epoch-answer-unknown": lambda m: f"{_who(m.broker)} gets no epoch answer, its high watermark {m.offset} decides",
     "high-watermark-fell": lambda m: f"{_who(m.broker)}'s high watermark falls from {m.offset} to {m.high_watermark}",
     "log-reset": lambda m: f"{_who(m.broker)} drops its whole log",

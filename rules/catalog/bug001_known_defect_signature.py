@@ -9,7 +9,7 @@ from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion, parse_protocol_version
 from rules.rule import rule
-from rules.signatures import SIGNATURES, Hit, Signature
+from rules.signatures import SIGNATURES, Hit, Signature, reach
 
 
 @rule(
@@ -17,7 +17,8 @@ from rules.signatures import SIGNATURES, Hit, Signature
     severity=Severity.MEDIUM,
     needs=(BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange),
     law="known defects of Kafka",
-    message="{defect}, {title}: {says}; broker {broker} ran {release}, and {fixed} is without it",
+    message="{defect}, {title}: {says}; {costs}; broker {broker} ran {release}: upgrade to {fixed} or later",
+    reach=reach(),
 )
 def known_defect_signature(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The evidence has the shape that a known defect of Kafka leaves.
@@ -78,6 +79,7 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
         reason = f"this is how {signature.defect} shows, {signature.title}"
         whose = "the controller's release" if first.broker is None else f"broker {first.broker}'s release"
         return None if ruled_out else Undecided(reason=reason, missing=whose, blocking=False)
+    then = evidence.release_of(guilty.broker, first.at)
     return Violation(
         brokers=(guilty.broker,),
         start_offset=first.start_offset,
@@ -88,9 +90,10 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
             "defect": signature.defect,
             "title": signature.title,
             "says": first.says,
+            "costs": signature.costs,
             "broker": guilty.broker,
-            "release": _release(signature, guilty, evidence.release_of(guilty.broker, first.at)),
-            "fixed": signature.fixed,
+            "release": _release(signature, guilty, then),
+            "fixed": signature.without(then),
             "times": len(hits),
             "subject": signature.defect,
         },

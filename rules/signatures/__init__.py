@@ -7,9 +7,27 @@ from typing import Final
 from rules.signatures.cutting import CUTTING
 from rules.signatures.electing import ELECTING
 from rules.signatures.fetching import FETCHING
-from rules.signatures.signature import Hit, Signature
+from rules.signatures.following import FOLLOWING
+from rules.signatures.signature import Hit, Signature, Untold
 from rules.signatures.storing import STORING
+from rules.signatures.untold import UNTOLD
+from rules.signatures.watermarks import WATERMARKS
 
-__all__ = ["SIGNATURES", "Hit", "Signature"]
+__all__ = ["SIGNATURES", "UNTOLD", "Hit", "Signature", "Untold", "reach"]
 
-SIGNATURES: Final[tuple[Signature, ...]] = (*CUTTING, *FETCHING, *ELECTING, *STORING)
+SIGNATURES: Final[tuple[Signature, ...]] = (*CUTTING, *FETCHING, *FOLLOWING, *ELECTING, *WATERMARKS, *STORING)
+
+
+def reach() -> str:
+    """Every defect of the table, those that no evidence tells with the reason: the page's own account of itself."""
+    told = sorted(SIGNATURES, key=lambda row: _number(row.defect))
+    untold = sorted(UNTOLD, key=lambda row: _number(row.defect))
+    lines = [f"Told, {len(told)} defects, of brokers of these releases:", ""]
+    lines += [f"- {row.defect}, {row.title} ({row.reach})" for row in told]
+    lines += ["", f"Not told, {len(untold)} defects, and why:", ""]
+    lines += [f"- {row.defect}, {row.title}: {row.because}" for row in untold]
+    return "\n".join(lines)
+
+
+def _number(defect: str) -> int:
+    return int(defect.removeprefix("KAFKA-"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rules.evidence import Moment, PartitionEvidence, Replica, cuts
+from rules.evidence import Moment, PartitionEvidence, Replica, cuts, gives_role
 from rules.finding import Exhibit, Severity
 from rules.signatures.signature import Hit, Signature
 
@@ -72,7 +72,7 @@ def _watermark_before_cut(evidence: PartitionEvidence) -> Iterator[Hit]:
                     broker=m.broker,
                     at=m,
                     says=f"broker {m.broker} took its leader's high watermark {m.offset} before it cut its log to"
-                    f" {m.high_watermark}: readers of this follower may have seen what it cut",
+                    f" {m.high_watermark}",
                     exhibits=(Exhibit(span=before.span, role="the cut"), Exhibit(span=m.span, role="the fall")),
                     start_offset=m.high_watermark,
                     end_offset=m.offset,
@@ -109,10 +109,62 @@ def _stale_epochs(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield Hit(
                 broker=replica.broker,
                 says=f"broker {replica.broker}'s log holds only record formats without leader epochs, and its epoch"
-                f" file still ends with epoch {entries[-1].epoch} at {entries[-1].start_offset}: the next change of"
-                " leaders cuts by it",
+                f" file still ends with epoch {entries[-1].epoch} at {entries[-1].start_offset}",
                 exhibits=(Exhibit(span=entries[-1].span, role="the stale entry"),),
                 start_offset=entries[-1].start_offset,
+            )
+
+
+def _format_went_back(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for replica in evidence.current:
+        runs, entries = replica.log.epochs, replica.epoch_file.entries
+        if len(runs) > 1 and runs[-1].epoch < 0 <= runs[-2].epoch and entries:
+            yield Hit(
+                broker=replica.broker,
+                says=f"broker {replica.broker}'s log goes on from {runs[-1].start_offset} in a record format without"
+                f" leader epochs, and its epoch file still ends with epoch {entries[-1].epoch} at"
+                f" {entries[-1].start_offset}",
+                exhibits=(
+                    Exhibit(span=runs[-1].first, role="the first batch of the older format"),
+                    Exhibit(span=entries[-1].span, role="the stale entry"),
+                ),
+                start_offset=runs[-1].start_offset,
+            )
+
+
+def _cut_while_leading(evidence: PartitionEvidence) -> Iterator[Hit]:
+    moving = {replica.broker for replica in evidence.replicas if replica.state == "future"}
+    role: dict[str, Moment] = {}
+    for m in evidence.moments:
+        if gives_role(m) or m.kind == "log-loaded":
+            role[m.clock] = m
+        opened = role.get(m.clock)
+        if m.kind != "truncated" or opened is None or opened.kind != "leader-starts" or m.broker in moving:
+            continue
+        if (m.time or 0) > (opened.time or 0):
+            yield Hit(
+                broker=m.broker,
+                at=m,
+                says=f"broker {m.broker} cut its log to {m.offset} while it led epoch {opened.epoch}, by an answer of a"
+                " leader that it followed before",
+                exhibits=(Exhibit(span=opened.span, role="the election"), Exhibit(span=m.span, role="the cut")),
+                start_offset=m.offset,
+            )
+
+
+def _cut_unwarned(evidence: PartitionEvidence) -> Iterator[Hit]:
+    warned = {(m.clock, m.offset) for m in evidence.moments if m.kind == "cut-below-high-watermark"}
+    for cut in cuts(evidence.moments):
+        below = cut.high_watermark is not None and cut.offset < cut.high_watermark
+        if below and (cut.moment.clock, cut.offset) not in warned:
+            yield Hit(
+                broker=cut.broker,
+                at=cut.moment,
+                says=f"broker {cut.broker} cut its log to {cut.offset}, below its high watermark {cut.high_watermark},"
+                " and its log does not warn of it",
+                exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
+                start_offset=cut.offset,
+                end_offset=cut.high_watermark,
             )
 
 
@@ -124,6 +176,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-1211",
         title="a follower truncates to its high watermark",
+        costs="committed records that the watermark had not reached are cut, and lost if this replica leads next",
         releases=(),
         spoken_below="0.11.0-IV2",
         severity=Severity.HIGH,
@@ -140,6 +193,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-6361",
         title="an epoch answer does not say whose end it is",
+        costs="the replicas may keep different records at the same offsets for good",
         releases=(((0, 11), (2, 0)),),
         severity=Severity.HIGH,
         confidence="certain",
@@ -154,6 +208,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-14704",
         title="a follower takes a high watermark from a diverging answer",
+        costs="readers of this follower may have seen what it cut",
         releases=(((2, 8), (3, 4, 1)),),
         severity=Severity.INFO,
         confidence="likely",
@@ -170,6 +225,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-9491",
         title="a log begun anew keeps an older high watermark",
+        costs="fetches from it fail as out of range until its watermark has caught up",
         releases=(((2, 4), (2, 4, 1)),),
         severity=Severity.MEDIUM,
         confidence="certain",
@@ -186,6 +242,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-7897",
         title="old record formats under an epoch file that was never cleared",
+        costs="the next change of leaders may cut far more than it should",
         releases=(((0, 11), (2, 1, 1)),),
         severity=Severity.LOW,
         confidence="likely",
@@ -193,6 +250,51 @@ CUTTING: Final = (
         drawing="""
             kafka 1 2.0.1
             broker 1 ----| ; epochs 0@0 1@2
+        """,
+    ),
+    Signature(
+        defect="KAFKA-7601",
+        title="the record format went back under an epoch file",
+        costs="the next change of leaders may cut far more than it should",
+        releases=(((0, 11), (2, 2, 1)),),
+        severity=Severity.LOW,
+        confidence="likely",
+        find=_format_went_back,
+        drawing="""
+            kafka 1 2.2.0
+            broker 1 0011--| ; epochs 0@0 1@2
+        """,
+    ),
+    Signature(
+        defect="KAFKA-13207",
+        title="a fetcher that was stopped cuts the log all the same",
+        costs="records that the leader of the new epoch has committed may be lost",
+        releases=(((2, 8), (2, 8, 1)),),
+        severity=Severity.HIGH,
+        confidence="likely",
+        find=_cut_while_leading,
+        drawing="""
+            kafka 1 2.8.0
+            broker 1 0011|
+            broker 2 0011|
+            t1 leads 1 epoch 1 at 4 hw 2
+            t5 truncates 1 to 3
+        """,
+    ),
+    Signature(
+        defect="KAFKA-19474",
+        title="no warning of a cut below the high watermark",
+        costs="an alarm on that line stays silent when committed records are cut",
+        releases=(((2, 4), (4, 2)),),
+        severity=Severity.INFO,
+        confidence="likely",
+        find=_cut_unwarned,
+        drawing="""
+            kafka 2 3.9.1
+            broker 1 0011|
+            broker 2 0011|
+            t1 follows 2 epoch 1 at 4 hw 4 from 1
+            t2 truncates 2 to 2
         """,
     ),
 )

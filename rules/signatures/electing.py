@@ -120,55 +120,11 @@ def _empty_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
             )
 
 
-def _stalled_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
-    late = {
-        (t.moment.witness, t.moment.term): t for t in evidence.replayed.told if t.by_leader and t.standing == "below"
-    }
-    for course in evidence.replayed.courses:
-        shrunk = next((b for a, b in pairwise(course.isr.statements) if b.isr < a.isr), None)
-        told = next(
-            (t for (who, term), t in late.items() if who == course.reign.leader and term in course.reign.epochs), None
-        )
-        if shrunk is not None and told is not None:
-            yield Hit(
-                broker=course.reign.leader,
-                at=told.moment,
-                says=f"broker {course.reign.leader} went on to tell high watermark {told.observed} after its ISR had"
-                " become smaller, until something else moved it",
-                exhibits=(
-                    Exhibit(span=shrunk.moment.span, role="the smaller ISR"),
-                    Exhibit(span=told.moment.span, role="an answer after it"),
-                ),
-                start_offset=told.observed,
-            )
-
-
 ELECTING: Final = (
-    Signature(
-        defect="KAFKA-13091",
-        title="a smaller ISR does not move the high watermark",
-        releases=(((2, 7), (3, 1)),),
-        severity=Severity.LOW,
-        confidence="likely",
-        find=_stalled_after_shrinking,
-        drawing="""
-            kafka 1 2.8.2
-            broker 1 0000|
-            broker 2 0000|
-            broker 3 00|
-            t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
-            t2 fetch 2@4 from 1 hw=0
-            t3 fetch 3@2 from 1 hw=0
-            t70000 shrinks 1 from 1,2,3 to 1,2 at 4
-            t70001 isr 1 now 1,2 version 1
-            t140000 fetch 2@4 from 1 hw=2
-            t210000 fetch 2@4 from 1 hw=2
-            t210001 follows 1 epoch 1 at 4 hw 2 from 2
-        """,
-    ),
     Signature(
         defect="KAFKA-7128",
         title="a follower enters the ISR below the leader's epoch",
+        costs="if that broker leads next, committed records are lost",
         releases=(((0, 11), (2, 0, 1)),),
         severity=Severity.HIGH,
         confidence="likely",
@@ -186,6 +142,7 @@ ELECTING: Final = (
     Signature(
         defect="KAFKA-7415",
         title="a leader that has written nothing does not know its own epoch",
+        costs="a follower that falls back to its high watermark may cut committed records",
         releases=(((0, 11), (2, 0, 1)),),
         severity=Severity.MEDIUM,
         confidence="likely",
@@ -200,6 +157,7 @@ ELECTING: Final = (
     Signature(
         defect="KAFKA-7164",
         title="a follower of the same leader skips an epoch",
+        costs="the follower keeps records that its leader does not have",
         releases=(((0, 11), (2, 0, 1)),),
         severity=Severity.HIGH,
         confidence="likely",
@@ -215,6 +173,7 @@ ELECTING: Final = (
     Signature(
         defect="KAFKA-9672",
         title="an ISR holds a broker that is no replica",
+        costs="an election may choose a broker that does not hold the partition",
         releases=(((1, 1), (3, 0)),),
         severity=Severity.MEDIUM,
         confidence="certain",
@@ -229,6 +188,7 @@ ELECTING: Final = (
     Signature(
         defect="KAFKA-15353",
         title="a retried change of the ISR empties it",
+        costs="the partition has no broker that it may elect cleanly",
         releases=(((3, 3), (3, 5, 2)),),
         severity=Severity.HIGH,
         confidence="likely",

@@ -85,8 +85,7 @@ def _without_last_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield Hit(
                 broker=follower.broker,
                 at=m,
-                says=f"broker {follower.broker} asked for offset {m.offset} without the epoch of its last record:"
-                " nobody could tell whether its log diverged",
+                says=f"broker {follower.broker} asked for offset {m.offset} without the epoch of its last record",
                 exhibits=(Exhibit(span=m.span, role="the fetch"),),
                 start_offset=m.offset,
             )
@@ -139,6 +138,7 @@ FETCHING: Final = (
     Signature(
         defect="KAFKA-12996",
         title="a diverging answer for an offset below the log start",
+        costs="the follower's fetcher fails and the replica stops fetching",
         releases=(((2, 7), (2, 7, 2)), ((2, 8), (2, 8, 1))),
         severity=Severity.MEDIUM,
         confidence="certain",
@@ -153,6 +153,7 @@ FETCHING: Final = (
     Signature(
         defect="KAFKA-13141",
         title="a leader counts a follower that it told to cut its log",
+        costs="records count as committed that this follower does not hold",
         releases=(((2, 7), (2, 7, 2)), ((2, 8), (2, 8, 1))),
         severity=Severity.HIGH,
         confidence="certain",
@@ -170,6 +171,7 @@ FETCHING: Final = (
     Signature(
         defect="KAFKA-15510",
         title="a follower forgets the epoch of its last record",
+        costs="for that fetch nobody could tell whether its log diverged",
         releases=(((2, 8), (3, 7)),),
         severity=Severity.LOW,
         confidence="likely",
@@ -184,6 +186,7 @@ FETCHING: Final = (
     Signature(
         defect="KAFKA-9338",
         title="partitions that a fetch session leaves out are not fenced",
+        costs="a replica with an older epoch is served as if it were up to date",
         releases=(((2, 1), (2, 5)),),
         severity=Severity.LOW,
         confidence="likely",
@@ -199,6 +202,7 @@ FETCHING: Final = (
     Signature(
         defect="KAFKA-8400",
         title="a failed read makes a leader forget where its follower stands",
+        costs="the replica is out of sync for a moment although it lacks nothing",
         releases=(((1, 0), (2, 4)),),
         severity=Severity.LOW,
         confidence="possible",

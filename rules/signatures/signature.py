@@ -33,6 +33,8 @@ class Signature:
     defect: str
     """Its issue in Kafka's tracker."""
     title: str
+    costs: str
+    """What it may lead to."""
     releases: tuple[tuple[Release, Release], ...]
     """Releases that have it: from the first of a pair on, before the second, which is the first without."""
     severity: Severity
@@ -45,11 +47,18 @@ class Signature:
     """Where set, a broker has it if it is known to speak an older inter-broker protocol, whatever it runs."""
 
     @property
-    def fixed(self) -> str:
-        """The releases that are the first without it, in words."""
+    def reach(self) -> str:
+        """Which brokers have it, in words."""
+        if self.spoken_below is not None:
+            return f"whoever speaks an inter-broker protocol below {self.spoken_below}"
+        return "; ".join(f"from {_dotted(since)}, fixed in {_dotted(before)}" for since, before in self.releases)
+
+    def without(self, version: KafkaVersion | None) -> str:
+        """What a broker of an affected version is to be brought to."""
         if self.spoken_below is not None:
             return f"inter-broker protocol {self.spoken_below}"
-        return " and ".join(".".join(map(str, (*before, 0)[:3])) for _, before in self.releases)
+        ends = [before for since, before in self.releases if version is None or _between(version, since, before)]
+        return " or ".join(map(_dotted, ends))
 
     def affects(self, version: KafkaVersion | None, spoken: ProtocolVersion | None) -> bool | None:
         """Whether a broker of this version has it; null where that is not known."""
@@ -58,4 +67,22 @@ class Signature:
             return spoken is not None and first is not None and spoken < first
         if version is None:
             return None
-        return any(version.at_least(*since) and not version.at_least(*before) for since, before in self.releases)
+        return any(_between(version, since, before) for since, before in self.releases)
+
+
+def _between(version: KafkaVersion, since: Release, before: Release) -> bool:
+    return version.at_least(*since) and not version.at_least(*before)
+
+
+def _dotted(release: Release) -> str:
+    return ".".join(map(str, release if release[0] == 0 else (*release, 0)[:3]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untold:
+    """A known defect that no signature tells."""
+
+    defect: str
+    title: str
+    because: str
+    """Why no evidence that is read shows it, or none that only it leaves."""

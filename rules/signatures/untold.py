@@ -1,0 +1,66 @@
+"""Known defects without a signature: what they leave is read by nobody, or is left by other things as well."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rules.signatures.signature import Untold
+
+_TOO_OLD: Final = "no release since 0.10 has it, and no older one is read"
+_LIKE_A_DISK: Final = "it leaves what a disk leaves that loses or changes bytes: SEG001, SEG003 and SEG008 tell that"
+_LIKE_A_FRESH_REPLICA: Final = "the thread that dies names no partition, and an empty replica looks like a new one"
+
+UNTOLD: Final = (
+    Untold(defect="KAFKA-769", title="the checkpoint of high watermarks is zeroed at a start", because=_TOO_OLD),
+    Untold(defect="KAFKA-851", title="the checkpoint of high watermarks is overwritten at a stop", because=_TOO_OLD),
+    Untold(defect="KAFKA-858", title="high watermarks are written before they are read", because=_TOO_OLD),
+    Untold(defect="KAFKA-1647", title="high watermarks are forgotten while a leader is down", because=_TOO_OLD),
+    Untold(defect="KAFKA-2143", title="a follower cuts to its leader's log start", because=_TOO_OLD),
+    Untold(
+        defect="KAFKA-2334",
+        title="a client is told a smaller end of the log after an election",
+        because="answers to clients that list offsets are not read",
+    ),
+    Untold(
+        defect="KAFKA-3978",
+        title="a high watermark of -1",
+        because="a negative watermark is refused where it is read: the refusal names it",
+    ),
+    Untold(
+        defect="KAFKA-6975",
+        title="a replica cannot begin in the middle of a batch",
+        because=_LIKE_A_FRESH_REPLICA,
+    ),
+    Untold(
+        defect="KAFKA-7395",
+        title="a replica of another leader epoch is served",
+        because="fetches of these releases name no epoch, and no two clocks agree closely enough to supply it",
+    ),
+    Untold(
+        defect="KAFKA-9137",
+        title="fetch sessions in use are thrown away",
+        because="the answer names no partition, and a full cache lawfully does the same",
+    ),
+    Untold(defect="KAFKA-10101", title="recovery moves the recovery point too far", because=_LIKE_A_DISK),
+    Untold(defect="KAFKA-10471", title="a crash while logs load passes for an orderly stop", because=_LIKE_A_DISK),
+    Untold(
+        defect="KAFKA-12460",
+        title="the metadata log is cut below its high watermark",
+        because="no file and no line tells the high watermark that a metadata log had when it was cut",
+    ),
+    Untold(
+        defect="KAFKA-13127",
+        title="replicas in use are deleted as strays",
+        because="a topic that is deleted leaves the same, and that for a minute only",
+    ),
+    Untold(
+        defect="KAFKA-16157",
+        title="a topic that was created again while a disk is offline is taken for the old one",
+        because="no release has it: it came and went before 3.7.0",
+    ),
+    Untold(
+        defect="KAFKA-16297",
+        title="a replica that was moved between log dirs is promoted by nobody",
+        because="which log dir the controllers assign is not compared with where the replica lies",
+    ),
+)

@@ -1,0 +1,275 @@
+"""Known defects of whom a leader counts, as its answers show."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence, Setting
+from rules.finding import Exhibit, Severity
+from rules.signatures.signature import Hit, Signature
+
+SETTLED_MS: Final = 1000
+"""What stood for so long was in flight no more."""
+LAG_LIMITS_MS: Final = (10_000, 30_000)
+"""The smallest and the largest default of replica.lag.time.max.ms, for leaders whose release is not known."""
+MIN_IN_SYNC: Final = "min.insync.replicas"
+
+
+def _held_by_a_leaver(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for course in evidence.replayed.courses:
+        limit = course.rank.lag_limit_ms or LAG_LIMITS_MS[0]
+        held = next((held for held in _held_back(course) if _silence(*held) < limit), None)
+        if held is not None:
+            yield _holding(course, *held, "which had stopped fetching a moment before")
+
+
+def _held_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for course in evidence.replayed.courses:
+        limit = course.rank.lag_limit_ms or LAG_LIMITS_MS[1]
+        held = next((held for held in _held_back(course) if _silence(*held) > limit), None)
+        if held is not None:
+            yield _holding(course, *held, "which lagged for too long and was dropped")
+
+
+def _held_back(course: Course) -> Iterator[tuple[Moment, Moment]]:
+    """Last fetches of brokers outside the ISR, and answers that stand there although every member had gone on."""
+    asked: dict[int, list[Moment]] = {}
+    for row in course.rows:
+        m = row.moment
+        if m.kind != "fetched" or m.broker is None or m.doubtful or m.error != 0 or m.time is None:
+            continue
+        for broker in sorted(asked.keys() - {m.broker} if row.isr and m.high_watermark is not None else ()):
+            last = asked[broker][-1]
+            outside = last.offset == m.high_watermark and all(broker not in isr for isr in row.isr)
+            if outside and _silence(last, m) > SETTLED_MS and _all_beyond(row, course, asked):
+                yield last, m
+        asked.setdefault(m.broker, []).append(m)
+
+
+def _all_beyond(row: LeaderRow, course: Course, asked: dict[int, list[Moment]]) -> bool:
+    """Whether each follower in the ISR had asked, long enough ago, for more than the watermark that is told now."""
+    told = row.moment.high_watermark or 0
+    members = frozenset().union(*row.isr) - {course.reign.leader}
+    beyond = [[m for m in asked.get(member, ()) if (m.offset or 0) > told] for member in members]
+    return bool(members) and all(fetches and _silence(fetches[0], row.moment) > SETTLED_MS for fetches in beyond)
+
+
+def _silence(last: Moment, now: Moment) -> int:
+    """Milliseconds from one statement of a clock to another; -1 where a time is not known."""
+    began = last.last_time or last.time
+    return -1 if began is None or now.time is None else now.time - began
+
+
+def _holding(course: Course, last: Moment, now: Moment, which: str) -> Hit:
+    return Hit(
+        broker=course.reign.leader,
+        at=now,
+        says=f"broker {course.reign.leader} told high watermark {now.high_watermark} although every member of the ISR"
+        f" was beyond it: that is where broker {last.broker} stood, {which}",
+        exhibits=(
+            Exhibit(span=last.span, role=f"broker {last.broker}'s last fetch"),
+            Exhibit(span=now.span, role="an answer behind it"),
+        ),
+        start_offset=now.high_watermark,
+    )
+
+
+def _committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for lost in evidence.lost_terms:
+        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.reign.epochs), None)
+        hits = () if course is None else _told_below_min_isr(evidence, course, lost.start_offset)
+        for m, least in hits:
+            yield Hit(
+                broker=m.witness,
+                at=m,
+                says=f"broker {m.witness} told high watermark {m.high_watermark} while fewer than"
+                f" {MIN_IN_SYNC}={least.value} replicas were in sync, and epoch {lost.epoch} began at"
+                f" {lost.start_offset}",
+                exhibits=(
+                    Exhibit(span=m.span, role="the high watermark"),
+                    Exhibit(span=least.span, role=f"{MIN_IN_SYNC} as set"),
+                    Exhibit(span=lost.opening.span, role="the epoch that lost it"),
+                ),
+                start_offset=lost.start_offset,
+                end_offset=m.high_watermark,
+            )
+            break
+
+
+def _told_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int) -> Iterator[tuple[Moment, Setting]]:
+    """Answers with a watermark beyond an offset, told while the ISR was smaller than it had to be."""
+    replicas = course.rank.assigned or len(course.rank.replicas)
+    for row in course.rows:
+        m = row.moment
+        if m.high_watermark is None or m.high_watermark <= beyond or m.doubtful or not row.isr:
+            continue
+        least = evidence.setting(m.witness, MIN_IN_SYNC, m)
+        known = least is not None and evidence.settings.is_certain(least) and (least.value or "").isdigit()
+        if least is not None and known and max(map(len, row.isr)) < min(int(least.value or 0), replicas):
+            yield m, least
+
+
+def _starts_beyond_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for m in evidence.moments:
+        start, told = m.log_start_offset, m.high_watermark
+        answer = m.kind in ("fetched", "consumed") and m.error in (None, 0) and not m.doubtful
+        if answer and start is not None and told is not None and start > told:
+            yield Hit(
+                broker=m.witness,
+                at=m,
+                says=f"broker {m.witness} had deleted its log up to {start}, beyond its high watermark {told}",
+                exhibits=(Exhibit(span=m.span, role="the answer"),),
+                start_offset=told,
+                end_offset=start,
+            )
+
+
+def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
+    for course in evidence.replayed.courses:
+        for joined in course.isr.statements[1:]:
+            for broker in sorted(course.isr.absent_before(joined) - {course.reign.leader}):
+                rows = [row.moment for row in course.rows]
+                hit = _joined(course, broker, joined.moment, rows)
+                if hit is not None:
+                    yield hit
+
+
+def _joined(course: Course, broker: int, joined: Moment, rows: Sequence[Moment]) -> Hit | None:
+    """A join of a broker that has come back with less since it last stood as far as its leader's high watermark."""
+    if joined.clock != course.reign.clock or joined.time is None:
+        return None
+    fetches = [m for m in rows if m.kind == "fetched" and m.broker == broker and m.error == 0 and m.time is not None]
+    count = bisect_right([m.time or 0 for m in fetches], joined.time)
+    # The fetch that made it join may be answered after that.
+    seen = fetches[: count + 1]
+    if any(m.doubtful or m.offset is None for m in seen):
+        return None
+    back = [i for i in range(1, len(seen)) if _returned_with_less(seen[i - 1], seen[i])]
+    since = [m.offset or 0 for m in seen[back[-1] :]] if back else []
+    told = [m.high_watermark or 0 for m in rows if m.time is not None and m.time <= joined.time - SETTLED_MS]
+    if not since or not told or max(since) >= max(told):
+        return None
+    return Hit(
+        broker=course.reign.leader,
+        at=joined,
+        says=f"broker {broker} came back with its log up to {max(since)} and was let into the ISR below high watermark"
+        f" {max(told)}, on the word of a fetch from before it was started again",
+        exhibits=(
+            Exhibit(span=seen[back[-1]].span, role="its first fetch since it came back"),
+            Exhibit(span=joined.span, role="the larger ISR"),
+        ),
+        start_offset=max(since),
+        end_offset=max(told),
+    )
+
+
+def _returned_with_less(before: Moment, after: Moment) -> bool:
+    told_to_cut = before.answered_epoch is not None and before.answered_epoch >= 0
+    return not told_to_cut and (after.offset or 0) < (before.offset or 0)
+
+
+WATERMARKS: Final = (
+    Signature(
+        defect="KAFKA-13091",
+        title="a smaller ISR does not move the high watermark",
+        costs="producers with acks=all and readers wait until something else moves it",
+        releases=(((2, 7), (3, 1)),),
+        severity=Severity.LOW,
+        confidence="likely",
+        find=_held_after_shrinking,
+        drawing="""
+            kafka 1 2.8.2
+            broker 1 0000|
+            broker 2 0000|
+            broker 3 00|
+            t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+            t2 fetch 2@4 from 1 hw=0
+            t3 fetch 3@2 from 1 hw=0
+            t70000 shrinks 1 from 1,2,3 to 1,2 at 4
+            t70001 isr 1 now 1,2 version 1
+            t140000 fetch 2@4 from 1 hw=2
+            t210000 fetch 2@4 from 1 hw=2
+            t210001 follows 1 epoch 1 at 4 hw 2 from 2
+        """,
+    ),
+    Signature(
+        defect="KAFKA-15021",
+        title="a replica that is shutting down holds the high watermark",
+        costs="producers with acks=all and readers wait for up to replica.lag.time.max.ms",
+        releases=(((0, 11), (3, 6)),),
+        severity=Severity.LOW,
+        confidence="likely",
+        find=_held_by_a_leaver,
+        drawing="""
+            kafka 1 3.5.1
+            broker 1 000000|
+            broker 2 000000|
+            broker 3 0000|
+            t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+            t2 fetch 2@4 from 1 hw=0
+            t3 fetch 3@4 from 1 hw=0
+            t10 isr 1 now 1,2
+            t100 fetch 2@6 from 1 hw=4
+            t3000 fetch 2@6 from 1 hw=4
+        """,
+    ),
+    Signature(
+        defect="KAFKA-15583",
+        title="records count as committed below min.insync.replicas",
+        costs="what acks=1 wrote was read by consumers and is gone: the last replica in sync was the only one",
+        releases=(((0, 11), (3, 7)),),
+        severity=Severity.MEDIUM,
+        confidence="certain",
+        find=_committed_below_min_isr,
+        drawing="""
+            kafka 1 3.6.1
+            set min.insync.replicas 2
+            broker 1 000000|
+            broker 2 000011|
+            t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+            t2 isr 1 now 1
+            t3 acks 1 at 4 acks=1
+            t4 acks 1 at 5 acks=1
+            t3000 serve 4 from 1 hw=6
+            t5000 leads 2 epoch 1 at 4 hw 4 isr 2
+        """,
+    ),
+    Signature(
+        defect="KAFKA-5634",
+        title="retention beyond the high watermark",
+        costs="records are deleted before they are committed, and fetches from the leader fail",
+        releases=(((0, 11), (0, 11, 0, 1)),),
+        severity=Severity.MEDIUM,
+        confidence="certain",
+        find=_starts_beyond_watermark,
+        drawing="""
+            kafka 1 0.11.0.0
+            broker 1 @6:00|
+            broker 2 @6:00|
+            t1 fetch 2@8 from 1 hw=5 start 6
+        """,
+    ),
+    Signature(
+        defect="KAFKA-15221",
+        title="a follower enters the ISR on a fetch from before its restart",
+        costs="if that broker leads next, committed records are lost",
+        releases=(((0, 11), (3, 7)),),
+        severity=Severity.HIGH,
+        confidence="likely",
+        find=_joined_on_its_former_word,
+        drawing="""
+            kafka 1 3.5.1
+            broker 1 000000|
+            broker 2 000000|
+            t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+            t2 fetch 2@6 from 1 hw=0
+            t3 fetch 2@6 from 1 hw=6
+            t4 isr 1 now 1
+            t3000 fetch 2@3 from 1 hw=6
+            t3001 isr 1 now 1,2
+            t3002 fetch 2@4 from 1 hw=6
+        """,
+    ),
+)
