@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from rules.history import ROLE_KINDS, Moment, gives_role, telling_every_role
+from rules.history import DISTURBED, ROLE_KINDS, Moment, gives_role, telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay import ClockOffset, Replay, RoleEnd, leaders_by_epoch, translated
 from rules.replay.bounds import at_least, at_most
@@ -22,7 +21,6 @@ from rules.settings import STOPPED, STOPPING, Setting
 
 States = Callable[[int], Sequence[Setting]]
 """What a broker told of its starts and stops, in their order."""
-DISTURBED: Final = ("log-loaded", "log-reset", "truncated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ MomentKind = Literal[
     "cut-refused",  # the broker stops rather than cut
     "log-reset",  # everything was dropped
     "log-loaded",  # log end and log start after loading
+    "log-created",  # a new, empty log: of a new replica, on a disk that was replaced, or for a move between log dirs
     "high-watermark-loaded",  # the checkpointed high watermark after clamping
     "log-start-moved",  # by retention or because a client deleted records: log start
     "leader-told",  # who leads, as a client was told by the broker that it asked: leader, epoch, ISR
@@ -110,6 +111,8 @@ class Moment:
 ONE_CONTROLLER: Final = "controller "
 """Clocks of ZooKeeper's controllers begin with this: what one of them logged, without its predecessors' words."""
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")
+DISTURBED: Final = ("log-loaded", "log-created", "log-reset", "truncated")
+"""After these a broker's log may end elsewhere than before."""
 ZOOKEEPER_CLOCK: Final = "zookeeper"
 """Of states as ZooKeeper held them when somebody saved them: the cluster may have gone on since."""
 DESCRIPTION_CLOCK: Final = "description"

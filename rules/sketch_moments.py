@@ -15,6 +15,7 @@
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
                                           it may stand `error 74`
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
+    t9 begins 2                           broker 2 begins a new, empty log
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
                                           it, its partition epoch too
     t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4
@@ -55,6 +56,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
     r"(?: error (?P<error>\d+))?",
     "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
+    "begins": r"(?P<broker>\d+)",
     "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
     "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
     "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
@@ -192,6 +194,7 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "truncates": _own("truncated"),
     "keeps": _own("truncation-kept"),
     "loads": _own("log-loaded"),
+    "begins": _own("log-created"),
     "isr": _own("isr"),
     "fails": _own("marked-as-failed"),
     "exits": _own("cut-refused"),

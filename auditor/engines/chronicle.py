@@ -46,6 +46,7 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "full-truncation": "log-reset",
     "all-segments-deleted": "log-reset",
     "log-loaded": "log-loaded",
+    "replica-created": "log-created",
     "initial-high-watermark": "high-watermark-loaded",
     "replica-loaded": "high-watermark-loaded",
     "log-start-incremented": "log-start-moved",

@@ -20,7 +20,7 @@ from rules.facts import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
-RESTING = ("log-loaded", "truncated", "log-reset")
+RESTING = ("log-loaded", "log-created", "truncated", "log-reset")
 """What may change a log between two roles of its broker."""
 SLACK_MS: Final = 5000
 """How long an answer may lie before it is logged as sent."""

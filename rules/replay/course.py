@@ -232,6 +232,9 @@ class _Story:
         if moment.kind == "log-loaded":
             before = UNKNOWN if self._grew_untold(broker, moment) else self.held[broker]
             self.held[broker] = restarted(before, moment)
+        elif moment.kind == "log-created":
+            # It takes the place of a log that is gone, or it is filled beside one that stays.
+            self.held[broker] = either(self.held[broker], UNKNOWN)
         elif moment.kind in ROLE_KINDS or moment.kind == "high-watermark-loaded":
             self._note(broker, moment)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from rules.history import ROLE_KINDS, Moment
+from rules.history import DISTURBED, ROLE_KINDS, Moment
 from rules.replica import Replica
 
 ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
@@ -112,7 +112,7 @@ def _goes_on(moments: Sequence[Moment], leaders: dict[int, int], before: int, ep
     leader = leaders[epoch]
     if leaders[before] != leader:
         return False
-    own = [m for m in moments if m.clock == f"broker {leader}" and m.kind in (*ROLE_KINDS, "log-loaded")]
+    own = [m for m in moments if m.clock == f"broker {leader}" and m.kind in (*ROLE_KINDS, "log-loaded", "log-created")]
     opened: dict[int | None, int] = {}
     for index, m in enumerate(own):
         if m.kind == "leader-starts":
@@ -169,7 +169,7 @@ def _follower_ends(epochs: tuple[int, ...], moments: Sequence[Moment]) -> dict[i
     for m in moments:
         if m.broker is None or m.clock != f"broker {m.broker}" or m.term is None or m.term > epochs[-1]:
             continue
-        if m.kind in ("log-loaded", "log-reset", "truncated") and m.term in epochs:
+        if m.kind in DISTURBED and m.term in epochs:
             disturbed.add(m.broker)
         takes_next = m.kind in ROLE_KINDS and m.term in epochs and m.epoch is not None and m.epoch > epochs[-1]
         if takes_next and m.offset is not None:
@@ -194,7 +194,7 @@ def _end(
     leader: int, epoch: int, own: Sequence[Moment], moments: Sequence[Moment], replicas: Sequence[Replica]
 ) -> tuple[int | None, str]:
     """The log end that the reign left, where nothing can have been lost before it was told."""
-    after = [m for m in own if m.kind in (*ROLE_KINDS, "log-loaded", "log-reset", "truncated")]
+    after = [m for m in own if m.kind in (*ROLE_KINDS, *DISTURBED)]
     opened = next((i for i, m in enumerate(after) if m.kind == "leader-starts" and m.epoch == epoch), None)
     if opened is None:
         return None, ""

@@ -167,6 +167,22 @@ t7 leads 1 epoch 3 at 4 hw 4 isr 1
 """
 
 
+@pytest.mark.parametrize(("begins", "found"), [("t5 begins 1", set()), ("", {"HW003", "LEAD004"})])
+def test_a_deposed_leader_may_begin_anew_on_a_new_disk(begins: str, found: set[str]) -> None:
+    drawing = f"""
+        broker 1 0011|
+        broker 2* 0011|
+        t0 loads 1 at 0
+        t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+        t2 fetch 2@2 from 1 hw=0
+        t3 fetch 2@2 from 1 hw=2
+        {begins}
+        t6 follows 1 epoch 1 at 0 hw 0 from 2
+        t7 leads 2 epoch 1 at 2 hw 2 isr 2
+    """
+    assert {rule for rule in ("HW003", "HW004", "LEAD004") if violations(rule, drawing)} == found
+
+
 def test_an_epoch_without_a_trace_is_harmless_only_where_nobody_was_told_that_it_wrote() -> None:
     drawing = "broker 1 000333|\nbroker 2 000333|\nt1 leads 1 epoch 1 at 3 hw 3\nt5 leads 2 epoch 3 at 3 hw 3"
     fates = [
