@@ -1,6 +1,7 @@
 """The Spark engine: the same functions as the local one, run where the bytes lie; only facts are shuffled.
 
-One stage reads (`UnitReader` in `mapInArrow`), one judges (`settle` in `applyInArrow`, once a partition). Between them
+One stage reads (`UnitReader`), one judges (`settle`, once a partition), both in `mapInArrow`: a task takes the facts of
+all its partitions as one sorted stream, so that thousands of small ones cost little more than their facts. Between them
 the driver takes what is told of whole clusters, which every judge must know. It holds the plan and every verdict,
 packed, so that an interrupted run can tell them. Request logs of several stretches are read once more ahead of that,
 all at once, for the fetch sessions that go on from one stretch to the next.
@@ -8,8 +9,10 @@ all at once, for the fetch sessions that go on from one stretch to the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +30,7 @@ from auditor.engines.sessions import folded, followed, joined
 from auditor.engines.settings import informed
 from auditor.engines.settle import settle
 from auditor.engines.spark_job import UNSEEN, WatchedJob
-from auditor.engines.spark_known import JudgedSoFar
+from auditor.engines.spark_known import JudgedSoFar, packed, unpacked
 from parsers.files import locate
 from parsers.request_log import SessionState
 from parsers.spark.schema import spark_schema
@@ -44,9 +47,14 @@ EFFECTS: Final = pa.schema(
     [pa.field("place", pa.int64(), nullable=False), pa.field("effect", pa.binary(), nullable=False)]
 )
 """What stretches of request logs do to fetch sessions."""
-VERDICTS: Final = arrow_schema(PartitionVerdict)
+VERDICTS: Final = pa.schema([pa.field("verdicts", pa.binary(), nullable=False)])
+"""Some verdicts each: Spark carries them and looks into none."""
 
 FACTS_A_BATCH: Final = 256
+VERDICTS_A_BATCH: Final = 64
+VERDICTS_AT_ONCE: Final = 1024
+"""What the driver takes from the executors by one job; it holds them all in the end."""
+BATCH_ROWS: Final = "spark.sql.execution.arrow.maxRecordsPerBatch"
 JUDGES_A_CORE: Final = 4
 PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
@@ -76,13 +84,16 @@ def run(
     facts = _read(session, shipped, sessions, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
     judged = JudgedSoFar(session.sparkContext)
     kept: DataFrame | None = None
+    # Judges take batches as small as readers make them: a fact may be large.
+    rows = session.conf.get(BATCH_ROWS) or str(FACTS_A_BATCH)
+    session.conf.set(BATCH_ROWS, str(FACTS_A_BATCH))
     try:
         reading = WatchedJob(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
         told = informed(surroundings, reading.run(lambda: _of_clusters(facts)))
         kept = _verdicts(facts, told, dump, _partitions(units), judged).persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
         watched.run(kept.count)
-        for verdict in _taken(kept):
+        for verdict in _taken(kept, _partitions(units)):
             progress.partition(verdict.topic, verdict.partition)
             judged.given(verdict)
             yield verdict
@@ -90,6 +101,7 @@ def run(
         yield from judged.rest()
         raise
     finally:
+        session.conf.set(BATCH_ROWS, rows)
         if kept is not None:
             kept.unpersist()
         facts.unpersist()
@@ -158,8 +170,8 @@ def _verdicts(
     # A number of our own: facts are so small that Spark would have one task judge them all, zooms included.
     cores = facts.sparkSession.sparkContext.defaultParallelism
     judges = max(1, min(partitions, JUDGES_A_CORE * cores), partitions // PARTITIONS_A_JUDGE)
-    grouped = facts.where(f"NOT ({OF_CLUSTERS})").repartition(judges, *KEYS).groupBy(*KEYS)
-    return grouped.applyInArrow(_judge(surroundings, dump, judged), spark_schema(VERDICTS))
+    spread = facts.where(f"NOT ({OF_CLUSTERS})").repartition(judges, *KEYS).sortWithinPartitions(*KEYS, "unit")
+    return spread.mapInArrow(_judge(surroundings, dump, judged), spark_schema(VERDICTS))
 
 
 def _reader(
@@ -206,15 +218,24 @@ def _fact_batch(facts: Sequence[Fact], places: Sequence[int]) -> pa.RecordBatch:
 
 def _judge(
     surroundings: Mapping[str | None, Surroundings], dump: str, judged: JudgedSoFar
-) -> Callable[[pa.Table], pa.Table]:
-    def judge(facts: pa.Table) -> pa.Table:
-        ordered = from_arrow(facts.sort_by("unit"), Fact)
-        _require_seen(dump, ordered[0].log_dir)
-        verdict = to_arrow(list(settle(ordered, surroundings, dump)), PartitionVerdict)
-        judged.tell(verdict)
-        return pa.Table.from_batches([verdict])
+) -> Callable[[ArrowBatches], ArrowBatches]:
+    def judge(batches: ArrowBatches) -> ArrowBatches:
+        facts = (fact for batch in batches for fact in from_arrow(batch, Fact))
+        reached = (verdict for own in _by_partition(facts, dump) for verdict in settle(own, surroundings, dump))
+        while some := list(islice(reached, VERDICTS_A_BATCH)):
+            message = packed(some)
+            judged.tell(message)
+            yield pa.RecordBatch.from_arrays([pa.array([message], pa.binary())], schema=VERDICTS)
 
     return judge
+
+
+def _by_partition(facts: Iterable[Fact], dump: str) -> Iterator[list[Fact]]:
+    """Facts that come sorted by their partition and unit, those of one partition together."""
+    for _, together in groupby(facts, key=attrgetter(*KEYS)):
+        own = list(together)
+        _require_seen(dump, own[0].log_dir)
+        yield own
 
 
 def _require_seen(dump: str, log_dir: str) -> None:
@@ -224,7 +245,6 @@ def _require_seen(dump: str, log_dir: str) -> None:
         raise FileNotFoundError(f"{UNSEEN}: {dump}, {log_dir}")
 
 
-def _taken(verdicts: DataFrame) -> Iterator[PartitionVerdict]:
-    for row in verdicts.toLocalIterator():
-        batch = pa.RecordBatch.from_pylist([row.asDict(recursive=True)], schema=VERDICTS)
-        yield from from_arrow(batch, PartitionVerdict)
+def _taken(verdicts: DataFrame, partitions: int) -> Iterator[PartitionVerdict]:
+    for row in verdicts.coalesce(1 + partitions // VERDICTS_AT_ONCE).toLocalIterator():
+        yield from unpacked(bytes(row.verdicts))

@@ -6,18 +6,28 @@ They travel beside the table of verdicts, with each task that ends well: a job t
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.accumulators import AccumulatorParam
 
-from parsers.tables import arrow_schema, from_arrow
+from parsers.tables import arrow_schema, from_arrow, to_arrow
 from rules.verdict import PartitionVerdict
 
 SCHEMA: Final = arrow_schema(PartitionVerdict)
 Place = tuple[str | None, str | None, int | None]
+
+
+def packed(verdicts: Sequence[PartitionVerdict]) -> bytes:
+    """Verdicts as few bytes."""
+    return zlib.compress(to_arrow(verdicts, PartitionVerdict).serialize(), level=1)
+
+
+def unpacked(verdicts: bytes) -> list[PartitionVerdict]:
+    """The inverse of `packed`."""
+    return from_arrow(pa.ipc.read_record_batch(zlib.decompress(verdicts), SCHEMA), PartitionVerdict)
 
 
 class _Heap(AccumulatorParam[list[bytes]]):
@@ -40,9 +50,9 @@ class JudgedSoFar:
         self._heap = context.accumulator([], _Heap())
         self._given: set[Place] = set()
 
-    def tell(self, verdict: pa.RecordBatch) -> None:
-        """On an executor: a verdict is reached; it counts when its task ends well."""
-        self._heap.add([zlib.compress(verdict.serialize(), level=1)])
+    def tell(self, verdicts: bytes) -> None:
+        """On an executor: verdicts are reached; they count when their task ends well."""
+        self._heap.add([verdicts])
 
     def given(self, verdict: PartitionVerdict) -> None:
         """On the driver: a verdict was handed on."""
@@ -51,7 +61,7 @@ class JudgedSoFar:
     def rest(self) -> Iterator[PartitionVerdict]:
         """What was reached and not handed on, each partition once: a task that ran twice has told it twice."""
         for message in tuple(self._heap.value):
-            for verdict in from_arrow(pa.ipc.read_record_batch(zlib.decompress(message), SCHEMA), PartitionVerdict):
+            for verdict in unpacked(message):
                 if (verdict.cluster_id, verdict.topic, verdict.partition) not in self._given:
                     self.given(verdict)
                     yield verdict

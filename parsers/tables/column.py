@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
 Row = TypeVar("Row")
+Change: TypeAlias = Callable[[Any], Any]
+Fields: TypeAlias = list[tuple[str, Change]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +119,50 @@ def _arrow_type(hint: Any) -> pa.DataType:
 
 def to_arrow(rows: Sequence[Any], row_class: type) -> pa.RecordBatch:
     """Rows of one class as one Arrow batch."""
-    return pa.RecordBatch.from_pylist([dataclasses.asdict(row) for row in rows], schema=arrow_schema(row_class))
+    return pa.RecordBatch.from_pylist(list(map(_teller(row_class), rows)), schema=arrow_schema(row_class))
 
 
 def from_arrow(batch: pa.RecordBatch | pa.Table, row_class: type[Row]) -> list[Row]:
     """The rows of an Arrow batch as values of their class; the inverse of `to_arrow`."""
-    return [_value(row, row_class) for row in batch.to_pylist()]
+    make: Change = _maker(row_class)  # type: ignore[arg-type]
+    return list(map(make, batch.to_pylist()))
 
 
-def _value(value: Any, hint: Any) -> Any:
-    if value is None:
-        return None
-    if dataclasses.is_dataclass(hint):
-        hints = _plain_hints(hint)  # type: ignore[arg-type]
-        return hint(**{name: _value(value[name], inner) for name, inner in hints.items()})  # type: ignore[operator]
-    if get_origin(hint) is tuple:
-        inner = get_args(hint)[0]
-        return tuple(_value(item, inner) for item in value)
+def _unchanged(value: Any) -> Any:
     return value
+
+
+@cache
+def _teller(hint: Any) -> Change:
+    """What makes dicts and lists of a value of a type; made once, since there are millions of values of few types."""
+    def of_fields(fields: Fields) -> Change:
+        return lambda value: {name: tell(getattr(value, name)) for name, tell in fields}
+
+    return _converter(hint, _teller, of_fields, list)
+
+
+@cache
+def _maker(hint: Any) -> Change:
+    """The inverse."""
+    def of_fields(fields: Fields) -> Change:
+        return lambda value: hint(**{name: make(value[name]) for name, make in fields})
+
+    return _converter(hint, _maker, of_fields, tuple)
+
+
+def _converter(
+    hint: Any, inner: Callable[[Any], Change], of_fields: Callable[[Fields], Change], items: type
+) -> Change:
+    """What converts a value of a type, given what converts those inside it; null stays null."""
+    if dataclasses.is_dataclass(hint):
+        change = of_fields([(name, inner(type_)) for name, type_ in _plain_hints(hint).items()])  # type: ignore[arg-type]
+        return lambda value: None if value is None else change(value)
+    if get_origin(hint) is tuple:
+        one = inner(get_args(hint)[0])
+        if one is _unchanged:
+            return lambda value: None if value is None else items(value)
+        return lambda value: None if value is None else items(map(one, value))
+    return _unchanged
 
 
 @cache

@@ -1,6 +1,6 @@
 """What an audit by the Spark engine costs on this machine: wall time, bytes shuffled, memory of the driver.
 
-    python -m tests.benchmarks.spark_audit [--size MIB] [--batch BYTES] [--sample NAME]
+    python -m tests.benchmarks.spark_audit [--size MIB] [--batch BYTES] [--sample NAME] [--partitions COUNT]
 
 First the whole command on a recorded incident, as a user runs it. Then an audit of a generated dump of three equal
 replicas, in a process of its own; Spark's event log says what was shuffled, the system what the driver held. On
@@ -17,9 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from parsers.writers.segments import batch_bytes
 
@@ -30,23 +32,42 @@ RECORD_BYTES = 160
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def write_dump(folder: Path, size: int, batch_size: int) -> int:
-    """Three brokers with the same log of one partition, about `size` bytes together; the bytes of segments."""
+def write_dump(folder: Path, size: int, batch_size: int, partitions: int = 1) -> int:
+    """Three brokers with the same logs of some partitions, about `size` bytes together; the bytes of segments."""
     written = 0
     for broker in range(1, REPLICAS + 1):
         log_dir = folder / f"broker-{broker}"
-        replica = log_dir / "pay-0"
-        replica.mkdir(parents=True)
+        for partition in range(partitions):
+            replica = log_dir / f"pay-{partition}"
+            replica.mkdir(parents=True)
+            written += write_segment(replica / f"{0:020}.log", size // REPLICAS // partitions, batch_size)
+            (replica / "leader-epoch-checkpoint").write_text("0\n1\n3 0\n")
         (log_dir / "meta.properties").write_text(f"version=0\nbroker.id={broker}\n")
-        written += write_segment(replica / f"{0:020}.log", size // REPLICAS, batch_size)
-        (replica / "leader-epoch-checkpoint").write_text("0\n1\n3 0\n")
+        marks = "".join(f"pay {partition} 0\n" for partition in range(partitions))
+        (log_dir / "replication-offset-checkpoint").write_text(f"0\n{partitions}\n{marks}")
     return written
 
 
 def write_segment(path: Path, size: int, batch_size: int) -> int:
     """A segment of about `size` bytes, every batch full of records of everyday size; the same bytes each time."""
-    generator = np.random.default_rng(batch_size)
     records = max(1, batch_size // RECORD_BYTES)
+    count = min(TEMPLATES, max(1, size // batch_size))
+    block = templates(batch_size, records)[:count].copy()
+    written = 0
+    with path.open("wb") as file:
+        while written < size:
+            # The base offset lies outside the checksum, so that one set of batches serves for the whole file.
+            first = written // batch_size
+            bases = np.arange(first, first + count, dtype=">i8") * records
+            block[:, :8] = bases.astype(">i8").view(np.uint8).reshape(count, 8)
+            written += file.write(block.tobytes())
+    return written
+
+
+@cache
+def templates(batch_size: int, records: int) -> npt.NDArray[np.uint8]:
+    """Sound batches, a row each."""
+    generator = np.random.default_rng(batch_size)
     batches = [
         batch_bytes(
             base_offset=0,
@@ -57,16 +78,7 @@ def write_segment(path: Path, size: int, batch_size: int) -> int:
         )
         for _ in range(TEMPLATES)
     ]
-    block = np.frombuffer(b"".join(batches), dtype=np.uint8).reshape(TEMPLATES, batch_size).copy()
-    written = 0
-    with path.open("wb") as file:
-        while written < size:
-            # The base offset lies outside the checksum, so that one set of batches serves for the whole file.
-            first = written // batch_size
-            bases = np.arange(first, first + TEMPLATES, dtype=">i8") * records
-            block[:, :8] = bases.astype(">i8").view(np.uint8).reshape(TEMPLATES, 8)
-            written += file.write(block.tobytes())
-    return written
+    return np.frombuffer(b"".join(batches), dtype=np.uint8).reshape(TEMPLATES, batch_size)
 
 
 def whole_command(dump: Path) -> float:
@@ -128,7 +140,7 @@ def shuffled(events: Path) -> tuple[int, int]:
     return written, tasks
 
 
-def generated(size: int, batch_size: int) -> None:
+def generated(size: int, batch_size: int, partitions: int) -> None:
     """Audit a generated dump and print one line."""
     folder = Path(tempfile.mkdtemp(prefix="tidemark-benchmark-"))
     try:
@@ -136,14 +148,15 @@ def generated(size: int, batch_size: int) -> None:
         events.mkdir()
         settings = f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {events.as_uri()}\n"
         (events / "spark-defaults.conf").write_text(settings)
-        bytes_written = write_dump(folder / "dump", size, batch_size)
+        bytes_written = write_dump(folder / "dump", size, batch_size, partitions)
         command = [sys.executable, "-m", "tests.benchmarks.spark_audit", "--inside", str(folder / "dump"), str(events)]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
         told = json.loads(done.stdout.splitlines()[-1])
         shuffle, tasks = shuffled(events)
     finally:
         shutil.rmtree(folder)
-    print(f"{bytes_written / MIB:.0f} MiB in {batch_size} B batches ({told['batches']}), verdict {told['verdict']}")
+    held = f"{bytes_written / MIB:.0f} MiB of {partitions} partitions in {batch_size} B batches"
+    print(f"{held} ({told['batches']}), verdict {told['verdict']}")
     print(f"  audit {told['seconds']:.1f} s beside the session's start, {tasks} tasks")
     print(f"  shuffled {shuffle} B, {shuffle / bytes_written:.4%} of the segments")
     print(f"  driver peak {told['driver'] / MIB:.0f} MiB in Python, {told['jvm'] / MIB:.0f} MiB in the JVM")
@@ -154,6 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure audits by the Spark engine.")
     parser.add_argument("--size", type=int, default=1024, help="MiB of segments")
     parser.add_argument("--batch", type=int, default=16 * 1024, help="bytes a batch")
+    parser.add_argument("--partitions", type=int, default=1, help="among which the segments are divided")
     parser.add_argument("--sample", default="fast_failover_kip101")
     parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -161,7 +175,7 @@ def main() -> None:
         audited(*options.inside)
         return
     print(f"{options.sample}: {whole_command(ROOT / 'sample_logs' / options.sample / 'dump'):.1f} s whole process")
-    generated(options.size * MIB, options.batch)
+    generated(options.size * MIB, options.batch, options.partitions)
 
 
 if __name__ == "__main__":
