@@ -16,12 +16,18 @@ ROUNDS: Final = 3
 
 def _asks_in_a_circle(evidence: PartitionEvidence) -> Iterator[Hit]:
     rounds: dict[tuple[str, int | None], list[Moment]] = {}
+    busy: set[tuple[str, int | None]] = set()
     for m in evidence.moments:
         place = (m.clock, m.broker)
+        if m.kind == "fetched":
+            # Fetches that are left out may lie between two questions.
+            busy = busy | {place} if m.left_out else busy - {place}
         if gives_role(m) or m.kind == "log-loaded":
             rounds = {other: told for other, told in rounds.items() if other[0] != m.clock}
         elif m.kind in ("fetched", "truncated"):
             rounds.pop(place, None)
+        elif place in busy:
+            continue
         elif m.kind == "epoch-round" or (m.kind == "epoch-asked" and m.error == 0 and m.answer_offset != -1):
             before = rounds.get(place, [])
             again = bool(before) and _question(before[0]) == _question(m)

@@ -42,7 +42,9 @@ def _held_back(course: Course) -> Iterator[tuple[Moment, Moment]]:
             continue
         for broker in sorted(asked.keys() - {m.broker} if row.isr and m.high_watermark is not None else ()):
             last = asked[broker][-1]
-            outside = last.offset == m.high_watermark and all(broker not in isr for isr in row.isr)
+            # Whatever of its fetches is left out behind the last one, it may have gone on meanwhile.
+            stands = last.offset == m.high_watermark and not last.left_out
+            outside = stands and all(broker not in isr for isr in row.isr)
             if outside and _silence(last, m) > SETTLED_MS and _all_beyond(row, course, asked):
                 yield last, m
         asked.setdefault(m.broker, []).append(m)
