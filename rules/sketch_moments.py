@@ -6,7 +6,8 @@
     t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4;
                                           behind it may stand what else the two say, in this order:
                                           `epoch 1 last 0 start 7 diverges 0:3 error 74 implied`
-    t4 acks 1 at 3 acks=all               broker 1 answers a producer: base offset 3, acks=all (or acks=1)
+    t4 acks 1 at 3 acks=all               broker 1 answers a producer: base offset 3, acks=all (or acks=1); behind it
+                                          may stand `error 19`
     t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync;
                                           with `of 1,2,3` behind it the line names the assignment too, with
                                           `told 2` it is the order that broker 2 was given
@@ -48,7 +49,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
     r"(?: last (?P<last>-?\d+))?(?: start (?P<start>\d+))?(?: diverges (?P<of>\d+):(?P<ends>\d+))?"
     r"(?: error (?P<error>\d+))?(?P<implied> implied)?",
-    "acks": r"(?P<leader>\d+) at (?P<at>\d+) acks=(?P<acks>all|1)",
+    "acks": r"(?P<leader>\d+) at (?P<at>-?\d+) acks=(?P<acks>all|1)(?: error (?P<error>\d+))?",
     "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
     r"(?: told (?P<told>\d+))?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",

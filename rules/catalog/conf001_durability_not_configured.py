@@ -13,8 +13,10 @@ from rules.evidence import (
     Moment,
     PartitionEvidence,
     Setting,
+    Span,
     cuts,
     leader_changes,
+    partition_states,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import parse_protocol_version, protocol
@@ -22,6 +24,9 @@ from rules.rule import rule
 
 UNCLEAN: Final = "unclean.leader.election.enable"
 MIN_IN_SYNC: Final = "min.insync.replicas"
+FACTOR: Final = "replication factor"
+NOT_ENOUGH: Final = (19, 20)
+"""NOT_ENOUGH_REPLICAS, before and after the append."""
 SPOKEN: Final = "inter.broker.protocol.version"
 FORMAT: Final = "message.format.version"
 EPOCHS_SINCE: Final = protocol("0.11.0-IV2")
@@ -31,10 +36,16 @@ EPOCHS_SINCE: Final = protocol("0.11.0-IV2")
 class _Allowed:
     """A setting, and what it allowed."""
 
-    setting: Setting
+    name: str
+    value: str
+    topic: str | None
+    """Null for a setting of the broker."""
+    origin: str
+    certain: bool
+    set_at: Span
     effect: str
     broker: int
-    moment: Moment
+    shown_at: Span
 
 
 @rule(
@@ -47,8 +58,9 @@ class _Allowed:
 def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A setting in force at the time allowed what happened then.
 
-    No setting is reported for itself: only what was in force at an unclean election, a loss or a cut that another value
-    of it would have prevented. A topic's own value goes before its brokers', and theirs before what they had by default.
+    No setting is reported for itself: only what was in force at an unclean election, a loss, a cut, damage or a refusal
+    that another value of it would have prevented. A topic's own value goes before its brokers', and theirs before what
+    they had by default. The replication factor is the number of brokers to which the partition is assigned.
 
     Proves
     ------
@@ -76,13 +88,19 @@ def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation
     t2 leader 2 epoch 1 isr 2
     """
     found: list[_Allowed] = []
-    for said in (*_elected_uncleanly(evidence), *_committed_alone(evidence), *_cut_without_epochs(evidence)):
+    for said in (
+        *_elected_uncleanly(evidence),
+        *_committed_alone(evidence),
+        *_written_once(evidence),
+        *_refused(evidence),
+        *_cut_without_epochs(evidence),
+    ):
         if isinstance(said, Undecided):
             yield said
         else:
             found.append(said)
     if found:
-        yield _violation(evidence, found)
+        yield _violation(found)
 
 
 def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecided]:
@@ -94,7 +112,7 @@ def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[_Allowed | Undec
         yield Undecided(reason="an unclean election took place", missing=f"{UNCLEAN} of the topic", blocking=False)
     elif setting.value == "true":
         effect = f"broker {change.leader} could be elected for epoch {change.epoch} from outside the ISR"
-        yield _Allowed(setting=setting, effect=effect, broker=change.leader, moment=change.moment)
+        yield _by_setting(evidence, setting, effect, change.leader, change.moment)
 
 
 def _committed_alone(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecided]:
@@ -112,7 +130,7 @@ def _committed_alone(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecid
             effect = (
                 f"broker {course.reign.leader} alone could stand behind acknowledged records from {alone.offset} on"
             )
-            yield _Allowed(setting=setting, effect=effect, broker=course.reign.leader, moment=alone)
+            yield _by_setting(evidence, setting, effect, course.reign.leader, alone)
         return
 
 
@@ -125,6 +143,64 @@ def _acknowledged_alone(course: Course, start: int) -> Moment | None:
     return None
 
 
+def _assignments(evidence: PartitionEvidence) -> list[Moment]:
+    return [m for m in partition_states(evidence.moments) if m.replicas]
+
+
+def _written_once(evidence: PartitionEvidence) -> Iterator[_Allowed]:
+    """Records were lost or damaged that were assigned to one broker only, ever."""
+    states = _assignments(evidence)
+    alone = {m.replicas for m in states}
+    if len(alone) != 1 or len(states[0].replicas or ()) != 1:
+        return
+    (broker,) = states[0].replicas or ()
+    lost = next((lost for lost in evidence.lost_terms if lost.leader == broker), None)
+    damage = _first_damage(evidence, broker)
+    if lost is not None:
+        shown_at, what = lost.opening.span, f"[{lost.start_offset}, {lost.committed.end_offset}), which it lost"
+    elif damage is not None:
+        shown_at, what = damage[0], f"[{damage[1]}, {damage[2]}), which are damaged"
+    else:
+        return
+    yield _Allowed(
+        name=FACTOR,
+        value="1",
+        topic=evidence.topic,
+        origin="assignment",
+        certain=True,
+        set_at=states[-1].span,
+        effect=f"nobody but broker {broker} had a copy of offsets {what}",
+        broker=broker,
+        shown_at=shown_at,
+    )
+
+
+def _first_damage(evidence: PartitionEvidence, broker: int) -> tuple[Span, int, int] | None:
+    """Where the first records lie on a broker that cannot be read, and which."""
+    for replica in evidence.current:
+        if replica.broker == broker:
+            for fault in replica.log.checksum_faults:
+                return fault.span, fault.base_offset, fault.end_offset
+            for unread in replica.log.unread:
+                start, end = unread.expected_offset, unread.next_offset
+                if start is not None and end is not None and start < end:
+                    return unread.span, start, end
+    return None
+
+
+def _refused(evidence: PartitionEvidence) -> Iterator[_Allowed]:
+    """Producers that asked for acks=all were refused by a partition that can never have as many replicas in sync."""
+    most = max((len(m.replicas or ()) for m in _assignments(evidence)), default=0)
+    refused = (m for m in evidence.moments if m.kind == "produced" and m.acks == -1 and m.error in NOT_ENOUGH)
+    for m in refused if most else ():
+        setting = evidence.setting(m.witness, MIN_IN_SYNC, m)
+        least = setting.value if setting is not None and setting.value is not None else ""
+        if setting is not None and m.witness is not None and least.isdigit() and int(least) > most:
+            effect = f"broker {m.witness} refused whoever asked for acks=all: the replication factor is {most}"
+            yield _by_setting(evidence, setting, effect, m.witness, m)
+            return
+
+
 def _cut_without_epochs(evidence: PartitionEvidence) -> Iterator[_Allowed]:
     for cut in cuts(evidence.moments):
         if cut.log_end_offset is not None and cut.offset < cut.log_end_offset:
@@ -133,7 +209,7 @@ def _cut_without_epochs(evidence: PartitionEvidence) -> Iterator[_Allowed]:
                 effect = (
                     f"broker {cut.broker} cut [{cut.offset}, {cut.log_end_offset}) without asking for leader epochs"
                 )
-                yield _Allowed(setting=setting, effect=effect, broker=cut.broker, moment=cut.moment)
+                yield _by_setting(evidence, setting, effect, cut.broker, cut.moment)
                 return
 
 
@@ -147,27 +223,39 @@ def _old_protocol(evidence: PartitionEvidence, cut: Cut) -> Setting | None:
     return None
 
 
-def _violation(evidence: PartitionEvidence, found: list[_Allowed]) -> Violation:
-    settings = [allowed.setting for allowed in found]
+def _by_setting(evidence: PartitionEvidence, setting: Setting, effect: str, broker: int, moment: Moment) -> _Allowed:
+    return _Allowed(
+        name=setting.name,
+        value=setting.value or "",
+        topic=setting.topic,
+        origin=setting.origin,
+        certain=evidence.settings.is_certain(setting),
+        set_at=setting.span,
+        effect=effect,
+        broker=broker,
+        shown_at=moment.span,
+    )
+
+
+def _violation(found: list[_Allowed]) -> Violation:
     return Violation(
         brokers=tuple(sorted({allowed.broker for allowed in found})),
-        confidence="certain" if all(evidence.settings.is_certain(setting) for setting in settings) else "likely",
+        confidence="certain" if all(allowed.certain for allowed in found) else "likely",
         facts={
             "allowed": "; ".join(map(_words, found)),
-            "names": tuple(setting.name for setting in settings),
-            "values": tuple(setting.value or "" for setting in settings),
-            "origins": tuple(setting.origin for setting in settings),
+            "names": tuple(allowed.name for allowed in found),
+            "values": tuple(allowed.value for allowed in found),
+            "origins": tuple(allowed.origin for allowed in found),
         },
         exhibits=tuple(exhibit for allowed in found for exhibit in _exhibits(allowed)),
     )
 
 
 def _words(allowed: _Allowed) -> str:
-    setting = allowed.setting
-    whose = f"topic {setting.topic}" if setting.topic is not None else f"broker {allowed.broker}"
-    return f"{setting.name} was {setting.value} for {whose}, so that {allowed.effect}"
+    whose = f"broker {allowed.broker}" if allowed.topic is None else f"topic {allowed.topic}"
+    return f"{allowed.name} was {allowed.value} for {whose}, so that {allowed.effect}"
 
 
 def _exhibits(allowed: _Allowed) -> Iterator[Exhibit]:
-    yield Exhibit(span=allowed.setting.span, role=f"{allowed.setting.name} as set")
-    yield Exhibit(span=allowed.moment.span, role="what it allowed")
+    yield Exhibit(span=allowed.set_at, role=f"{allowed.name} as set")
+    yield Exhibit(span=allowed.shown_at, role="what it allowed")

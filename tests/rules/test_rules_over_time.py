@@ -280,6 +280,20 @@ t1 leads 1 epoch 0 at 0 hw 0 isr 1
 t3 acks 1 at 3 acks=all
 t4 leads 2 epoch 1 at 2 hw 2 isr 2
 """
+LOST_ONLY_COPY = """
+broker 1 0011|
+t1 leader 1 epoch 0 isr 1 of 1
+t1 leads 1 epoch 0 at 0 hw 0
+t3 acks 1 at 3 acks=all
+t4 leads 1 epoch 1 at 2 hw 2
+"""
+REFUSED = """
+broker 1 0000|
+broker 2 0000|
+t1 leader 1 epoch 0 isr 1,2 of 1,2
+t2 acks 1 at -1 acks=all error 19
+"""
+DAMAGED = "broker 1 00!0|\nt1 leader 1 epoch 0 isr 1 of 1\n"
 CUT_OLD = "broker 1 0000|\nbroker 2 0000|\nt1 loads 2 at 4\nt2 truncates 2 to 3\n"
 
 
@@ -290,6 +304,13 @@ CUT_OLD = "broker 1 0000|\nbroker 2 0000|\nt1 loads 2 at 4\nt2 truncates 2 to 3\
         (UNCLEAN_ELECTION, "unclean.leader.election.enable false", []),
         (LOST_ALONE, "min.insync.replicas 1", [(1,)]),
         (LOST_ALONE, "min.insync.replicas 2", []),
+        (LOST_ONLY_COPY, "min.insync.replicas 1", [(1,)]),
+        (LOST_ONLY_COPY.replace("of 1\n", "of 1,2\n"), "min.insync.replicas 2", []),
+        (DAMAGED, "min.insync.replicas 1", [(1,)]),
+        (DAMAGED.replace("!", ""), "min.insync.replicas 1", []),
+        (DAMAGED.replace("of 1\n", "of 1,2\n"), "min.insync.replicas 1", []),
+        (REFUSED, "min.insync.replicas 3", [(1,)]),
+        (REFUSED, "min.insync.replicas 2", []),
         (CUT_OLD, "inter.broker.protocol.version 0.10.2-IV0", [(2,)]),
         (CUT_OLD, "inter.broker.protocol.version 1.1-IV0", []),
     ],
