@@ -41,6 +41,7 @@ def _row(row: Row) -> Document:
         "leaderEpoch": row.epoch,
         "leader": row.leader,
         "isr": list(row.isr),
+        "elr": list(row.elr),
         "underReplicated": row.under_replicated,
         "underMinIsr": row.under_min_isr,
         "replicas": [_replica(replica) for replica in row.replicas],

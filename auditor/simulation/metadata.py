@@ -21,15 +21,13 @@ from parsers.writers.metadata_log import (
     topic_value,
 )
 from parsers.writers.segments import Record, batch_bytes, write_segment
+from rules.protocol.eligible import SUPPORTED, keeps_eligible_replicas
+from rules.protocol.versions import metadata_level
 from rules.simulator.generation import Generation
 from rules.simulator.state import Settings
 
 CONTROLLER_EPOCH: Final = 1
 METADATA_TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
-LEVELS: Final = {
-    (3, 3): 7, (3, 4): 8, (3, 5): 11, (3, 6): 14, (3, 7): 19, (3, 8): 20, (3, 9): 21, (4, 0): 25, (4, 1): 27,
-}  # fmt: skip
-"""The level of metadata.version that each release finalizes."""
 
 
 def write_metadata_log(
@@ -58,9 +56,11 @@ def write_metadata_log(
 
 
 def _created(first: MetadataChange, generation: Generation, settings: Settings) -> Iterator[tuple[int | None, bytes]]:
-    level = LEVELS.get(generation.spoken.release[:2])
+    level = metadata_level(generation.spoken)
     if level is not None:
         yield first.time, feature_level_value("metadata.version", level)
+    if keeps_eligible_replicas(generation.spoken, settings.eligible_leader_replicas):
+        yield first.time, feature_level_value("eligible.leader.replicas.version", 1)
     yield first.time, topic_value(TOPIC, TOPIC_ID)
     yield first.time, topic_config_value(TOPIC, "min.insync.replicas", str(settings.min_insync_replicas))
     if settings.unclean_leader_election is not None:
@@ -98,9 +98,17 @@ def _changed(changes: Sequence[MetadataChange], generation: Generation) -> Itera
                 leader=after.leader if elects else None,
                 replicas=replica_ids(after.replicas) if after.replicas != before.replicas else None,
                 leader_recovery_state=state,
-                version=1 if directory_id(0, generation) is not None else 0,
+                elr=replica_ids(after.elr) if after.elr != before.elr else None,
+                last_known_elr=replica_ids(after.last_known_elr)
+                if after.last_known_elr != before.last_known_elr
+                else None,
+                version=_change_version(generation),
             ),
         )
+
+
+def _change_version(generation: Generation) -> int:
+    return 2 if generation.spoken >= SUPPORTED else 1 if directory_id(0, generation) is not None else 0
 
 
 def directory_id(node: int, generation: Generation) -> str | None:

@@ -90,15 +90,14 @@ class Recorder:
 
     def _change(self, said: notes.Decided, ms: int) -> MetadataChange:
         before = self.metadata[-1] if self.metadata else None
-        members = [] if before is None else (before.isr or "").split(",")
-        elected = before is not None and said.leader is not None and before.leader != said.leader
+        elr, known = said.elr, said.last_known_leader
         values: dict[str, object] = {
             **blank(MetadataChange), "cluster_id": CLUSTER, "broker": CONTROLLER, "topic": TOPIC,
             "topic_id": TOPIC_ID, "partition": 0, "kind": "created" if before is None else "changed", "time": ms,
             "leader": NO_LEADER if said.leader is None else said.leader, "leader_epoch": said.epoch,
             "partition_epoch": said.version, "isr": ids(said.isr), "replicas": join_ids(said.replicas),
             "previous_leader": before.leader if before else None, "previous_isr": before.isr if before else None,
-            "unclean": elected and str(said.leader) not in members,
+            "unclean": said.unclean, "elr": ids(elr), "last_known_elr": ids(() if known is None else (known,)),
             "source": METADATA, "span_start": LINES_A_STATEMENT * self.written, "span_end": 0,
         }  # fmt: skip
         return MetadataChange(**values)  # type: ignore[arg-type]

@@ -18,7 +18,8 @@ NEWEST: Final = "4.0.0"
 """The version of a script that names none."""
 VERSIONS: Final = ("version", "inter-broker-protocol", "versions")
 FIELDS: Final = ("title", "about", "brokers", *VERSIONS, "topic", "epoch", "events")
-TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replica.lag.time.max.ms")
+ELR: Final = "eligible.leader.replicas.version"
+TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replica.lag.time.max.ms", ELR)
 
 
 def read_script(path: Path) -> Script:
@@ -104,13 +105,14 @@ def _settings(value: object) -> Settings:
     given = {} if value is None else value
     if not isinstance(given, dict) or not set(given) <= set(TOPIC):
         raise ScriptError(f"expected topic settings among {', '.join(TOPIC)}; found {value!r}")
-    unclean, lag = given.get(TOPIC[1]), given.get(TOPIC[2])
+    unclean, lag, level = given.get(TOPIC[1]), given.get(TOPIC[2]), given.get(ELR)
     if unclean is not None and not isinstance(unclean, bool):
         raise ScriptError(f"expected {TOPIC[1]} to be true or false, found {unclean!r}")
     return Settings(
         min_insync_replicas=_number(given.get(TOPIC[0], 1), TOPIC[0]),
         unclean_leader_election=unclean,
         lag_time_max_ms=None if lag is None else _number(lag, TOPIC[2]),
+        eligible_leader_replicas=None if level is None else _number(level, ELR) > 0,
     )
 
 

@@ -63,7 +63,8 @@ def _header(row: Row) -> list[str]:
 def _cells(row: Row) -> list[str]:
     members = ",".join(map(str, row.isr))
     short = "!!" if row.under_min_isr else "!" if row.under_replicated else ""
-    cells = [str(row.number), row.event, f"{short}{members} e{row.epoch}"]
+    eligible = f" elr {','.join(map(str, row.elr))}" if row.elr else ""
+    cells = [str(row.number), row.event, f"{short}{members} e{row.epoch}{eligible}"]
     for replica in row.replicas:
         cells += _replica_cells(replica)
     return cells

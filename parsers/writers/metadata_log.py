@@ -37,7 +37,7 @@ def partition_value(
     return _value(PARTITION, 1, body + _uvarint(len(directories) + 1) + b"".join(map(_uuid, directories)))
 
 
-def partition_change_value(
+def partition_change_value(  # noqa: PLR0913 - one a field of the record
     topic_id: str,
     partition: int,
     *,
@@ -45,6 +45,8 @@ def partition_change_value(
     leader: int | None = None,
     replicas: Sequence[int] | None = None,
     leader_recovery_state: int | None = None,
+    elr: Sequence[int] | None = None,
+    last_known_elr: Sequence[int] | None = None,
     version: int = 0,
 ) -> bytes:
     """A partition changes: its partition epoch rises, its leader epoch where a leader is named."""
@@ -57,6 +59,10 @@ def partition_change_value(
         tags[2] = _ids(replicas)
     if leader_recovery_state is not None:
         tags[5] = struct.pack(">b", leader_recovery_state)
+    if elr is not None:
+        tags[6] = _ids(elr)
+    if last_known_elr is not None:
+        tags[7] = _ids(last_known_elr)
     return _value(PARTITION_CHANGE, version, struct.pack(">i", partition) + _uuid(topic_id), tags)
 
 

@@ -41,18 +41,24 @@ def elect_leader_or_unclean(assignment: Assignment, alive: Brokers, isr: Brokers
     )
 
 
-def elect_eligible_leader(assignment: Assignment, alive: Brokers, isr: Brokers, elr: Brokers) -> Election:
-    """The same with eligible leader replicas (KIP-966): these hold all that was committed, so it stays clean."""
-    leader = _first(assignment, alive & (isr | elr))
-    if leader is None:
-        return Election(leader=None, isr=isr, unclean=False, because="no in-sync or eligible replica is alive")
-    because = "in sync" if leader in isr else "an eligible leader replica"
-    return Election(
-        leader=leader,
-        isr=isr & alive if leader in isr else frozenset({leader}),
-        unclean=False,
-        because=f"first of the assignment that lives and is {because}",
-    )
+def elect_eligible_leader(
+    assignment: Assignment, alive: Brokers, isr: Brokers, elr: Brokers, last_known: BrokerId | None = None
+) -> Election:
+    """The same with eligible leader replicas (KIP-966): these hold all that was committed, so it stays clean.
+
+    They stand in for an ISR of which nobody lives. Where both sets are empty the last leader known is taken, uncleanly.
+    """
+    if alive & isr:
+        return elect_leader(assignment, alive, isr)
+    leader = _first(assignment, alive & elr)
+    if leader is not None:
+        because = "first of the assignment that lives and is an eligible leader replica"
+        return Election(leader=leader, isr=frozenset({leader}), unclean=False, because=because)
+    if not isr and not elr and last_known is not None and last_known in alive:
+        because = "the last leader known, nobody is in sync or eligible"
+        return Election(leader=last_known, isr=frozenset({last_known}), unclean=True, because=because)
+    because = "no in-sync or eligible replica is alive"
+    return Election(leader=None, isr=frozenset(), unclean=False, because=because)
 
 
 def elect_at_reassignment(target: Assignment, alive: Brokers, isr: Brokers) -> Election:

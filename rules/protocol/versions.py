@@ -110,6 +110,16 @@ def metadata_version(level: int) -> ProtocolVersion | None:
     return parse_protocol_version(METADATA_VERSIONS[level - 1]) if 1 <= level <= len(METADATA_VERSIONS) else None
 
 
+def metadata_level(spoken: ProtocolVersion) -> int | None:
+    """The newest feature level of metadata.version that a protocol version reaches; None before there was one."""
+    reached = (level for level in range(len(METADATA_VERSIONS), 0, -1) if _named(level) <= spoken)
+    return next(reached, None)
+
+
+def _named(level: int) -> ProtocolVersion:
+    return protocol(METADATA_VERSIONS[level - 1])
+
+
 def protocol(name: str) -> ProtocolVersion:
     """A protocol version named in source code, where a misspelt one must not pass silently."""
     version = parse_protocol_version(name)

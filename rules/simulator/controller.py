@@ -12,27 +12,33 @@ from rules.protocol.placement import (
     Election,
     elect_at_controlled_shutdown,
     elect_at_reassignment,
+    elect_eligible_leader,
     elect_leader,
     elect_leader_or_unclean,
     elect_preferred,
 )
+from rules.simulator.decision import keeps_eligible, succeeding, written
 from rules.simulator.generation import ISR_WITHOUT_NEW_EPOCH
 from rules.simulator.roles import tell
-from rules.simulator.state import Cluster, Metadata, decision_note, may_elect_unclean, note, say
+from rules.simulator.state import Cluster, Metadata, may_elect_unclean, say
 
 Told = tuple[BrokerId, ...] | None
 """Who hears of a decision at once; None is everyone alive."""
 
 
-def decide(cluster: Cluster, leader: BrokerId | None, isr: Brokers, told: Told = None) -> Cluster:
+def decide(
+    cluster: Cluster,
+    leader: BrokerId | None,
+    isr: Brokers,
+    told: Told = None,
+    *,
+    unclean: bool = False,
+    lost: Brokers = frozenset(),
+) -> Cluster:
     """A decision with a new epoch, told to its leader first."""
-    before = cluster.in_force
-    decided = Metadata(epoch=Epoch(before.epoch + 1), version=before.version + 1, leader=leader, isr=isr)
-    return announce(_written(cluster, decided), decided, told)
-
-
-def _written(cluster: Cluster, decided: Metadata) -> Cluster:
-    return note(replace(cluster, decided=(*cluster.decided, decided)), decision_note(cluster, decided))
+    epoch = Epoch(cluster.in_force.epoch + 1)
+    decided = succeeding(cluster, epoch=epoch, leader=leader, isr=isr, unclean=unclean, lost=lost)
+    return announce(written(cluster, decided), decided, told)
 
 
 def announce(cluster: Cluster, decided: Metadata, told: Told = None) -> Cluster:
@@ -48,17 +54,31 @@ def elect(cluster: Cluster, chosen: BrokerId | None, *, unclean: bool, told: Tol
     if chosen is not None:
         return _elect_named(cluster, chosen, unclean=unclean, told=told)
     allowed = unclean or may_elect_unclean(cluster, cluster.brokers[0])
+    return _hold(cluster, _choice(cluster, allowed=allowed), "leader offline", told)
+
+
+def _choice(cluster: Cluster, *, allowed: bool) -> Election:
+    """Whom the rules of placement choose among the living."""
+    state, alive = cluster.in_force, cluster.alive
+    if keeps_eligible(cluster):
+        clean = elect_eligible_leader(cluster.assignment, alive, state.isr, state.elr, state.last_known_leader)
+        if clean.leader is not None or not allowed:
+            return clean
     rule = elect_leader_or_unclean if allowed else elect_leader
-    return _hold(cluster, rule(cluster.assignment, cluster.alive, cluster.in_force.isr), "leader offline", told)
+    return rule(cluster.assignment, alive, state.isr)
 
 
 def _elect_named(cluster: Cluster, chosen: BrokerId, *, unclean: bool, told: Told) -> Cluster:
     isr = cluster.in_force.isr
+    eligible = not isr & cluster.alive and chosen in cluster.in_force.elr
     if chosen not in cluster.alive or chosen not in cluster.assignment:
         return say(cluster, f"broker {chosen} cannot be elected: it is not alive or holds no replica")
-    if chosen not in isr and not unclean:
+    if chosen not in isr and not eligible and not unclean:
         return say(cluster, f"broker {chosen} cannot be elected: it is not in sync")
-    if chosen not in isr:
+    if eligible:
+        because = "named, an eligible leader replica"
+        named = Election(leader=chosen, isr=frozenset({chosen}), unclean=False, because=because)
+    elif chosen not in isr:
         named = Election(leader=chosen, isr=frozenset({chosen}), unclean=True, because="named, out of sync")
     else:
         named = Election(leader=chosen, isr=isr & cluster.alive, unclean=False, because="named, in sync")
@@ -93,7 +113,8 @@ def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
         return decide(cluster, state.leader, others) if broker in state.isr and others else cluster
     election = elect_at_controlled_shutdown(cluster.assignment, cluster.alive, state.isr, frozenset({broker}))
     if election.leader is None:
-        return say(cluster, f"broker {broker} is the last in sync: {election.because}")
+        cluster = say(cluster, f"broker {broker} is the last in sync: {election.because}")
+        return decide(cluster, None, frozenset()) if keeps_eligible(cluster) else cluster
     return _hold(cluster, replace(election, isr=election.isr - {broker}), "controlled shutdown")
 
 
@@ -114,8 +135,24 @@ def _without(cluster: Cluster, broker: BrokerId, told: Told) -> Cluster:
     generation = cluster.brokers[0].generation
     if not generation.kraft or generation.spoken < ISR_WITHOUT_NEW_EPOCH:
         return decide(cluster, state.leader, state.isr - {broker}, told)
-    decided = replace(state, version=state.version + 1, isr=state.isr - {broker})
-    return announce(_written(cluster, decided), decided, told)
+    decided = succeeding(cluster, epoch=state.epoch, leader=state.leader, isr=state.isr - {broker})
+    return announce(written(cluster, decided), decided, told)
+
+
+def register(cluster: Cluster, broker: BrokerId, *, in_order: bool) -> Cluster:
+    """A broker registers for another life. After a crash it is trusted no longer: neither in sync nor eligible."""
+    state = cluster.in_force
+    lost: Brokers = frozenset() if in_order else frozenset({broker})
+    if broker not in state.isr and not lost & state.elr:
+        return cluster
+    isr = state.isr - {broker}
+    if lost:
+        cluster = say(cluster, f"broker {broker} comes back from an unclean shutdown: neither in sync nor eligible now")
+    if state.leader == broker:
+        election = elect_eligible_leader(cluster.assignment, cluster.alive, isr, state.elr - lost)
+        return decide(cluster, election.leader, election.isr, lost=lost)
+    decided = succeeding(cluster, epoch=state.epoch, leader=state.leader, isr=isr, lost=lost)
+    return announce(written(cluster, decided), decided)
 
 
 def _hold(cluster: Cluster, election: Election, trigger: str, told: Told = None) -> Cluster:
@@ -125,7 +162,7 @@ def _hold(cluster: Cluster, election: Election, trigger: str, told: Told = None)
         cluster = say(cluster, f"{kind}: nobody, {election.because}; the partition is offline")
         return cluster if cluster.in_force.leader is None else decide(cluster, None, election.isr, told)
     cluster = say(cluster, f"{kind}: broker {election.leader}, {election.because}; ISR {members}")
-    return decide(cluster, election.leader, election.isr, told)
+    return decide(cluster, election.leader, election.isr, told, unclean=election.unclean)
 
 
 def decision(cluster: Cluster, epoch: int | None) -> Metadata | None:

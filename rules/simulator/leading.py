@@ -30,7 +30,6 @@ def view(cluster: Cluster, leader: Broker) -> LeaderView:
     held = leader.leading
     if held is None:
         raise ValueError(f"broker {leader.id} does not lead")
-    followers = tuple(remote.broker for remote in held.followers)
     return LeaderView(
         log_end_offset=leader.log.end_offset,
         high_watermark=leader.high_watermark,
@@ -38,18 +37,27 @@ def view(cluster: Cluster, leader: Broker) -> LeaderView:
         committed_isr=held.committed_isr,
         proposed_isr=held.proposed_isr,
         followers=held.followers,
-        eligible=frozenset(broker for broker in followers if _eligible(cluster, leader, broker)),
+        eligible=frozenset(known.broker for known in held.followers if _eligible(cluster, leader, known)),
         lag_time_max_ms=lag_limit(cluster, leader),
         time_ms=cluster.time_ms,
     )
 
 
-def _eligible(cluster: Cluster, leader: Broker, follower: BrokerId) -> bool:
-    known_gone = follower in cluster.fenced
+def _eligible(cluster: Cluster, leader: Broker, known: RemoteReplica) -> bool:
+    gone = known.broker in cluster.fenced
     if not leader.generation.kraft:
-        return eligible_zookeeper(leader.generation.binary, alive=not known_gone)
+        return eligible_zookeeper(leader.generation.binary, alive=not gone)
+    return may_join(cluster, leader, known.broker, known.broker_epoch)
+
+
+def may_join(cluster: Cluster, leader: Broker, member: BrokerId, life: int) -> bool:
+    """Whether a KRaft controller takes a broker that fetched in some life into the ISR."""
     return eligible_kraft(
-        leader.generation.binary, fenced=known_gone, shutting_down=False, registered_epoch=0, fetch_epoch=0
+        leader.generation.binary,
+        fenced=member in cluster.fenced,
+        shutting_down=False,
+        registered_epoch=cluster.broker(member).life,
+        fetch_epoch=life,
     )
 
 
@@ -173,6 +181,7 @@ def accept_fetch(cluster: Cluster, broker: BrokerId, follower: Broker, read_at: 
         log_start_offset=follower.log.start_offset,
         leader_log_end_offset=read_at,
         time_ms=cluster.time_ms,
+        broker_epoch=follower.life,
     )
     learnt = after_fetch(known, fetch)
     followers = tuple(learnt if found.broker == follower.id else found for found in leader.leading.followers)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import high_watermark_at_start
-from rules.simulator.controller import decide, hand_over
+from rules.simulator.controller import decide, elect, hand_over, register
+from rules.simulator.decision import keeps_eligible
 from rules.simulator.leading import dismiss_producers
 from rules.simulator.log import ranges, recovered, without_pages
 from rules.simulator.notes import Loaded, Stopped
@@ -20,11 +21,13 @@ def crash(cluster: Cluster, broker: Broker) -> Cluster:
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down already")
     cluster = dismiss_producers(abandon(cluster, broker), broker.id, crashed=True)
-    return put(note(cluster, Stopped(broker=broker.id, in_order=False)), _stopped(broker))
+    return put(note(cluster, Stopped(broker=broker.id, in_order=False)), _stopped(broker, in_order=False))
 
 
-def _stopped(broker: Broker) -> Broker:
-    return replace(broker, alive=False, told=None, leading=None, stage="idle", in_flight=None)
+def _stopped(broker: Broker, *, in_order: bool) -> Broker:
+    return replace(
+        broker, alive=False, stopped_in_order=in_order, told=None, leading=None, stage="idle", in_flight=None
+    )
 
 
 def shut_down(cluster: Cluster, broker: Broker) -> Cluster:
@@ -35,7 +38,7 @@ def shut_down(cluster: Cluster, broker: Broker) -> Cluster:
     cluster = checkpoint(cluster, cluster.broker(broker.id))
     last = cluster.broker(broker.id)
     cluster = note(let_go(abandon(cluster, last), last), Stopped(broker=broker.id, in_order=True))
-    stopped = put(cluster, _stopped(last))
+    stopped = put(cluster, _stopped(last, in_order=True))
     return replace(stopped, fenced=stopped.fenced | {broker.id})
 
 
@@ -65,7 +68,9 @@ def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
         return say(cluster, f"broker {broker.id} runs already")
     loaded = recovered(broker)
     high_watermark = high_watermark_at_start(loaded.checkpoint, loaded.log.start_offset, loaded.log.end_offset)
-    loaded = replace(loaded, alive=True, high_watermark=high_watermark)
+    loaded = replace(loaded, alive=True, life=broker.life + 1, high_watermark=high_watermark)
+    if keeps_eligible(cluster):
+        cluster = register(cluster, broker.id, in_order=broker.stopped_in_order)
     cluster = replace(put(cluster, loaded), fenced=cluster.fenced - {broker.id})
     words = f"broker {broker.id} loads its log up to {loaded.log.end_offset}, HW {high_watermark} from "
     cluster = say(cluster, words + ("its checkpoint" if broker.checkpoint is not None else "its log start"))
@@ -73,7 +78,10 @@ def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
     state = cluster.in_force
     if state.leader == broker.id:
         return decide(cluster, broker.id, state.isr)
-    return tell(cluster, loaded, state) if told else cluster
+    if state.leader is None and keeps_eligible(cluster):
+        cluster = elect(cluster, None, unclean=False)
+    heard = cluster.broker(broker.id)
+    return tell(cluster, heard, cluster.in_force) if told and heard.told is None else cluster
 
 
 def _loaded(broker: Broker) -> Loaded:

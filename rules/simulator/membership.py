@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from rules.protocol.isr import Brokers, lag_kind
 from rules.protocol.offsets import BrokerId, Epoch
-from rules.simulator.leading import advance, remote, view
+from rules.simulator.decision import succeeding, written
+from rules.simulator.leading import advance, may_join, remote, view
 from rules.simulator.notes import CommittedIsr, ProposedIsr, RefusedIsr
-from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
+from rules.simulator.state import Broker, Cluster, Leading, decision_note, note, put, say
 
 
 def shrink(cluster: Cluster, leader: Broker, member: BrokerId, *, only_proposed: bool = False) -> Cluster:
@@ -57,7 +58,10 @@ def _change(cluster: Cluster, leader: Broker, isr: Brokers, *, only_proposed: bo
     cluster = note(cluster, _proposal(leader, held, isr))
     if not leader.generation.asynchronous_isr:
         return _written(cluster, leader, isr)
-    proposed = put(cluster, replace(leader, leading=replace(held, proposed_isr=isr)))
+    lives = tuple(
+        (known.broker, known.broker_epoch) for known in held.followers if known.broker in isr - held.committed_isr
+    )
+    proposed = put(cluster, replace(leader, leading=replace(held, proposed_isr=isr, proposed_lives=lives)))
     proposed = advance(proposed, leader.id)
     return proposed if only_proposed else commit(proposed, proposed.broker(leader.id))
 
@@ -82,6 +86,11 @@ def commit(cluster: Cluster, leader: Broker) -> Cluster:
         return say(cluster, "no ISR change is in flight")
     if not is_true_leader(cluster, leader):
         return reject(say(cluster, f"broker {leader.id} was deposed"), leader)
+    refused = [m for m, life in held.proposed_lives if not may_join(cluster, leader, m, life)]
+    if leader.generation.kraft and refused:
+        return reject(
+            say(cluster, f"broker {refused[0]} is fenced, or lives another life than the one that fetched"), leader
+        )
     return _written(cluster, leader, held.proposed_isr)
 
 
@@ -104,11 +113,10 @@ def _written(cluster: Cluster, leader: Broker, isr: Brokers) -> Cluster:
     if held is None or told is None or not is_true_leader(cluster, leader):
         cluster = note(cluster, RefusedIsr(broker=leader.id, version=told.version)) if told else cluster
         return say(cluster, f"the ISR change of broker {leader.id} is refused: it was deposed")
-    decided = Metadata(epoch=told.epoch, version=cluster.in_force.version + 1, leader=leader.id, isr=isr)
+    decided = succeeding(cluster, epoch=told.epoch, leader=leader.id, isr=isr)
     leader = replace(leader, told=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
-    after = put(replace(cluster, decided=(*cluster.decided, decided)), leader)
-    written = decision_note(after, decided)
-    after = note(after, written, CommittedIsr(broker=leader.id, decided=written))
+    after = put(written(cluster, decided), leader)
+    after = note(after, CommittedIsr(broker=leader.id, decided=decision_note(after, decided)))
     members = ", ".join(map(str, sorted(isr)))
     after = say(after, f"ISR is {members}")
     # a leader that learns of the commit by an answer looked at its high watermark only since KAFKA-13091

@@ -31,6 +31,9 @@ class Decided:
     leader: BrokerId | None
     isr: Brokers
     replicas: Assignment
+    elr: Brokers = frozenset()
+    last_known_leader: BrokerId | None = None
+    unclean: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,9 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
     halts = follower.generation.halts_out_of_range and not may_elect_unclean(cluster, follower)
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
         cluster = note(cluster, Stopped(broker=follower.id, in_order=False))
-        stopped = put(cluster, replace(follower, alive=False, told=None, in_flight=None, stage="idle"))
+        stopped = put(
+            cluster, replace(follower, alive=False, stopped_in_order=False, told=None, in_flight=None, stage="idle")
+        )
         return say(stopped, f"broker {follower.id} stops: {account.because}, and unclean leader election is off")
     return _settle(cluster, follower, leader, account, out_of_range=True)
 

@@ -51,6 +51,10 @@ class Metadata:
     version: int
     leader: BrokerId | None
     isr: Brokers
+    elr: Brokers = frozenset()
+    """Eligible leader replicas, where the controller keeps them."""
+    last_known_leader: BrokerId | None = None
+    unclean: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,8 @@ class Leading:
     followers: tuple[RemoteReplica, ...]
     committed_isr: Brokers
     proposed_isr: Brokers | None = None
+    proposed_lives: tuple[tuple[BrokerId, int], ...] = ()
+    """Of those whom a change in flight takes in: the life in which each last fetched."""
     epoch_start_offset: Offset
 
 
@@ -91,6 +97,10 @@ class Broker:
     id: BrokerId
     generation: Generation
     alive: bool = True
+    life: int = 1
+    """How often its process started: the epoch of its registration."""
+    stopped_in_order: bool = True
+    """Whether its last life ended in an orderly shutdown."""
     log: Log = Log()
     epochs: EpochChain = ()
     high_watermark: Offset = Offset(0)
@@ -151,6 +161,7 @@ class Settings:
     min_insync_replicas: int = 1
     unclean_leader_election: bool | None = None
     lag_time_max_ms: int | None = None
+    eligible_leader_replicas: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +238,9 @@ def decision_note(cluster: Cluster, decided: Metadata) -> Decided:
         leader=decided.leader,
         isr=decided.isr,
         replicas=cluster.assignment,
+        elr=decided.elr,
+        last_known_leader=decided.last_known_leader,
+        unclean=decided.unclean,
     )
 
 

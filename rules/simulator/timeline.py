@@ -56,6 +56,8 @@ class Row:
     epoch: int
     leader: int | None
     isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    """Eligible leader replicas, where the controller keeps them."""
     under_replicated: bool
     under_min_isr: bool
     replicas: tuple[ReplicaRow, ...]
@@ -114,6 +116,7 @@ def row(number: int, event: str, state: Cluster) -> Row:
         epoch=decided.epoch,
         leader=decided.leader,
         isr=tuple(sorted(decided.isr)),
+        elr=tuple(sorted(decided.elr)),
         under_replicated=is_under_replicated(frozenset(state.assignment), decided.isr),
         under_min_isr=is_under_min_isr(decided.isr, state.settings.min_insync_replicas),
         replicas=tuple(_replica(state, broker) for broker in state.brokers),

@@ -2,7 +2,8 @@
 
 State and actions bear the models' names: a quorum state, the requests that carry its past values, one replica state
 a broker, one log a broker. Where the models let a leader look into its followers' logs, this one refines them: a
-leader knows what a fetch told it. Batches hold one record, logs begin at 0.
+leader knows what a fetch told it. Eligible leader replicas, registrations and the gate of min.insync.replicas follow
+the model of KIP-966. Batches hold one record; a log keeps what lies below its start, which nobody can read.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ NEVER: Final = 0
 UNKNOWN: Final = -1
 
 
+Ids = frozenset[int]
+
+
 class Record(NamedTuple):
     """What a leader wrote: an id of its own, and the epoch it was written in."""
 
@@ -22,13 +26,20 @@ class Record(NamedTuple):
     epoch: int
 
 
+LOST: Final = Record(UNKNOWN, UNKNOWN)
+"""What stands below a log start where the log began anew."""
+
+
 class LeaderAndIsr(NamedTuple):
     """One value of the quorum state."""
 
     leader: int | None
     leader_epoch: int
-    isr: frozenset[int]
+    isr: Ids
     version: int
+    elr: Ids = frozenset()
+    last_known_leader: int | None = None
+    unclean: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +53,7 @@ class Version:
     lag: int
     controller_owns_isr: bool = False
     kraft: bool = False
+    keeps_eligible: bool = False
 
     def since(self, *release: int) -> bool:
         return self.binary >= release
@@ -60,7 +72,12 @@ VERSIONS: Final = (
     Version(name="2.7.2", truncation="kip-279", binary=(2, 7, 2), lag=30_000, controller_owns_isr=True),
     Version(name="3.2.0", truncation="on fetch", binary=(3, 2, 0), lag=30_000, controller_owns_isr=True),
     Version(name="3.9.1", truncation="on fetch", binary=(3, 9, 1), lag=30_000, controller_owns_isr=True, kraft=True),
-)
+    Version(name="4.0.0", truncation="on fetch", binary=(4, 0, 0), lag=30_000, controller_owns_isr=True, kraft=True),
+    Version(
+        name="4.3.0", truncation="on fetch", binary=(4, 3, 0), lag=30_000, controller_owns_isr=True, kraft=True,
+        keeps_eligible=True,
+    ),
+)  # fmt: skip
 
 
 @dataclass
@@ -71,6 +88,8 @@ class Follower:
     fetched_at: int = NEVER
     leader_end_then: int = UNKNOWN
     caught_up_at: int = NEVER
+    life: int = UNKNOWN
+    """In which life of its process it fetched last."""
 
 
 @dataclass
@@ -81,6 +100,7 @@ class Answer:
     leader: int
     epoch: int
     hw: int
+    start: int
     records: list[Record] = field(default_factory=list)
     end: tuple[int, int] = (UNKNOWN, UNKNOWN)
 
@@ -90,14 +110,21 @@ class ReplicaState:
     """One broker: its log on disk, and what it believes."""
 
     log: list[Record] = field(default_factory=list)
+    start: int = 0
+    """The log start offset; nothing below it can be read."""
+    base: int = 0
+    """Where its files begin."""
+    start_on_disk: int = 0
     starts: list[tuple[int, int]] = field(default_factory=list)
     hw: int = 0
     hw_on_disk: int | None = None
     alive: bool = True
+    life: int = 1
     state: LeaderAndIsr | None = None
     presumes: bool = False
     isr: frozenset[int] = frozenset()
     proposed: frozenset[int] | None = None
+    proposed_lives: dict[int, int] = field(default_factory=dict)
     followers: dict[int, Follower] = field(default_factory=dict)
     epoch_start: int = 0
     must_truncate: bool = False
@@ -113,8 +140,13 @@ class ReplicaState:
 class Model:
     """The whole of it; every action changes it in place, one that is not enabled does nothing."""
 
-    def __init__(self, version: Version, replicas: int) -> None:
+    def __init__(self, version: Version, replicas: int, *, min_isr: int = 1) -> None:
         self.version = version
+        self.min_isr = min(min_isr, replicas)
+        self.answers: list[str] = []
+        """What each producer was told, in the order in which they sent."""
+        self.waiting: dict[int, list[tuple[int, int]]] = {}
+        """Of each leader the producers that wait, and how far it must have committed for each."""
         self.now = 1_000_000_000
         self.cut_elsewhere = False
         """Whether a cut ever went elsewhere than to the first offset, from the tail, that does not match."""
@@ -141,26 +173,68 @@ class Model:
     # --- the controller
 
     def controller_elect_leader(self, leader: int) -> None:
-        """A living member of the ISR leads a new epoch; the dead leave the ISR. Nobody has heard of it yet."""
-        alive = frozenset(broker for broker, replica in self.replicas.items() if replica.alive)
-        if leader in self.quorum.isr & alive:
-            self._controller_update(leader, self.quorum.isr & alive)
+        """A living member of the ISR leads a new epoch; the dead leave the ISR. Nobody has heard of it yet.
+
+        Where nobody of the ISR lives, an eligible leader replica may lead.
+        """
+        if leader in self.quorum.isr & self.alive:
+            self._controller_update(leader, self.quorum.isr & self.alive)
+        elif leader in self.quorum.elr & self.alive and not self.quorum.isr & self.alive:
+            self._controller_update(leader, frozenset({leader}))
+
+    def controller_elect_unclean(self, leader: int) -> None:
+        """Whoever lives may lead, and its log is the truth then."""
+        able = self.quorum.isr | (frozenset() if self.quorum.isr & self.alive else self.quorum.elr)
+        if leader in able & self.alive:
+            self.controller_elect_leader(leader)
+        elif leader in self.alive:
+            self._controller_update(leader, frozenset({leader}), unclean=True)
+
+    @property
+    def alive(self) -> Ids:
+        return frozenset(broker for broker, replica in self.replicas.items() if replica.alive)
 
     def controller_shrink_isr(self, broker: int) -> None:
         """The controller learns that a broker is gone."""
         self.gone.add(broker)
         quorum = self.quorum
         if quorum.leader == broker:
-            alive = [other for other, replica in self.replicas.items() if replica.alive and other in quorum.isr]
-            self._controller_update(alive[0] if alive else None, quorum.isr & set(alive) if alive else quorum.isr)
+            self._elect_any()
         elif broker in quorum.isr and quorum.isr != {broker}:
+            isr = quorum.isr - {broker}
             if self.version.kraft:
-                self.requests.append(quorum._replace(isr=quorum.isr - {broker}, version=quorum.version + 1))
+                self._apply_partition_change(quorum.leader, quorum.leader_epoch, isr)
             else:
-                self._controller_update(quorum.leader, quorum.isr - {broker})
+                self._controller_update(quorum.leader, isr)
 
-    def _controller_update(self, leader: int | None, isr: frozenset[int]) -> None:
-        self.requests.append(LeaderAndIsr(leader, self.quorum.leader_epoch + 1, isr, self.quorum.version + 1))
+    def _elect_any(self) -> None:
+        """The first that lives: of the ISR, else of the ELR, else the last leader known, else nobody."""
+        quorum, alive = self.quorum, self.alive
+        if alive & quorum.isr:
+            self._controller_update(min(alive & quorum.isr), alive & quorum.isr)
+        elif self.version.keeps_eligible and alive & quorum.elr:
+            self._controller_update(min(alive & quorum.elr), frozenset({min(alive & quorum.elr)}))
+        elif self.version.keeps_eligible and not quorum.isr | quorum.elr and quorum.last_known_leader in alive:
+            self._controller_update(quorum.last_known_leader, frozenset({quorum.last_known_leader}), unclean=True)
+        elif quorum.leader is not None:
+            self._controller_update(None, frozenset() if self.version.keeps_eligible else quorum.isr)
+
+    def _controller_update(
+        self, leader: int | None, isr: Ids, *, unclean: bool = False, lost: Ids = frozenset()
+    ) -> None:
+        self._apply_partition_change(leader, self.quorum.leader_epoch + 1, isr, unclean=unclean, lost=lost)
+
+    def _apply_partition_change(
+        self, leader: int | None, epoch: int, isr: Ids, *, unclean: bool = False, lost: Ids = frozenset()
+    ) -> None:
+        """ApplyPartitionChange: the next quorum state, with UpdateElr; `lost` are brokers that shut down uncleanly."""
+        before, elr, known = self.quorum, frozenset[int](), None
+        if self.version.keeps_eligible:
+            if len(isr) < self.min_isr and not unclean:
+                elr = (before.elr | before.isr) - isr - lost
+            if leader is None:
+                known = before.last_known_leader if before.leader is None else before.leader
+        self.requests.append(LeaderAndIsr(leader, epoch, isr, before.version + 1, elr, known, unclean))
 
     def send(self, request: LeaderAndIsr) -> None:
         """Everyone alive hears of a request, its leader first."""
@@ -193,7 +267,7 @@ class Model:
             caught_up = self.now if other in request.isr else NEVER
             if replica.presumes:
                 before = replica.followers[other]
-                replica.followers[other] = Follower(before.end, caught_up, replica.end, caught_up)
+                replica.followers[other] = Follower(before.end, caught_up, replica.end, caught_up, before.life)
             else:
                 replica.followers[other] = Follower(caught_up_at=caught_up)
         replica.state, replica.presumes = request, True
@@ -202,13 +276,15 @@ class Model:
         if self.version.remembers_epochs and self.version.since(2, 0, 1):
             self._note_epoch(replica, request.leader_epoch, replica.end)
         if replica.hw > replica.end:
-            replica.hw = 0
+            replica.hw = replica.start
         self.leader_inc_high_watermark(broker)
 
     def _become_follower(self, broker: int, request: LeaderAndIsr) -> None:
         replica = self.replicas[broker]
         before, led = replica.state, replica.presumes
         replica.state, replica.presumes, replica.followers = request, False, {}
+        if led:
+            self._dismiss(broker, "failed")
         if request.leader is None:
             replica.awaits, replica.must_truncate = None, False
             return
@@ -223,12 +299,57 @@ class Model:
 
     # --- the leader
 
-    def leader_write(self, leader: int) -> None:
+    def leader_write(self, leader: int, *, acks: str = "1") -> None:
+        """A producer's record; with acks=all it is turned away where the ISR is too small."""
         replica = self.replicas[leader]
-        if replica.alive and replica.presumes and replica.state is not None:
-            self._append(replica, Record(self.next_id, replica.state.leader_epoch))
-            self.next_id += 1
-            self.leader_inc_high_watermark(leader)
+        if not replica.alive or not replica.presumes or replica.state is None:
+            self.answers.append("failed" if replica.alive else "untold")
+            return
+        if acks == "all" and len(replica.isr) < self.min_isr:
+            self.answers.append("refused")
+            return
+        self._append(replica, Record(self.next_id, replica.state.leader_epoch))
+        self.next_id += 1
+        if acks == "all":
+            self.waiting.setdefault(leader, []).append((len(self.answers), replica.end))
+        self.answers.append("waiting" if acks == "all" else "acknowledged")
+        self.leader_inc_high_watermark(leader)
+
+    def _answer_producers(self, leader: int) -> None:
+        """SendAcksFor: whoever waits for what is committed now; min.insync.replicas is asked a second time."""
+        replica = self.replicas[leader]
+        for place, required in list(self.waiting.get(leader, ())):
+            if replica.hw >= required:
+                enough = len(replica.isr) >= self.min_isr
+                self.answers[place] = "acknowledged" if enough else "refused-after-append"
+                self.waiting[leader].remove((place, required))
+
+    def _dismiss(self, leader: int, told: str) -> None:
+        for place, _ in self.waiting.pop(leader, ()):
+            self.answers[place] = told
+
+    def leader_delete_records(self, leader: int, offset: int) -> None:
+        """DeleteRecords, since 0.11: the log start moves, at most to the high watermark; files stay as they are."""
+        replica = self.replicas[leader]
+        if self.version.since(0, 11) and replica.alive and replica.presumes and offset <= replica.hw:
+            self._move_start(replica, offset)
+
+    def delete_segments(self, broker: int, offset: int) -> None:
+        """Retention: files that end at or below the high watermark go, and the log start with them."""
+        replica = self.replicas[broker]
+        if replica.alive and replica.base < offset <= min(replica.hw, replica.end):
+            replica.base = offset
+            self._move_start(replica, offset)
+
+    def _move_start(self, replica: ReplicaState, offset: int) -> None:
+        if offset > replica.start:
+            replica.start = offset
+            self._clip_epochs(replica)
+
+    def _clip_epochs(self, replica: ReplicaState) -> None:
+        below = [entry for entry in replica.starts if entry[1] <= replica.start]
+        later = [entry for entry in replica.starts if entry[1] > replica.start]
+        replica.starts = [*((epoch, replica.start) for epoch, _ in below[-1:]), *later]
 
     def _append(self, replica: ReplicaState, record: Record) -> None:
         if self.version.remembers_epochs:
@@ -245,10 +366,12 @@ class Model:
             replica.starts.append((epoch, offset))
 
     def leader_inc_high_watermark(self, leader: int) -> None:
-        """The smallest log end of those that count, where that is more than before."""
+        """The smallest log end of those that count, where that is more than before; since 3.7 at min ISR only."""
         replica = self.replicas[leader]
-        ends = [replica.end, *(replica.followers[other].end for other in self.counted(leader))]
-        replica.hw = max(replica.hw, min(ends))
+        if not self.version.since(3, 7) or len(replica.isr) >= self.min_isr:
+            ends = [replica.end, *(replica.followers[other].end for other in self.counted(leader))]
+            replica.hw = max(replica.hw, min(ends))
+        self._answer_producers(leader)
 
     def counted(self, leader: int) -> set[int]:
         """Whom a leader waits for: its ISR, proposals, and who was caught up lately."""
@@ -258,13 +381,15 @@ class Model:
         for other, known in replica.followers.items():
             recent = self.now - known.caught_up_at <= version.lag
             level = version.since(3, 3) and known.end == replica.end
-            if (recent or level) and (not version.since(3, 6) or self.may_join(other)):
+            if (recent or level) and (not version.since(3, 6) or self.may_join(other, known.life)):
                 counted.add(other)
         return counted
 
-    def may_join(self, broker: int) -> bool:
-        """Whether a broker is one that the controller takes for living."""
+    def may_join(self, broker: int, life: int) -> bool:
+        """Whether a broker is one that the controller takes for living, in KRaft since 3.5 in the life that fetched."""
         guarded = self.version.since(3, 3) if self.version.kraft else self.version.since(3, 4)
+        if self.version.kraft and self.version.since(3, 5) and life not in (UNKNOWN, self.replicas[broker].life):
+            return False
         return not guarded or broker not in self.gone
 
     def leader_shrink_isr(self, leader: int, member: int, *, answered: bool = True) -> None:
@@ -280,7 +405,7 @@ class Model:
             return
         least = max(replica.hw, replica.epoch_start if self.version.since(2, 0, 1) else 0)
         busy = self.version.since(2, 7) and replica.proposed is not None
-        if known.end >= least and not busy and (not self.version.since(3, 3) or self.may_join(member)):
+        if known.end >= least and not busy and (not self.version.since(3, 3) or self.may_join(member, known.life)):
             self._quorum_update(leader, replica.isr | {member}, answered=answered)
 
     def _quorum_update(self, leader: int, isr: frozenset[int], *, answered: bool) -> None:
@@ -291,6 +416,7 @@ class Model:
             self._commit(leader, isr)
             return
         replica.proposed = isr
+        replica.proposed_lives = {other: replica.followers[other].life for other in isr - replica.isr - {leader}}
         self.leader_inc_high_watermark(leader)
         if answered:
             self.controller_answers(leader)
@@ -301,13 +427,17 @@ class Model:
         if not replica.alive or not replica.presumes or replica.proposed is None:
             return
         proposed, replica.proposed = replica.proposed, None
-        self._commit(leader, proposed)
+        ineligible = self.version.kraft and any(
+            not self.may_join(other, life) for other, life in replica.proposed_lives.items()
+        )
+        if not ineligible:
+            self._commit(leader, proposed)
 
     def _commit(self, leader: int, isr: frozenset[int]) -> None:
         replica = self.replicas[leader]
         if replica.state is None or not self.is_true_leader(leader):
             return
-        self.requests.append(self.quorum._replace(isr=isr, version=self.quorum.version + 1))
+        self._apply_partition_change(leader, self.quorum.leader_epoch, isr)
         replica.state, replica.isr = self.quorum, isr
         if not self.version.controller_owns_isr or self.version.since(3, 1):
             self.leader_inc_high_watermark(leader)
@@ -346,8 +476,10 @@ class Model:
             return
         leader = self.replicas[leader_id]
         epoch = leader.state.leader_epoch if leader.state else UNKNOWN
-        answer = Answer("records", leader_id, epoch, leader.hw)
-        if self.version.truncation == "on fetch" and replica.starts:
+        answer = Answer("records", leader_id, epoch, leader.hw, leader.start)
+        if replica.end < leader.start:
+            answer.kind = "out of range"
+        elif self.version.truncation == "on fetch" and replica.starts:
             asked = replica.starts[-1][0]
             end = self.end_offset_for(leader, asked)
             if end is None:
@@ -370,7 +502,7 @@ class Model:
         elif offset >= known.leader_end_then:
             known.caught_up_at = max(known.caught_up_at, known.fetched_at)
         moved = known.end != offset
-        known.end, known.fetched_at = offset, self.now
+        known.end, known.fetched_at, known.life = offset, self.now, self.replicas[follower].life
         known.leader_end_then = max(known.leader_end_then, leader.end)
         if moved or not self.version.since(2, 5):
             self.leader_inc_high_watermark(leader_id)
@@ -387,21 +519,33 @@ class Model:
             offset, _done = self.truncation_point(replica, answer.end)
             self.truncate_to(replica, offset)
         elif answer.kind == "out of range":
-            if leader.alive and leader.presumes and leader.end < replica.end:
-                if self.version.since(2, 1):
-                    self.truncate_to(replica, leader.end)
-                else:  # with unclean leader election off a broker would rather stop
-                    self.crash(follower)
+            if leader.alive and leader.presumes:
+                self._reset(follower, leader)
         elif answer.kind == "waiting":
             if leader.alive and leader.presumes and leader.state and leader.state.leader_epoch == answer.epoch:
-                self._take(replica, leader.log[replica.end : replica.end + 1], leader.hw)
+                self._take(replica, leader.log[replica.end : replica.end + 1], leader.hw, leader.start)
         else:
-            self._take(replica, answer.records, answer.hw)
+            self._take(replica, answer.records, answer.hw, answer.start)
 
-    def _take(self, replica: ReplicaState, records: list[Record], hw: int) -> None:
+    def _reset(self, follower: int, leader: ReplicaState) -> None:
+        """Out of range: cut to a shorter leader, or begin anew where a leader's log starts beyond the own end."""
+        replica = self.replicas[follower]
+        if leader.end < replica.end:
+            if self.version.since(2, 1):
+                self.truncate_to(replica, leader.end)
+            else:  # with unclean leader election off a broker would rather stop
+                self.crash(follower)
+        elif leader.start > replica.end:
+            replica.log = leader.log[: leader.start]
+            replica.starts, replica.hw = [], leader.start
+            replica.start = replica.base = leader.start
+
+    def _take(self, replica: ReplicaState, records: list[Record], hw: int, start: int) -> None:
         for record in records:
             self._append(replica, record)
-        replica.hw = min(hw, replica.end)
+        replica.hw = max(replica.start, min(hw, replica.end))
+        if self.version.since(0, 11) and start <= replica.hw:
+            self._move_start(replica, start)
 
     # --- truncation
 
@@ -472,6 +616,7 @@ class Model:
     def truncate_to(self, replica: ReplicaState, offset: int) -> None:
         offset = min(offset, replica.end)
         del replica.log[offset:]
+        replica.start, replica.base = min(replica.start, offset), min(replica.base, offset)
         replica.starts = [entry for entry in replica.starts if entry[1] < offset]
         if self.version.since(2, 4):
             replica.hw = min(replica.hw, offset)
@@ -485,6 +630,9 @@ class Model:
 
     def crash(self, broker: int) -> None:
         replica = self.replicas[broker]
+        if not replica.alive:
+            return
+        self._dismiss(broker, "untold")
         replica.alive, replica.presumes, replica.must_truncate = False, False, False
         replica.state, replica.awaits, replica.followers = None, None, {}
         replica.proposed = None
@@ -493,14 +641,55 @@ class Model:
         replica = self.replicas[broker]
         if replica.alive:
             return
-        replica.alive, replica.started_in = True, self.quorum.leader_epoch
+        if self.version.keeps_eligible:
+            self._exclude_after_unclean_shutdown(broker)
+        replica.alive, replica.started_in, replica.life = True, self.quorum.leader_epoch, replica.life + 1
         self.gone.discard(broker)
-        replica.starts = [entry for entry in replica.starts if entry[1] < replica.end]
-        replica.hw = min(replica.hw_on_disk or 0, replica.end)
+        self._load(replica)
         if self.quorum.leader == broker:
             self._controller_update(broker, self.quorum.isr)
             self.send(self.quorum)
+        elif self.version.keeps_eligible and self.quorum.leader is None:
+            before = self.quorum
+            self._elect_any()
+            if self.quorum is not before:
+                self.send(self.quorum)
+
+    def _load(self, replica: ReplicaState) -> None:
+        replica.start = max(replica.base, replica.start_on_disk)
+        if replica.end < replica.start:
+            replica.log += [LOST] * (replica.start - replica.end)
+            replica.base = replica.start
+        replica.starts = [entry for entry in replica.starts if entry[1] < replica.end]
+        self._clip_epochs(replica)
+        replica.hw = max(replica.start, min(replica.hw_on_disk or 0, replica.end))
+
+    def _exclude_after_unclean_shutdown(self, broker: int) -> None:
+        """It registers for another life while it is fenced still: out of the ISR and of the ELR with it."""
+        quorum, lost = self.quorum, frozenset({broker})
+        if broker not in quorum.isr | quorum.elr:
+            return
+        isr = quorum.isr - lost
+        if quorum.leader != broker:
+            self._apply_partition_change(quorum.leader, quorum.leader_epoch, isr, lost=lost)
+        elif isr & self.alive:
+            self._controller_update(min(isr & self.alive), isr & self.alive, lost=lost)
+        elif (quorum.elr - lost) & self.alive:
+            chosen = min((quorum.elr - lost) & self.alive)
+            self._controller_update(chosen, frozenset({chosen}), lost=lost)
+        else:
+            self._controller_update(None, frozenset(), lost=lost)
+        self.send(self.quorum)
+
+    def lose_pages(self, broker: int, offset: int) -> None:
+        """The machine lost power: what had not reached the disk of a stopped broker is gone."""
+        replica = self.replicas[broker]
+        if not replica.alive:
+            del replica.log[max(offset, replica.base) :]
+            replica.starts = [entry for entry in replica.starts if entry[1] < replica.end]
 
     def checkpoint(self, broker: int) -> None:
-        if self.replicas[broker].alive:
-            self.replicas[broker].hw_on_disk = self.replicas[broker].hw
+        """High watermark and log start go to disk."""
+        replica = self.replicas[broker]
+        if replica.alive:
+            replica.hw_on_disk, replica.start_on_disk = replica.hw, replica.start

@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rules.protocol.offsets import BrokerId
 from rules.simulator.generation import generation
 from rules.simulator.script import read_event
-from rules.simulator.state import Cluster, Settings
+from rules.simulator.state import Batch, Broker, Cluster, Settings
 from rules.simulator.step import create, step
 from tests.models.invariants import INVARIANTS, History, violated
 from tests.models.oracle import Model, Version
 
 SPOKEN: Final = {
     version: version.rpartition(".")[0]
-    for version in ("0.10.2.2", "1.1.1", "2.0.1", "2.6.3", "2.7.2", "3.2.0", "3.9.1")
+    for version in ("0.10.2.2", "1.1.1", "2.0.1", "2.6.3", "2.7.2", "3.2.0", "3.9.1", "4.0.0", "4.3.0")
 }
 ALWAYS_HOLD: Final = frozenset({"LeaderInIsr", "MonotonicHighWatermark"})
 """What no generation breaks: these concern one decision and one term."""
@@ -38,12 +39,12 @@ class Pair:
     lines: list[str]
 
     @classmethod
-    def created(cls, version: Version, replicas: int) -> Pair:
+    def created(cls, version: Version, replicas: int, min_isr: int = 1) -> Pair:
         """Both at their beginning."""
         found = generation(version.name, SPOKEN[version.name])
-        ids = tuple(range(1, replicas + 1))
-        cluster = create(ids, [found] * replicas, Settings(unclean_leader_election=False))  # type: ignore[arg-type]
-        return cls(Model(version, replicas), cluster, History(), [])
+        ids = tuple(map(BrokerId, range(1, replicas + 1)))
+        settings = Settings(unclean_leader_election=False, min_insync_replicas=min_isr)
+        return cls(Model(version, replicas, min_isr=min_isr), create(ids, [found] * replicas, settings), History(), [])
 
     def act(self, line: str) -> set[str]:
         """The same action on both; the invariants that are broken then."""
@@ -59,7 +60,8 @@ class Pair:
 def named(line: str, number: int) -> str:
     """The script's line for an action: a record needs a name of its own, the model's fetches bring one at most."""
     if line.startswith("produce"):
-        return f"{line} r{number} acks=1"
+        to, _, acks = line.partition(" acks=")
+        return f"{to} r{number} acks={acks or 1}"
     return f"{line} batches=1" if line.startswith(("fetch", "ask", "reconcile")) else line
 
 
@@ -69,7 +71,7 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
     broker = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
     match words[0]:
         case "produce":
-            model.leader_write(broker)
+            model.leader_write(broker, acks=words[2].removeprefix("acks=") if words[2:] else "1")
         case "fetch":
             model.follower_replicate(broker)
         case "ask":
@@ -78,8 +80,16 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
             model.answer_arrives(broker)
         case "reconcile":
             model.follower_reconcile(broker)
+        case "elect" if "unclean" in words:
+            model.controller_elect_unclean(broker)
         case "elect":
             model.controller_elect_leader(broker)
+        case "lose":
+            model.lose_pages(broker, int(words[3]))
+        case "delete":
+            model.leader_delete_records(broker, int(words[3]))
+        case "retain":
+            model.delete_segments(broker, int(words[3]))
         case "fence":
             model.controller_shrink_isr(broker)
         case "tell":
@@ -106,12 +116,17 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
 def difference(model: Model, cluster: Cluster) -> str:
     """Where the two differ: logs, ends, high watermarks, epoch caches, roles, ISRs."""
     quorum, held = model.quorum, cluster.in_force
-    if (quorum.leader, quorum.leader_epoch, quorum.isr) != (held.leader, held.epoch, held.isr):
+    decided = (held.leader, held.epoch, held.isr, held.version, held.elr, held.last_known_leader, held.unclean)
+    if tuple(quorum) != decided:
         return f"quorum {quorum} and {held}"
+    answers = [sent.answer for sent in cluster.produces]
+    if answers != model.answers:
+        return f"producers: simulator {answers}, model {model.answers}"
     for broker in cluster.brokers:
         replica = model.replicas[broker.id]
         ours = (
-            [batch.epoch for batch in broker.log.batches],
+            [batch.epoch for batch in readable(broker)],
+            broker.log.start_offset,
             broker.log.end_offset,
             broker.high_watermark,
             [(entry.epoch, entry.start_offset) for entry in broker.epochs],
@@ -119,7 +134,8 @@ def difference(model: Model, cluster: Cluster) -> str:
             broker.leading.committed_isr if broker.leading else None,
         )
         theirs = (
-            [record.epoch for record in replica.log],
+            [record.epoch for record in replica.log[replica.start :]],
+            replica.start,
             replica.end,
             replica.hw,
             replica.starts,
@@ -131,12 +147,19 @@ def difference(model: Model, cluster: Cluster) -> str:
     return same_records(model, cluster)
 
 
+def readable(broker: Broker) -> tuple[Batch, ...]:
+    """The batches from the log start on."""
+    return tuple(batch for batch in broker.log.batches if batch.base_offset >= broker.log.start_offset)
+
+
 def same_records(model: Model, cluster: Cluster) -> str:
     """Records that are one in the model are one in the simulator, and the other way round."""
     names: dict[int, str] = {}
     ids: dict[str, int] = {}
     for broker in cluster.brokers:
-        for record, batch in zip(model.replicas[broker.id].log, broker.log.batches, strict=True):
+        for record, batch in zip(
+            model.replicas[broker.id].log[broker.log.start_offset :], readable(broker), strict=True
+        ):
             if (
                 names.setdefault(record.id, batch.name) != batch.name
                 or ids.setdefault(batch.name, record.id) != record.id
@@ -198,16 +221,52 @@ def of_processes(model: Model, rng: random.Random, broker: int) -> str:
     return f"{rng.choice(('crash', 'checkpoint', 'checkpoint'))} {broker}"
 
 
+def of_durable_producers(_model: Model, _rng: random.Random, broker: int) -> str:
+    """A write that asks for the whole ISR."""
+    return f"produce {broker} acks=all"
+
+
+def of_log_starts(model: Model, rng: random.Random, broker: int) -> str:
+    """A client deletes records, or a broker's retention does."""
+    replica = model.replicas[broker]
+    verb = rng.choice(("delete", "retain"))
+    return f"{verb} {broker} to {rng.randint(replica.start, max(replica.start, replica.hw) + 1)}"
+
+
+def of_several_deaths(model: Model, rng: random.Random, broker: int) -> str:
+    """Any process dies whatever else is dead, or a dead one comes back."""
+    if model.replicas[broker].alive:
+        return rng.choice((f"crash {broker}", f"checkpoint {broker}"))
+    return rng.choice((f"restart {broker} untold", f"restart {broker} untold", f"fence {broker} told=none"))
+
+
+def of_lost_pages(model: Model, rng: random.Random, broker: int) -> str:
+    """The power goes: a dead broker's disk lacks the end of its log."""
+    replica = model.replicas[broker]
+    return f"fetch {broker}" if replica.alive else f"lose {broker} to {rng.randint(0, replica.end)}"
+
+
+def of_unclean_elections(model: Model, rng: random.Random, _broker: int) -> str:
+    """Whoever lives is elected."""
+    alive = sorted(model.alive)
+    return f"elect {rng.choice(alive)} unclean told=none" if alive else "wait 5s"
+
+
 CHOOSERS: Final[tuple[Chooser, ...]] = (
     of_data, of_producers, of_news, of_elections, of_isr, of_time, of_processes,
 )  # fmt: skip
 WEIGHTS: Final = (30, 14, 24, 10, 12, 3, 7)
+EVERYDAY: Final[tuple[Chooser, ...]] = (of_durable_producers, of_log_starts)
+"""What the oldest models leave out, and does no harm."""
+PERILS: Final[tuple[Chooser, ...]] = (of_several_deaths, of_lost_pages, of_unclean_elections)
+"""What may cost records."""
+OFTEN: Final = 6
 
 
-def choice(model: Model, rng: random.Random, *, processes: bool) -> str:
+def choice(model: Model, rng: random.Random, *, processes: bool, more: Sequence[Chooser] = ()) -> str:
     """An action that may do something now."""
     weights = WEIGHTS if processes else (*WEIGHTS[:-1], 0)
-    chooser = rng.choices(CHOOSERS, weights)[0]
+    chooser = rng.choices((*CHOOSERS, *more), (*weights, *(OFTEN for _ in more)))[0]
     return chooser(model, rng, rng.choice(list(model.replicas)))
 
 
@@ -219,16 +278,26 @@ class Walk:
     found: dict[str, list[str]]
 
 
-def walk(version: Version, *, seed: int, steps: int, replicas: int, length: int = 60, processes: bool = True) -> Walk:
+def walk(
+    version: Version,
+    *,
+    seed: int,
+    steps: int,
+    replicas: int,
+    length: int = 60,
+    processes: bool = True,
+    min_isr: int = 1,
+    more: Sequence[Chooser] = (),
+) -> Walk:
     """Random walks of a length, from the beginning each time, until the steps are made."""
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     found: dict[str, list[str]] = {}
     made = 0
     while made < steps:
-        pair = Pair.created(version, replicas)
+        pair = Pair.created(version, replicas, min_isr)
         for _ in range(min(length, steps - made)):
             made += 1
-            broken = pair.act(choice(pair.model, rng, processes=processes))
+            broken = pair.act(choice(pair.model, rng, processes=processes, more=more))
             for name in broken:
                 if name not in found or len(pair.lines) < len(found[name]):
                     found[name] = list(pair.lines)
