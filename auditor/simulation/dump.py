@@ -78,17 +78,18 @@ def _write_log_dir(broker: Broker, log_dir: Path, *, in_order: bool) -> None:
     replica.mkdir(parents=True)
     stopped_in_order = broker.alive or in_order
     (log_dir / "meta.properties").write_bytes(_meta_properties(broker.id, broker.generation))
-    write_segment(replica / f"{broker.log.start_offset:020d}.log", _stored(broker))
+    write_segment(replica / f"{broker.log.base_offset:020d}.log", _stored(broker))
     if broker.generation.binary.at_least(2, 8):
         (replica / "partition.metadata").write_bytes(write_partition_metadata(TOPIC_ID))
     if broker.generation.keeps_epochs:
         entries = ((entry.epoch, entry.start_offset) for entry in broker.epochs)
         (replica / "leader-epoch-checkpoint").write_bytes(epoch_lines(entries))
     high_watermark = broker.high_watermark if broker.alive else broker.checkpoint
-    recovery_point = broker.log.end_offset if stopped_in_order else broker.log.start_offset
+    recovery_point = broker.log.end_offset if stopped_in_order else broker.log.base_offset
     _checkpoint(log_dir / "replication-offset-checkpoint", high_watermark)
     _checkpoint(log_dir / "recovery-point-offset-checkpoint", recovery_point)
-    _checkpoint(log_dir / "log-start-offset-checkpoint", broker.log.start_offset or None)
+    start = broker.log.start_offset if stopped_in_order else broker.start_checkpoint
+    _checkpoint(log_dir / "log-start-offset-checkpoint", start if start > broker.log.base_offset else None)
     _checkpoint(log_dir / "cleaner-offset-checkpoint", None)
     if stopped_in_order:
         (log_dir / ".kafka_cleanshutdown").write_bytes(write_clean_shutdown())

@@ -21,6 +21,8 @@ def event_rows(said: Note, place: Place, generation: Generation, former: notes.D
             yield from _loaded(said, place, generation)
         case notes.Reconciled():
             yield from _reconciled(said, place, generation)
+        case notes.MovedStart():
+            yield from _moved(said, place, generation)
         case notes.ProposedIsr():
             yield from _proposed(said, place, generation)
         case notes.CommittedIsr():
@@ -94,6 +96,17 @@ def _loaded(said: notes.Loaded, place: Place, generation: Generation) -> Iterato
     if not said.checkpointed:
         yield place.event("no-checkpointed-high-watermark", component="Partition")
     yield _first_high_watermark(said.high_watermark, place, generation)
+
+
+def _moved(said: notes.MovedStart, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+    if generation.binary.at_least(1):
+        yield place.event(
+            "log-start-incremented",
+            component="UnifiedLog" if generation.binary.at_least(3) else "Log",
+            directory=place.directory,
+            log_start_offset=said.log_start_offset,
+            detail=said.because if generation.binary.at_least(2, 6) else None,
+        )
 
 
 def _proposed(said: notes.ProposedIsr, place: Place, generation: Generation) -> Iterator[BrokerEvent]:

@@ -7,13 +7,13 @@ from typing import Final
 
 from auditor.simulation.place import CONTROLLER, TOPIC, TOPIC_ID, Place, blank, ids
 from parsers.tables.metadata import NO_LEADER, join_ids
-from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 from rules.protocol.versions import protocol
 from rules.simulator import notes
 from rules.simulator.generation import Generation
 from rules.simulator.notes import Note
 
-RequestRow = Fetch | Produce | EpochRequest | OffsetRequest | IsrRequest
+RequestRow = Fetch | Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 RECORD_SIZE: Final = 69
 FETCH_VERSIONS: Final = (
     ("4.1", 18), ("3.9", 17), ("3.7", 16), ("3.5", 15), ("3.1", 13), ("2.7", 12), ("2.3", 11), ("2.1", 10),
@@ -21,6 +21,8 @@ FETCH_VERSIONS: Final = (
 )  # fmt: skip
 """The Fetch version of each inter-broker protocol, newest first."""
 OLDEST_FETCH: Final = 3
+EARLIEST: Final = -2
+LATEST: Final = -1
 SESSIONS_SINCE: Final = 7
 TOPIC_IDS_SINCE: Final = 13
 
@@ -73,12 +75,12 @@ def request_rows(said: Note, place: Place, generation: Generation, sessions: Fet
             yield _epoch(said, place, generation)
         case notes.AnsweredEnd():
             yield _end(said, place, generation)
-        case notes.Told():
-            if not generation.kraft:
-                yield _order(said, place, generation)
-        case notes.CommittedIsr():
-            if generation.asynchronous_isr:
-                yield from _alteration(said, place.by(CONTROLLER), generation)
+        case notes.AnsweredDeletion():
+            yield _deletion(said, place, generation)
+        case notes.Told() if not generation.kraft:
+            yield _order(said, place, generation)
+        case notes.CommittedIsr() if generation.asynchronous_isr:
+            yield from _alteration(said, place.by(CONTROLLER), generation)
 
 
 def _fetcher(follower: int) -> str:
@@ -94,7 +96,7 @@ def _fetch(said: notes.AnsweredFetch, place: Place, generation: Generation, sess
         **_answer(said, version, sized=generation.binary.at_least(2, 8)), "error_code": said.error,
     }  # fmt: skip
     if version >= 5:
-        values["log_start_offset"] = 0
+        values["log_start_offset"] = said.log_start_offset
     if version >= 9:
         values["current_leader_epoch"] = said.believed_epoch
     if version >= 12:
@@ -111,7 +113,7 @@ def _fetch(said: notes.AnsweredFetch, place: Place, generation: Generation, sess
 def _answer(said: notes.AnsweredFetch, version: int, *, sized: bool) -> dict[str, object]:
     """The answer's columns; up to 2.7 a line tells only that there are no records, not how large they are."""
     refused = said.high_watermark is None
-    start = -1 if refused else 0
+    start = -1 if refused else said.leader_log_start_offset
     answer: dict[str, object] = {
         "high_watermark": -1 if refused else said.high_watermark,
         "last_stable_offset": -1 if refused or version < 12 else said.high_watermark,
@@ -126,8 +128,10 @@ def _answer(said: notes.AnsweredFetch, version: int, *, sized: bool) -> dict[str
 def _in_session(values: dict[str, object], said: notes.AnsweredFetch, sessions: FetchSessions) -> dict[str, object]:
     """Session ids, and what a session leaves unsaid: a request or an answer that repeats what both sides know."""
     session, opens = sessions.join(said)
-    asked = tuple(values[name] for name in ("fetch_offset", "current_leader_epoch", "last_fetched_epoch"))
-    answered = (said.high_watermark,)
+    asked = tuple(
+        values[name] for name in ("fetch_offset", "log_start_offset", "current_leader_epoch", "last_fetched_epoch")
+    )
+    answered = (said.high_watermark, said.leader_log_start_offset)
     same_request = not opens and session.asked == asked
     plain = said.error == 0 and said.diverging is None and not said.records
     same_answer = not opens and plain and session.answered == answered
@@ -156,7 +160,7 @@ def _produce(said: notes.AnsweredProduce, place: Place, generation: Generation) 
         "base_offset": -1 if failed else said.base_offset,
     }  # fmt: skip
     if generation.binary.at_least(1):
-        values["log_start_offset"] = -1 if failed else 0
+        values["log_start_offset"] = -1 if failed else said.log_start_offset
     if json:
         values |= {"transactional": False, "records_size": said.count * RECORD_SIZE}
     if said.acks == "0":  # nobody is answered
@@ -186,12 +190,21 @@ def _end(said: notes.AnsweredEnd, place: Place, generation: Generation) -> Offse
     version = 5 if generation.spoken >= protocol("2.3") else 4 if generation.spoken >= protocol("2.1") else 1
     values: dict[str, object] = {
         **blank(OffsetRequest), **place.request(), "client_id": _fetcher(said.follower),
-        "correlation_id": place.number, "api_version": version, "replica": said.follower, "timestamp": -1,
-        "error_code": 0, "offset": said.offset,
+        "correlation_id": place.number, "api_version": version, "replica": said.follower,
+        "timestamp": EARLIEST if said.earliest else LATEST, "error_code": 0, "offset": said.offset,
     }  # fmt: skip
     if version >= 4:
         values |= {"current_leader_epoch": said.believed_epoch, "leader_epoch": said.believed_epoch}
     return OffsetRequest(**values)  # type: ignore[arg-type]
+
+
+def _deletion(said: notes.AnsweredDeletion, place: Place, generation: Generation) -> RequestEvent:
+    values: dict[str, object] = {
+        **blank(RequestEvent), **place.request(), "client_id": "admin-1", "correlation_id": place.number,
+        "api_version": 2 if generation.binary.at_least(2, 8) else 1 if generation.binary.at_least(2) else 0,
+        "api": "DELETE_RECORDS", "offset": said.offset, "low_watermark": said.low_watermark, "error_code": said.error,
+    }  # fmt: skip
+    return RequestEvent(**values)  # type: ignore[arg-type]
 
 
 def _order(said: notes.Told, place: Place, generation: Generation) -> IsrRequest:

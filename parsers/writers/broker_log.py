@@ -154,6 +154,14 @@ def _truncating(row: BrokerEvent, release: Release) -> Worded:
     return f"{_log_prefix(row, release)}Truncating to offset {row.offset}", _log_logger(release)
 
 
+def _start_moved(row: BrokerEvent, release: Release) -> Worded:
+    if release >= (2, 6):
+        words = f"Incremented log start offset to {row.log_start_offset} due to {row.detail}"
+    else:
+        words = f"Incrementing log start offset to {row.log_start_offset}"
+    return f"{_log_prefix(row, release)}{words}", _log_logger(release)
+
+
 def _no_effect(row: BrokerEvent, release: Release) -> Worded:
     last = (row.log_end_offset or 0) - 1
     words = f"Truncating to {row.offset} has no effect as the largest offset in the log is {last}"
@@ -237,6 +245,7 @@ _WORDINGS: Final[Mapping[EventKind, Callable[[BrokerEvent, Release], Worded]]] =
     "no-checkpointed-high-watermark": _no_checkpoint,
     "truncating": _truncating,
     "truncation-no-effect": _no_effect,
+    "log-start-incremented": _start_moved,
     **_all(("initial-high-watermark", "replica-loaded"), _first_high_watermark),
     **_all(("isr-updated", "isr-update-rejected", "isr-expanding", "isr-shrinking"), _isr),
     **_all(("truncating-below-high-watermark", "non-monotonic-high-watermark"), _watermark_cut),

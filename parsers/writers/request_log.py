@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from parsers.tables.metadata import replica_ids
-from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 
 Release = tuple[int, ...]
 Struct = dict[str, object]
-Row = Fetch | Produce | EpochRequest | OffsetRequest | IsrRequest
+Row = Fetch | Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 JSON_SINCE: Final = (2, 8)
 KEYS: Final[Mapping[str, int]] = {
     "PRODUCE": 0, "FETCH": 1, "LIST_OFFSETS": 2, "LEADER_AND_ISR": 4, "OFFSET_FOR_LEADER_EPOCH": 23,
-    "ALTER_PARTITION": 56, "ALTER_ISR": 56,
+    "ALTER_PARTITION": 56, "ALTER_ISR": 56, "DELETE_RECORDS": 21,
 }  # fmt: skip
 FILE_RECORDS: Final = "org.apache.kafka.common.record.FileRecords@1b2c3d4e"
 PREFERRED_SINCE: Final = 11
@@ -51,6 +51,8 @@ def _parts(rows: Sequence[Row]) -> tuple[str, Struct, Struct | None]:
             return "LIST_OFFSETS", _offset_request(row), _offset_answer(row)
         case IsrRequest():
             return _isr_parts(row, rows[-1])
+        case RequestEvent():
+            return "DELETE_RECORDS", *_deletion(row)
     raise ValueError(type(row).__name__)
 
 
@@ -149,6 +151,15 @@ def _offset_answer(row: OffsetRequest) -> Struct:
         leaderEpoch=row.leader_epoch,
     )  # fmt: skip
     return {"topics": [{"name": row.topic, "partitions": [told]}]}
+
+
+def _deletion(row: RequestEvent) -> tuple[Struct, Struct]:
+    asked = {"partitionIndex": row.partition, "offset": row.offset}
+    told = {"partitionIndex": row.partition, "lowWatermark": row.low_watermark, "errorCode": row.error_code}
+    return (
+        {"topics": [{"name": row.topic, "partitions": [asked]}], "timeoutMs": 60000},
+        {"throttleTimeMs": 0, "topics": [{"name": row.topic, "partitions": [told]}]},
+    )
 
 
 def _ids(joined: str | None) -> list[int]:

@@ -31,7 +31,8 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
     """A follower cut by its high watermark what epochs would have kept.
 
     A high watermark lags behind what is committed by one round of fetching. A cut that removed nothing, and the first
-    contact of an empty log (`due to local high watermark 0`), are lawful and frequent.
+    contact of an empty log (`due to local high watermark 0`), are lawful and frequent. What lies below the leader's log
+    start by now was deleted there too: nobody misses it.
 
     Proves
     ------
@@ -75,8 +76,9 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
         elif cut.offset < cut.log_end_offset:
             due = _due(follower, leader, cut, cut.log_end_offset)
-            if due is not None and due.offset > cut.offset:
-                yield _violation(cut, decision, leader, due)
+            first = max(cut.offset, leader.log_start_offset)
+            if due is not None and due.offset > first:
+                yield _violation(cut, decision, leader, due, first)
 
 
 def _decision(evidence: PartitionEvidence, cut: Cut) -> Moment | None:
@@ -116,11 +118,11 @@ def _as_it_stood(leader: Replica, cut: Cut) -> protocol.Replica:
     return leader.at(later[0].start_offset) if later else state
 
 
-def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation) -> Violation:
+def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation, first: int) -> Violation:
     exchange = due.exchanges[-1] if due.exchanges else None
     return Violation(
         brokers=(cut.broker,),
-        start_offset=cut.offset,
+        start_offset=first,
         end_offset=due.offset,
         facts={
             "broker": cut.broker,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from rules.simulator.state import Batch, Broker, Cluster
@@ -20,44 +20,52 @@ def draw(cluster: Cluster) -> str:
 
 def _line(cluster: Cluster, broker: Broker, width: int) -> str:
     leads = "*" if cluster.in_force.leader == broker.id else " "
-    notes = [f"hw {broker.high_watermark}"] if not _marks_watermark(broker) else []
-    notes.append("epochs " + (" ".join(f"{e.epoch}@{e.start_offset}" for e in broker.epochs) or "empty"))
-    if not broker.generation.keeps_epochs:
-        notes = [note for note in notes if not note.startswith("epochs")]
-    body = f"broker {broker.id:<{width}}{leads} {_cells(broker)}"
+    marks = _marks(broker)
+    notes = [] if broker.high_watermark in marks else [f"hw {broker.high_watermark}"]
+    if broker.log.start_offset and broker.log.start_offset not in marks:
+        notes.append(f"start {broker.log.start_offset}")
+    if broker.generation.keeps_epochs:
+        notes.append("epochs " + (" ".join(f"{e.epoch}@{e.start_offset}" for e in broker.epochs) or "empty"))
+    body = f"broker {broker.id:<{width}}{leads} {_cells(broker, marks)}"
     return f"{body} ; {', '.join(notes)}" if notes else body
 
 
-def _marks_watermark(broker: Broker) -> bool:
-    edges = {broker.log.start_offset, *(batch.end_offset for batch in broker.log.batches)}
-    return broker.high_watermark in edges
+def _marks(broker: Broker) -> dict[int, str]:
+    """The log start and the high watermark, where they fall between two batches."""
+    edges = {_first(broker), *(batch.end_offset for batch in broker.log.batches)}
+    start, watermark = int(broker.log.start_offset), int(broker.high_watermark)
+    marks = {start: "<"} if start in edges and start else {}
+    return marks | ({watermark: marks.get(watermark, "") + "|"} if watermark in edges else {})
 
 
-def _cells(broker: Broker) -> str:
-    out: list[str] = []
-    at = broker.log.start_offset
-    marked = not _marks_watermark(broker)
-    for run in _runs(broker.log.batches, broker.high_watermark):
-        first = run[0]
-        if not marked and broker.high_watermark <= first.base_offset:
-            out.append("|")
-            marked = True
-        if first.base_offset > at:
-            out.append(_hole(first.base_offset - at))
+def _first(broker: Broker) -> int:
+    """Where what is drawn begins."""
+    return min([broker.log.start_offset, *(batch.base_offset for batch in broker.log.batches[:1])])
+
+
+def _cells(broker: Broker, marks: Mapping[int, str]) -> str:
+    at = _first(broker)
+    out = [f"@{at}:"] if at else []
+    left = dict(marks)
+    for run in _runs(broker.log.batches, marks):
+        first = run[0].base_offset
+        out += [left.pop(offset) for offset in sorted(left) if offset <= first]
+        if first > at:
+            out.append(_hole(first - at))
         out.append(_run(run))
         at = run[-1].end_offset
     if broker.log.end_offset > at:
         out.append(_hole(broker.log.end_offset - at))
-    return "".join(out) + ("" if marked else "|")
+    return "".join([*out, *(left[offset] for offset in sorted(left))])
 
 
-def _runs(batches: Iterable[Batch], high_watermark: int) -> list[list[Batch]]:
-    """Neighbours of one record each and one epoch stand together, but not across the high watermark."""
+def _runs(batches: Iterable[Batch], marks: Mapping[int, str]) -> list[list[Batch]]:
+    """Neighbours of one record each and one epoch stand together, but not across a mark."""
     runs: list[list[Batch]] = []
     for batch in batches:
         last = runs[-1][-1] if runs else None
         alike = last is not None and last.count == batch.count == 1 and last.epoch == batch.epoch
-        if alike and last is not None and last.end_offset == batch.base_offset != high_watermark:
+        if alike and last is not None and last.end_offset == batch.base_offset and batch.base_offset not in marks:
             runs[-1].append(batch)
         else:
             runs.append([batch])

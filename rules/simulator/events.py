@@ -133,6 +133,22 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRecords:
+    """A client has the records below an offset deleted."""
+
+    broker: BrokerId
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSegments:
+    """A broker's retention deletes the segments below an offset."""
+
+    broker: BrokerId
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShrinkIsr:
     """The leader takes a member out of the ISR."""
 
@@ -172,5 +188,6 @@ class Wait:
 
 Event = (
     ProduceBatch | Fetch | Ask | Answer | Reconcile | AskEnd | Elect | ElectPreferred | Reassign | Tell | Fence | Crash
-    | ShutDown | LosePages | Restart | Checkpoint | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Wait
+    | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
+    | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Wait
 )  # fmt: skip

@@ -9,6 +9,7 @@ from rules.protocol.offsets import BrokerId
 from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.leading import accept_fetch
 from rules.simulator.log import appended, ranges, read
+from rules.simulator.log_start import BY_LEADER, move
 from rules.simulator.reconciling import diverge, reconcile, reset
 from rules.simulator.state import Broker, Cluster, InFlight, note, put, replica_of, say
 from rules.simulator.wire import abandon, answered, reach, refused, serves
@@ -46,6 +47,7 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
         believed_epoch=follower.told.epoch,
         batches=batches,
         high_watermark=leader.high_watermark,
+        log_start_offset=leader.log.start_offset,
         end=reply.end,
         limit=limit,
     )
@@ -80,7 +82,12 @@ def _complete(cluster: Cluster, follower: Broker, waiting: InFlight) -> Cluster:
     if not serves(cluster, waiting):
         return say(cluster, f"Fetch({follower.log.end_offset}) of broker {follower.id} ends with an error")
     batches = read(leader.log, follower.log.end_offset, waiting.limit)
-    read_now = replace(waiting, batches=batches, high_watermark=leader.high_watermark)
+    read_now = replace(
+        waiting,
+        batches=batches,
+        high_watermark=leader.high_watermark,
+        log_start_offset=leader.log.start_offset,
+    )
     return _take(note(cluster, answered(follower, read_now)), follower, read_now)
 
 
@@ -92,7 +99,10 @@ def _take(cluster: Cluster, follower: Broker, records: InFlight) -> Cluster:
         return say(cluster, _refusal(follower.id, records))
     follower = appended(follower, records.batches)
     high_watermark = follower_high_watermark(records.high_watermark, follower.log.start_offset, follower.log.end_offset)
-    return put(cluster, replace(follower, high_watermark=high_watermark))
+    follower = replace(follower, high_watermark=high_watermark)
+    cluster = put(cluster, follower)
+    learns = follower.generation.binary.at_least(0, 11) and records.log_start_offset <= high_watermark
+    return move(cluster, follower, records.log_start_offset, BY_LEADER) if learns else cluster
 
 
 def _refusal(follower: BrokerId, records: InFlight) -> str:

@@ -134,18 +134,20 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
             )
             if answer in ("acknowledged", "refused-after-append"):
                 told.setdefault(answer, []).append(sent.name)
-                notes.append(_written(sent, in_full=answer == "acknowledged"))
+                notes.append(_written(sent, leader.log.start_offset, in_full=answer == "acknowledged"))
             sent = replace(sent, answer=answer)  # noqa: PLW2901 - the same request, answered
         answered.append(sent)
     said = (f"{first_and_last(names)} {answer.replace('-', ' ')}" for answer, names in told.items())
     return say(note(replace(cluster, produces=tuple(answered)), *notes), *said)
 
 
-def _written(sent: Produce, *, in_full: bool) -> AnsweredProduce:
+def _written(sent: Produce, log_start_offset: Offset, *, in_full: bool) -> AnsweredProduce:
     if not in_full:
         return _turned_away(sent.broker, sent.acks, sent.count, NOT_ENOUGH_REPLICAS_AFTER_APPEND)
     base = Offset(sent.required_offset - sent.count)
-    return AnsweredProduce(broker=sent.broker, acks=sent.acks, count=sent.count, base_offset=base)
+    return AnsweredProduce(
+        broker=sent.broker, acks=sent.acks, count=sent.count, base_offset=base, log_start_offset=log_start_offset
+    )
 
 
 def dismiss_producers(cluster: Cluster, broker: BrokerId, *, crashed: bool) -> Cluster:

@@ -53,10 +53,10 @@ def lose_pages(cluster: Cluster, broker: Broker, offset: Offset) -> Cluster:
 
 
 def checkpoint(cluster: Cluster, broker: Broker) -> Cluster:
-    """The high watermark of now goes to disk."""
+    """High watermark and log start of now go to disk."""
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down")
-    return put(cluster, replace(broker, checkpoint=broker.high_watermark))
+    return put(cluster, replace(broker, checkpoint=broker.high_watermark, start_checkpoint=broker.log.start_offset))
 
 
 def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.protocol.epochs import truncate_from_end
+from rules.protocol.epochs import truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Offset
-from rules.protocol.replica import LOG_ORIGIN
 from rules.simulator.state import Batch, Broker, Log
 
 LONGEST_LIST: Final = 4
@@ -35,7 +34,11 @@ def cut(broker: Broker, offset: Offset) -> tuple[Broker, tuple[Batch, ...]]:
     end_offset = min(offset, broker.log.end_offset)
     kept = tuple(batch for batch in broker.log.batches if batch.end_offset <= end_offset)
     log = replace(
-        broker.log, batches=kept, end_offset=end_offset, start_offset=min(broker.log.start_offset, end_offset)
+        broker.log,
+        batches=kept,
+        end_offset=end_offset,
+        start_offset=min(broker.log.start_offset, end_offset),
+        base_offset=min(broker.log.base_offset, end_offset),
     )
     after = replace(
         broker,
@@ -48,22 +51,33 @@ def cut(broker: Broker, offset: Offset) -> tuple[Broker, tuple[Batch, ...]]:
 
 def begun_anew(broker: Broker, offset: Offset) -> tuple[Broker, tuple[Batch, ...]]:
     """The broker after `truncateFullyAndStartAt`: nothing is left."""
-    log = Log(start_offset=offset, end_offset=offset)
+    log = Log(base_offset=offset, start_offset=offset, end_offset=offset)
     return replace(broker, log=log, epochs=(), high_watermark=offset), broker.log.batches
 
 
 def recovered(broker: Broker) -> Broker:
-    """The log as a starting broker loads it: its end is that of the last batch, no epoch begins at or beyond it."""
-    end_offset = broker.log.batches[-1].end_offset if broker.log.batches else broker.log.start_offset
-    log = replace(broker.log, end_offset=end_offset)
-    return replace(broker, log=log, epochs=truncate_from_end(broker.epochs, end_offset))
+    """The log as a starting broker loads it: its end is that of the last batch, no epoch begins at or beyond it.
+
+    It starts where the checkpoint says, or with its first segment; one that ends before its start begins anew there.
+    """
+    log = _found(broker.log)
+    start_offset = max(log.base_offset, broker.start_checkpoint)
+    if log.end_offset < start_offset:
+        log = Log(base_offset=start_offset, end_offset=start_offset)
+    epochs = truncate_from_start(truncate_from_end(broker.epochs, log.end_offset), start_offset)
+    return replace(broker, log=replace(log, start_offset=start_offset), epochs=epochs)
+
+
+def _found(log: Log) -> Log:
+    """The log as it lies on disk: its end is that of the last batch."""
+    return replace(log, end_offset=log.batches[-1].end_offset if log.batches else log.base_offset)
 
 
 def without_pages(broker: Broker, offset: Offset) -> Broker:
     """A stopped broker whose disk lacks everything from an offset on; a batch that is not whole is gone."""
     kept = tuple(batch for batch in broker.log.batches if batch.end_offset <= offset)
-    log = replace(broker.log, batches=kept)
-    return recovered(replace(broker, log=log))
+    log = _found(replace(broker.log, batches=kept))
+    return replace(broker, log=log, epochs=truncate_from_end(broker.epochs, log.end_offset))
 
 
 def ranges(batches: Sequence[Batch]) -> str:
@@ -83,7 +97,7 @@ def span(batch: Batch) -> str:
 
 def visible_part(log: Log, high_watermark: Offset) -> tuple[Batch, ...]:
     """What of a log lies below a high watermark; a batch that it divides counts as far as it is below."""
-    below = (batch for batch in log.batches if LOG_ORIGIN <= batch.base_offset < high_watermark)
+    below = (batch for batch in log.batches if log.start_offset <= batch.base_offset < high_watermark)
     return tuple(
         batch if batch.end_offset <= high_watermark else replace(batch, count=high_watermark - batch.base_offset)
         for batch in below

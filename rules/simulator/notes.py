@@ -8,7 +8,7 @@ from typing import Final
 from rules.protocol.acknowledgement import Acks
 from rules.protocol.epochs import EpochEnd
 from rules.protocol.isr import Brokers
-from rules.protocol.offsets import BrokerId, Epoch, Offset
+from rules.protocol.offsets import UNKNOWN_OFFSET, BrokerId, Epoch, Offset
 from rules.protocol.placement import Assignment
 from rules.protocol.truncation import Exchange
 
@@ -66,6 +66,9 @@ class AnsweredFetch:
     last_epoch: Epoch | None
     believed_epoch: Epoch
     error: int = NO_ERROR
+    log_start_offset: Offset = Offset(0)
+    """The follower's own, as it says when it asks."""
+    leader_log_start_offset: Offset = Offset(0)
     high_watermark: Offset | None = None
     diverging: EpochEnd | None = None
     records: int = 0
@@ -79,6 +82,7 @@ class AnsweredProduce:
     acks: Acks
     count: int
     base_offset: Offset | None = None
+    log_start_offset: Offset = Offset(0)
     error: int = NO_ERROR
 
 
@@ -103,6 +107,27 @@ class AnsweredEnd:
     follower: BrokerId
     believed_epoch: Epoch
     offset: Offset
+    earliest: bool = False
+    """Whether it was asked where its log begins instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredDeletion:
+    """A leader answered a client that had records deleted; the low watermark is the lowest log start it knows of."""
+
+    broker: BrokerId
+    offset: Offset
+    low_watermark: Offset = UNKNOWN_OFFSET
+    error: int = NO_ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedStart:
+    """A broker's log begins at a higher offset."""
+
+    broker: BrokerId
+    log_start_offset: Offset
+    because: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +195,6 @@ class Stopped:
 
 
 Note = (
-    Decided | Told | TookRole | AnsweredFetch | AnsweredProduce | AnsweredEpoch | AnsweredEnd | Reconciled
-    | ProposedIsr | CommittedIsr | RefusedIsr | Loaded | Stopped
+    Decided | Told | TookRole | AnsweredFetch | AnsweredProduce | AnsweredEpoch | AnsweredEnd | AnsweredDeletion
+    | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr | Loaded | Stopped
 )  # fmt: skip

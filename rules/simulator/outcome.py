@@ -66,6 +66,7 @@ def outcome(finished: Run, name: str = "") -> Outcome:
     leader = end.leader
     held = _identities(leader.log.batches if leader else ())
     names = {name for name, _ in held}
+    start = leader.log.start_offset if leader else 0
     told = [sent for sent in end.produces if sent.answer == "acknowledged"]
     return Outcome(
         name=name or finished.generations[finished.script.assignment[0]].rule,
@@ -74,8 +75,12 @@ def outcome(finished: Run, name: str = "") -> Outcome:
         visible=None if leader is None else (leader.log.start_offset, leader.high_watermark),
         cuts=end.cuts,
         partings=tuple(partings(end)),
-        lost=tuple(sent for sent in told if leader and sent.name not in names),
-        unread=tuple(batch for batch in end.shown if leader and (batch.name, batch.base_offset) not in held),
+        lost=tuple(sent for sent in told if leader and sent.name not in names and sent.required_offset > start),
+        unread=tuple(
+            batch
+            for batch in end.shown
+            if leader and (batch.name, batch.base_offset) not in held and batch.end_offset > start
+        ),
         replaced=tuple(_replaced(end)),
         offline_ms=sum(
             after.time_ms - before.time_ms for before, after in pairwise(finished.states) if before.leader is None

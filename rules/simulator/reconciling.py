@@ -101,8 +101,10 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
         return say(cluster, f"broker {leader} does not answer where its log ends")
     account = reset_out_of_range(replica_of(follower), replica_of(other))
     believed = follower.told.epoch if follower.told else Epoch(-1)
-    end = other.log.end_offset
-    cluster = note(cluster, AnsweredEnd(leader=leader, follower=follower.id, believed_epoch=believed, offset=end))
+    end = AnsweredEnd(leader=leader, follower=follower.id, believed_epoch=believed, offset=other.log.end_offset)
+    cluster = note(cluster, end)
+    if other.log.end_offset >= follower.log.end_offset:
+        cluster = note(cluster, replace(end, offset=other.log.start_offset, earliest=True))
     halts = follower.generation.halts_out_of_range and not may_elect_unclean(cluster, follower)
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
         cluster = note(cluster, Stopped(broker=follower.id, in_order=False))

@@ -21,7 +21,9 @@ crash 1                     broker 1 dies; its disk stays
 lose 1 to 3                 ... but lacks everything from offset 3 on
 restart 1                   broker 1 starts; with `untold` nobody tells it anything yet
 shutdown 1                  broker 1 hands over and stops in order
-checkpoint 1                broker 1 writes its high watermark to disk
+checkpoint 1                broker 1 writes its high watermark and its log start to disk
+delete 1 below 3            a client has the records below offset 3 deleted: the log start moves, the files stay
+expire 1 below 3            broker 1's retention deletes its segments below offset 3
 shrink 3                    the leader takes broker 3 out of the ISR; `by=1` names a leader
 expand 3                    the leader takes it in, if it may enter; `proposed` leaves either in flight ...
 commit                      ... until the controller accepts it, or with `reject` does not
@@ -67,6 +69,8 @@ _SHAPES: Final[Mapping[str, str]] = {
     "restart": rf"(?P<id>{_NUMBER})(?: (?P<untold>untold))?",
     "shutdown": rf"(?P<id>{_NUMBER})",
     "checkpoint": rf"(?P<id>{_NUMBER})",
+    "delete": rf"(?P<id>{_NUMBER}) below (?P<offset>{_NUMBER})",
+    "expire": rf"(?P<id>{_NUMBER}) below (?P<offset>{_NUMBER})",
     "shrink": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
     "expand": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
     "commit": rf"(?:by=(?P<by>{_NUMBER}))?",
@@ -137,6 +141,10 @@ def _broker(words: Words, name: str = "id") -> BrokerId:
     return BrokerId(int(words[name] or 0))
 
 
+def _offset(words: Words) -> Offset:
+    return Offset(int(words["offset"] or 0))
+
+
 def _optional(words: Words, name: str) -> int | None:
     value = words.get(name)
     return None if value is None else int(value)
@@ -197,10 +205,12 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "tell": _tell,
     "fence": lambda words: events.Fence(broker=_broker(words), told=_told(words)),
     "crash": lambda words: events.Crash(broker=_broker(words)),
-    "lose": lambda words: events.LosePages(broker=_broker(words), offset=Offset(int(words["offset"] or 0))),
+    "lose": lambda words: events.LosePages(broker=_broker(words), offset=_offset(words)),
     "restart": lambda words: events.Restart(broker=_broker(words), told=words["untold"] is None),
     "shutdown": lambda words: events.ShutDown(broker=_broker(words)),
     "checkpoint": lambda words: events.Checkpoint(broker=_broker(words)),
+    "delete": lambda words: events.DeleteRecords(broker=_broker(words), offset=_offset(words)),
+    "expire": lambda words: events.DeleteSegments(broker=_broker(words), offset=_offset(words)),
     "shrink": _isr_change(events.ShrinkIsr),
     "expand": _isr_change(events.ExpandIsr),
     "commit": lambda words: events.CommitIsr(leader=_named(words)),

@@ -36,9 +36,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """A replica's batches in order. The end can lie beyond the last batch: a cut inside a batch leaves a hole."""
+    """A replica's batches in order. The end can lie beyond the last batch: a cut inside a batch leaves a hole.
+
+    Batches below the log start are still in the file, and nobody can read them.
+    """
 
     batches: tuple[Batch, ...] = ()
+    base_offset: Offset = Offset(0)
+    """Where its first segment begins."""
     start_offset: Offset = Offset(0)
     end_offset: Offset = Offset(0)
 
@@ -83,6 +88,7 @@ class InFlight:
     believed_epoch: Epoch
     batches: tuple[Batch, ...] = ()
     high_watermark: Offset
+    log_start_offset: Offset
     end: EpochEnd | None = None
     limit: int | None = None
 
@@ -106,6 +112,8 @@ class Broker:
     high_watermark: Offset = Offset(0)
     checkpoint: Offset | None = None
     """The high watermark on disk."""
+    start_checkpoint: Offset = Offset(0)
+    """The log start on disk, beside that of the first segment."""
     told: Metadata | None = None
     leading: Leading | None = None
     stage: Stage = "idle"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rules.protocol.isr import Brokers
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import BrokerId, Epoch
-from rules.simulator import controller, events, following, leading, lifetime, membership, reconciling
+from rules.simulator import controller, events, following, leading, lifetime, log_start, membership, reconciling
 from rules.simulator.events import Event
 from rules.simulator.generation import Generation
 from rules.simulator.log import visible_part
@@ -62,8 +62,8 @@ def _named(event: Event) -> tuple[BrokerId, ...]:
 
 def _happen(cluster: Cluster, event: Event) -> Cluster:
     match event:
-        case events.ProduceBatch():
-            return _produce(cluster, event)
+        case events.ProduceBatch() | events.DeleteRecords() | events.DeleteSegments():
+            return _touch_the_log(cluster, event)
         case events.Fetch() | events.Ask() | events.Answer() | events.Reconcile():
             return _follow(cluster, event)
         case events.AskEnd() | events.Wait():
@@ -74,6 +74,20 @@ def _happen(cluster: Cluster, event: Event) -> Cluster:
             return _change_isr(cluster, event)
         case _:
             return _control(cluster, event)
+
+
+def _touch_the_log(
+    cluster: Cluster, event: events.ProduceBatch | events.DeleteRecords | events.DeleteSegments
+) -> Cluster:
+    """What a client, or retention, does to a broker's log."""
+    broker = cluster.broker(event.broker)
+    match event:
+        case events.ProduceBatch():
+            return _produce(cluster, event)
+        case events.DeleteRecords():
+            return log_start.delete_records(cluster, broker, event.offset)
+        case events.DeleteSegments():
+            return log_start.delete_segments(cluster, broker, event.offset)
 
 
 def _produce(cluster: Cluster, event: events.ProduceBatch) -> Cluster:

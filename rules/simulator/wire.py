@@ -46,6 +46,8 @@ def answered(follower: Broker, in_flight: InFlight) -> AnsweredFetch:
         offset=in_flight.offset,
         last_epoch=follower.last_epoch,
         believed_epoch=in_flight.believed_epoch,
+        log_start_offset=follower.log.start_offset,
+        leader_log_start_offset=in_flight.log_start_offset,
         error=OFFSET_OUT_OF_RANGE if in_flight.kind == "out-of-range" else NO_ERROR,
         high_watermark=None if in_flight.kind == "out-of-range" else in_flight.high_watermark,
         diverging=in_flight.end if in_flight.kind == "diverging" else None,
@@ -65,6 +67,7 @@ def refused(follower: Broker, error: Refused) -> tuple[AnsweredFetch, ...]:
             offset=follower.log.end_offset,
             last_epoch=follower.last_epoch,
             believed_epoch=told.epoch,
+            log_start_offset=follower.log.start_offset,
             error=error,
         ),
     )
@@ -85,8 +88,9 @@ def abandon(cluster: Cluster, follower: Broker) -> Cluster:
     waiting = follower.in_flight
     if waiting is None or not serves(cluster, waiting):
         return cluster
-    high_watermark = cluster.broker(waiting.leader).high_watermark
-    return note(cluster, answered(follower, replace(waiting, high_watermark=high_watermark)))
+    leader = cluster.broker(waiting.leader)
+    now = replace(waiting, high_watermark=leader.high_watermark, log_start_offset=leader.log.start_offset)
+    return note(cluster, answered(follower, now))
 
 
 def let_go(cluster: Cluster, leader: Broker) -> Cluster:

@@ -1,31 +1,36 @@
-"""The protocol as a Hypothesis state machine: every rule is an action on the model and on the simulator at once.
+"""The protocol as Hypothesis state machines: every action is one on the model and on the simulator at once.
 
-After every action both must hold the same state, and the published invariants hold that hold of the version.
+After every action both must hold the same state, and the published invariants hold that hold of the version in its
+world. `Protocol` has a rule an action; `Stretches` has one rule that draws dozens of actions at once, in any world.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+import random
+from typing import ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from tests.models.oracle import Version
-from tests.models.search import ALWAYS_HOLD, Pair
+from tests.models.search import WORLDS, Pair, World, choice
 
 BROKER = st.integers(0, 2)
 SOME = st.integers(0, 7)
+STRETCH: Final = 300
+"""Bytes; an action takes five or six of them."""
 
 
 class Broken(AssertionError):
     """An invariant that was looked for is broken."""
 
 
-class Protocol(RuleBasedStateMachine):
-    """A partition of some version; subclasses say of which, and what must not happen to it."""
+class Held(RuleBasedStateMachine):
+    """A partition of some version; subclasses say of which, and what may happen to it."""
 
     version: ClassVar[Version]
+    world: ClassVar[World] = WORLDS[1]
     replicas: ClassVar[int] = 3
     wanted: ClassVar[str | None] = None
     """An invariant that is to be broken; where none is, those that hold of the version must."""
@@ -35,7 +40,7 @@ class Protocol(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pair = Pair.created(self.version, self.replicas)
+        self.pair = Pair.created(self.version, self.replicas, self.world.min_isr)
 
     def act(self, line: str) -> None:
         """One action on both, and what must hold after it."""
@@ -47,8 +52,41 @@ class Protocol(RuleBasedStateMachine):
                 cls.broken_by = list(self.pair.lines)
                 raise Broken(f"{self.wanted} after {self.pair.lines}")
             return
-        assert not broken & ALWAYS_HOLD, (broken, self.pair.lines)
-        assert not (self.version.fenced and broken), (broken, self.pair.lines)
+        assert not broken & self.world.must_hold(self.version), (broken, self.pair.lines)
+
+
+class Drawn(random.Random):
+    """Chance that Hypothesis holds in its hands: every choice is made of bytes that it drew, and can make simpler."""
+
+    def __init__(self, drawn: bytes) -> None:
+        super().__init__(0)
+        self.left = list(drawn)
+
+    def random(self) -> float:
+        """Two bytes."""
+        return self.getrandbits(16) / (1 << 16)
+
+    def getrandbits(self, k: int, /) -> int:
+        """So many bits; nothing but zeros once the bytes are used up."""
+        value = 0
+        for _ in range(-(-k // 8)):
+            value = value << 8 | (self.left.pop() if self.left else 0)
+        return value & ((1 << k) - 1)
+
+
+class Stretches(Held):
+    """Dozens of actions at a time, of all that may happen in the machine's world."""
+
+    @rule(drawn=st.binary(min_size=STRETCH, max_size=STRETCH))
+    def time_goes_on(self, drawn: bytes) -> None:
+        """A walk over actions that may do something, each chosen by the next bytes."""
+        rng = Drawn(drawn)
+        while rng.left:
+            self.act(choice(self.pair.model, rng, processes=self.world.processes, more=self.world.more))
+
+
+class Protocol(Held):
+    """A rule an action, of those that the oldest published models have."""
 
     def one(self, broker: int) -> int:
         """A broker's id."""
@@ -122,10 +160,18 @@ class Processes(Protocol):
             self.act(f"fence {dead[0]} told=none" if noticed else f"restart {dead[0]} untold")
 
 
-def play(kind: type[Protocol], version: Version, *, examples: int, steps: int, replicas: int = 3) -> int:
-    """Runs a machine of a version; how many actions it took."""
-    machine = type("Machine", (kind,), {"version": version, "replicas": replicas, "steps": 0})
+def play(version: Version, *, examples: int, steps: int) -> int:
+    """Runs the machine with a rule an action; how many actions it took."""
+    machine = type("Machine", (Processes,), {"version": version, "steps": 0})
     run_state_machine_as_test(machine, settings=_settings(examples, steps))
+    return int(machine.steps)
+
+
+def live_on(version: Version, world: World, *, examples: int, stretches: int, replicas: int = 3) -> int:
+    """Runs the machine of long walks, on other ones every time; how many actions it took."""
+    given = {"version": version, "world": world, "replicas": replicas, "steps": 0}
+    machine = type("Machine", (Stretches,), given)
+    run_state_machine_as_test(machine, settings=_settings(examples, stretches, fresh=True))
     return int(machine.steps)
 
 
@@ -139,13 +185,13 @@ def find(version: Version, replicas: int, invariant: str, *, examples: int, step
     return []
 
 
-def _settings(examples: int, steps: int) -> settings:
+def _settings(examples: int, steps: int, *, fresh: bool = False) -> settings:
     return settings(
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
         database=None,
-        derandomize=True,
+        derandomize=not fresh,
         print_blob=False,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),

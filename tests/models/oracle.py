@@ -59,6 +59,11 @@ class Version:
         return self.binary >= release
 
     @property
+    def takes_diverging_high_watermark(self) -> bool:
+        """KAFKA-14704: a follower takes the leader's high watermark before it has cut all that diverges."""
+        return self.truncation == "on fetch" and not self.since(3, 4, 1)
+
+    @property
     def remembers_epochs(self) -> bool:
         return self.truncation != "high watermark"
 
@@ -135,6 +140,11 @@ class ReplicaState:
     @property
     def end(self) -> int:
         return len(self.log)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was ever deleted: after a crash a log start may fall back, the memory of epochs does not."""
+        return self.start == 0 and all(start == 0 for _, start in self.starts[:1])
 
 
 class Model:
@@ -514,8 +524,8 @@ class Model:
             return
         leader = self.replicas[answer.leader]
         if answer.kind == "diverging":
-            if not self.version.since(3, 4, 1):
-                replica.hw = min(answer.hw, replica.end)
+            if self.version.takes_diverging_high_watermark:
+                replica.hw = max(replica.start, min(answer.hw, replica.end))
             offset, _done = self.truncation_point(replica, answer.end)
             self.truncate_to(replica, offset)
         elif answer.kind == "out of range":
@@ -573,8 +583,9 @@ class Model:
             self.truncate_to(replica, self.lookup_offset_for_epoch(leader, replica))
         else:
             wanted = self.first_non_matching_offset_from_tail(leader_id, follower)
+            whole = leader.whole and replica.whole
             self._truncate_kip_279(leader, replica)
-            self.cut_elsewhere = self.cut_elsewhere or replica.end != wanted
+            self.cut_elsewhere = self.cut_elsewhere or (whole and replica.end != wanted)
         replica.must_truncate = False
 
     def lookup_offset_for_epoch(self, leader: ReplicaState, follower: ReplicaState) -> int:

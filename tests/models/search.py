@@ -20,8 +20,9 @@ SPOKEN: Final = {
     version: version.rpartition(".")[0]
     for version in ("0.10.2.2", "1.1.1", "2.0.1", "2.6.3", "2.7.2", "3.2.0", "3.9.1", "4.0.0", "4.3.0")
 }
-ALWAYS_HOLD: Final = frozenset({"LeaderInIsr", "MonotonicHighWatermark"})
+ALWAYS_HOLD: Final = frozenset({"LeaderInIsr", "MonotonicHighWatermark", "ValidControllerIsrAndElr"})
 """What no generation breaks: these concern one decision and one term."""
+CANDIDATES: Final = frozenset({"LeaderCandidateCompleteness", "LeaderCompleteness"})
 _EPOCH: Final = re.compile(r"epoch=(\d+)")
 
 
@@ -88,7 +89,7 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
             model.lose_pages(broker, int(words[3]))
         case "delete":
             model.leader_delete_records(broker, int(words[3]))
-        case "retain":
+        case "expire":
             model.delete_segments(broker, int(words[3]))
         case "fence":
             model.controller_shrink_isr(broker)
@@ -229,8 +230,8 @@ def of_durable_producers(_model: Model, _rng: random.Random, broker: int) -> str
 def of_log_starts(model: Model, rng: random.Random, broker: int) -> str:
     """A client deletes records, or a broker's retention does."""
     replica = model.replicas[broker]
-    verb = rng.choice(("delete", "retain"))
-    return f"{verb} {broker} to {rng.randint(replica.start, max(replica.start, replica.hw) + 1)}"
+    verb = rng.choice(("delete", "expire"))
+    return f"{verb} {broker} below {rng.randint(replica.start, max(replica.start, replica.hw) + 1)}"
 
 
 def of_several_deaths(model: Model, rng: random.Random, broker: int) -> str:
@@ -271,6 +272,37 @@ def choice(model: Model, rng: random.Random, *, processes: bool, more: Sequence[
 
 
 @dataclass(frozen=True, kw_only=True)
+class World:
+    """What may happen beside the protocol's own actions."""
+
+    name: str
+    min_isr: int = 1
+    processes: bool = True
+    more: tuple[Chooser, ...] = ()
+
+    def must_hold(self, version: Version) -> frozenset[str]:
+        """The invariants that a version keeps in this world."""
+        if not version.fenced:
+            return ALWAYS_HOLD
+        lost, unclean = of_lost_pages in self.more, of_unclean_elections in self.more
+        if not lost and not unclean:
+            early = {"LogMatching"} if version.takes_diverging_high_watermark else set()
+            return frozenset(INVARIANTS) - early
+        kept = ALWAYS_HOLD | {"MonotonicEpoch", "ReplicationQuorumSuperset", "FirstNonMatchingOffsetFromTail"}
+        return kept | CANDIDATES if not lost or version.keeps_eligible else kept
+
+
+WORLDS: Final = (
+    World(name="protocol", processes=False),
+    World(name="processes"),
+    World(name="everyday", min_isr=2, more=(*EVERYDAY, of_several_deaths)),
+    World(name="lost pages", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_lost_pages)),
+    World(name="unclean", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_unclean_elections)),
+    World(name="perils", more=(*EVERYDAY, *PERILS)),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Walk:
     """What a search came to: steps made, and the first script for each invariant that broke."""
 
@@ -278,26 +310,16 @@ class Walk:
     found: dict[str, list[str]]
 
 
-def walk(
-    version: Version,
-    *,
-    seed: int,
-    steps: int,
-    replicas: int,
-    length: int = 60,
-    processes: bool = True,
-    min_isr: int = 1,
-    more: Sequence[Chooser] = (),
-) -> Walk:
+def walk(version: Version, world: World, *, seed: int, steps: int, replicas: int = 3, length: int = 60) -> Walk:
     """Random walks of a length, from the beginning each time, until the steps are made."""
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     found: dict[str, list[str]] = {}
     made = 0
     while made < steps:
-        pair = Pair.created(version, replicas, min_isr)
+        pair = Pair.created(version, replicas, world.min_isr)
         for _ in range(min(length, steps - made)):
             made += 1
-            broken = pair.act(choice(pair.model, rng, processes=processes, more=more))
+            broken = pair.act(choice(pair.model, rng, processes=world.processes, more=world.more))
             for name in broken:
                 if name not in found or len(pair.lines) < len(found[name]):
                     found[name] = list(pair.lines)

@@ -80,13 +80,31 @@ def test_an_old_protocol_on_a_newer_binary_is_told_by_its_logs(
     assert sorted(damage(end, tmp_path / "dump"), key=str) == sorted(expected, key=str)
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("delete-records", []),
+        ("retention", []),
+        ("eligible", [("ACK001", 1, 2)]),
+        (
+            "eligible-lost-pages",
+            [("LEAD001", 1, 2), ("LEAD002", None, None), ("ACK001", 1, 2), ("ACK002", 1, 2)],
+        ),
+    ],
+)
+def test_log_starts_and_eligible_leaders_are_told_from_losses(name: str, expected: Bad, tmp_path: Path) -> None:
+    """What was deleted is no loss; an eligible leader is a clean one, the last leader known an unclean one."""
+    found = damage(outcome(run(read_script(TEXTBOOK / f"{name}.yaml"))), tmp_path / "dump")
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "generation"), CASES)
 def test_audit_agrees_on_every_script_and_generation(name: str, generation: str, tmp_path: Path) -> None:
     """What nothing happened to is clean; what was acknowledged and lost, or differs, is found where it lies."""
     end = ended(name, generation)
     found = damage(end, tmp_path / "dump")
-    harmed = bool(end.lost or end.partings or end.unread)
+    harmed = bool(end.lost or end.partings or end.unread) or end.leader is None  # nobody leads who could show a loss
     if not harmed:
         assert [bad for bad in found if not (name in BY_HAND and bad[0] == "ISR002")] == []
     if end.lost and generation != "HW truncation":  # brokers before 1.0 print nothing that proves it
