@@ -11,7 +11,7 @@ from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 SLACK_MS: Final = 5000
-"""For a pause of the leader, and for the time that a change of the ISR takes to come into force."""
+"""For the time that a change of the ISR takes to come into force."""
 
 
 @rule(
@@ -38,7 +38,8 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     --------------
     Neither replica.lag.time.max.ms nor the release, whose default it then is, are told; or changes of the ISR are not. Of
     the last half minute of a trace nothing is said: a fetch may have been under way whose answer was never logged.
-    A stretch of more than a minute without a line begins the count anew: lines may be missing.
+    A stretch of more than a minute without a line begins the count anew: lines may be missing. A leader that has been
+    silent for five seconds may have stood still, and is given the time to look once more.
 
     Upheld
     ------
@@ -63,8 +64,11 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     t2 fetch 2@4 from 1 hw=0
     t3 acks 1 at 5 acks=1
     t50000 acks 1 at 6 acks=1
-    t90000 acks 1 at 7 acks=1
-    t90001 shrinks 1 from 1,2 to 1 at 8
+    t54000 acks 1 at 7 acks=1
+    t58000 acks 1 at 8 acks=1
+    t62000 acks 1 at 9 acks=1
+    t99000 acks 1 at 10 acks=1
+    t99001 shrinks 1 from 1,2 to 1 at 11
     """
     for course in evidence.replayed.courses:
         limit = course.rank.lag_limit_ms
@@ -80,7 +84,7 @@ def _kept(evidence: PartitionEvidence, course: Course, limit: int) -> Iterator[V
     told: set[int] = set()
     for row, followers in lags(course):
         for lag in followers:
-            late = lag.milliseconds > limit + limit // 2 + SLACK_MS
+            late = lag.milliseconds > limit + limit // 2 + SLACK_MS and lag.awake_ms > limit // 2 + SLACK_MS
             if late and lag.broker not in told and _surely_member(row, lag) and _changes_told(evidence, course, row):
                 told.add(lag.broker)
                 if not _proposed(evidence, course, lag, row):

@@ -21,10 +21,33 @@ class Lag:
     """The furthest that it can have asked for."""
     milliseconds: int
     """Since the latest time at which it can have been caught up."""
+    awake_ms: int
+    """For how long the leader's log goes on without a silence: a process that stands still drops nobody."""
 
 
 QUIET_MS: Final = 60_000
 """Where a leader's log says nothing of the partition for so long, lines may be missing."""
+
+
+SILENT_MS: Final = 5000
+"""A leader that says nothing for so long may have stood still; followers ask every half second."""
+
+
+class _Awake:
+    """Since when a leader's log goes on; lives only inside `lags`."""
+
+    def __init__(self) -> None:
+        self.since: int | None = None
+        self.until: int | None = None
+
+    def see(self, row: LeaderRow, time: int) -> int:
+        """Take in an answer; returns for how long the log has gone on."""
+        if self.until is None or time - self.until > SILENT_MS:
+            self.since = time
+        # Equal answers of one asker are told by the first and the last of them.
+        until = time if row.last or row.moment.last_time is None else row.moment.last_time
+        self.until = _latest(self.until, until)
+        return time - (self.since or 0)
 
 
 class _Watch:
@@ -61,6 +84,7 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
     began = opening.time if opening is not None else None
     held = course.reign.start_offset or 0
     before: int | None = None
+    awake = _Awake()
     for row in course.rows:
         time = row.moment.last_time if row.last else row.moment.time
         if time is None:
@@ -70,6 +94,7 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
             for watch in watches.values():
                 watch.caught_up = time
         before = time
+        awake_ms = awake.see(row, time)
         held = max(held, int(row.log_end.interval.low or 0))
         possible = frozenset().union(*row.isr)
         for remote in row.remotes:
@@ -86,7 +111,12 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
         yield (
             row,
             tuple(
-                Lag(broker=r.broker, offset=r.high or 0, milliseconds=time - (watches[r.broker].caught_up or time))
+                Lag(
+                    broker=r.broker,
+                    offset=r.high or 0,
+                    milliseconds=time - (watches[r.broker].caught_up or time),
+                    awake_ms=awake_ms,
+                )
                 for r in behind
             ),
         )

@@ -227,7 +227,8 @@ broker 2 0000|
 t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
 t2 fetch 2@4 from 1 hw=0
 """
-LATER = "\nt99000 acks 1 at 40 acks=1\nt99999 shrinks 1 from 1,2 to 1 at 41"
+LATER = "\nt99000 acks 1 at 70 acks=1\nt99999 shrinks 1 from 1,2 to 1 at 71"
+AWAKE = "".join(f"\nt{time} acks 1 at {time // 1000} acks=1" for time in (54000, 58000, 62000))
 EVER_BEHIND = """
 t3 acks 1 at 9 acks=1
 t15000 fetch 2@10 from 1 hw=4
@@ -244,7 +245,9 @@ DROPPED = [((1, 2), None, None, "likely")]
 @pytest.mark.parametrize(
     ("history", "said"),
     [
-        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + LATER, KEPT),
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + AWAKE + LATER, KEPT),
+        # It stood still until then, and looks only now.
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + LATER, []),
         # Not yet late: the leader looks every five seconds only.
         ("t3 acks 1 at 5 acks=1\nt14000 acks 1 at 6 acks=1" + LATER, []),
         # At the leader's log end it stays for ever.
@@ -252,12 +255,12 @@ DROPPED = [((1, 2), None, None, "likely")]
         # It fetches, ever behind, and ever reaches what was the end at its former fetch.
         (EVER_BEHIND + LATER, []),
         # Nothing behind it shows that a change of the ISR would have been told.
-        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1\nt99000 acks 1 at 7 acks=1", []),
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + AWAKE, []),
         # The request log is silent for more than a minute: lines of it may be missing.
         ("t3 acks 1 at 5 acks=1\nt130000 acks 1 at 6 acks=1\nt175000 acks 1 at 7 acks=1"
          + LATER.replace("t99", "t199"), []),
         # The leader asked, the controller let it wait.
-        ("t3 acks 1 at 5 acks=1\nt16000 shrinks 1 from 1,2 to 1 at 6\nt50000 acks 1 at 6 acks=1" + LATER, []),
+        ("t3 acks 1 at 5 acks=1\nt16000 shrinks 1 from 1,2 to 1 at 6\nt50000 acks 1 at 6 acks=1" + AWAKE + LATER, []),
         ("t3 shrinks 1 from 1,2 to 1 at 4", DROPPED),
         ("t3 acks 1 at 5 acks=1\nt30000 shrinks 1 from 1,2 to 1 at 6", []),
         ("t3 shrinks 1 from 1,2 to 1 at 4\nt9 fetch 2@3 from 1 hw=3", []),  # it had lost its tail meanwhile
