@@ -16,6 +16,7 @@ from rules.evidence import (
     Level,
     OffsetClaim,
     PartitionEvidence,
+    ProducerClaim,
     Replica,
     SegmentFile,
 )
@@ -38,6 +39,7 @@ class DirectoryFacts:
     leftovers: tuple[Leftover, ...] = ()
     epoch_file: EpochFile = NO_EPOCH_FILE
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
+    producer_claims: tuple[ProducerClaim, ...] = ()
     index_faults: tuple[IndexFault, ...] = ()
     voters: tuple[int, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
@@ -198,6 +200,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
         cleaner_offset=root.cleaner,
         clean_shutdown=first.clean_shutdown,
         snapshot_offsets=directory.snapshot_offsets,
+        producer_claims=directory.producer_claims,
         index_faults=directory.index_faults,
         voters=directory.voters,
         refusals=directory.refusals + root.refusals,

@@ -15,7 +15,6 @@ from rules.evidence import (
     PartitionEvidence,
     Replica,
     cuts,
-    inferred_cuts,
     same_topic,
 )
 from rules.history import ROLE_KINDS
@@ -78,9 +77,7 @@ def cut_tables(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
     """The table of every reconciliation that removed records, and of every cut of which the disk alone tells."""
     logged = [r for r in reconciliations(evidence) if r.cut.offset < r.log_end_offset]
     tables = [table_of(evidence, r) for r in logged]
-    told = {r.cut.broker for r in logged}
-    inferred = () if evidence.compacted else inferred_cuts(evidence.current)
-    tables += [_inferred(evidence, cut) for cut in inferred if cut.broker not in told]
+    tables += [_inferred(evidence, cut) for cut in evidence.inferred_cuts if cut.broker is not None]
     return tuple(table for table in tables if table is not None)
 
 
@@ -111,7 +108,7 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual |
         end_offset=cut.log_end_offset,
         outcomes=tuple(outcome(rule(asking, answering), asking, in_force=name == run) for name, rule in rules.items()),
         because=f"broker {follower.broker} cut its log, which had reached {cut.log_end_offset}, at {cut.offset} or"
-        f" below: {cut.because}",
+        f" below, after {cut.after} and before {cut.before}: {cut.because}",
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules.history import Moment
+from rules.replica import Replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,13 +17,13 @@ class EpochEnd:
     because: str
 
 
-UNTOLD = EpochEnd(offset=0, because="nothing tells")
-
-
 def epoch_ends(
-    moments: Sequence[Moment], openings: Mapping[int, Moment], batch_end: Callable[[int, int], int]
+    moments: Sequence[Moment],
+    openings: Mapping[int, Moment],
+    batch_end: Callable[[int, int], int],
+    replicas: Sequence[Replica] = (),
 ) -> dict[int, EpochEnd]:
-    """The highest end that anything tells of each epoch that was opened; epochs of which nothing tells are left out."""
+    """The highest end that anything tells of each epoch; epochs of which nothing tells are left out."""
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
     for moment in moments:
@@ -43,7 +44,21 @@ def epoch_ends(
     for epoch, last in answered.items():
         told = batch_end(last, epoch), "the last batch answered to a producer ends there"
         ends[epoch] = max(ends.get(epoch, told), told)
+    for epoch, copy in _copied(replicas, openings):
+        ends[epoch] = max(ends.get(epoch, copy), copy)
     return {epoch: EpochEnd(offset=offset, because=because) for epoch, (offset, because) in ends.items()}
+
+
+def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, tuple[int, str]]]:
+    """How far copies hold records of each epoch: whoever wrote them, they were written."""
+    for replica in replicas:
+        runs = [(run, "log") for run in replica.log.epochs]
+        runs += [(run, "directory") for leftover in replica.leftovers for run in leftover.epochs]
+        for run, where in runs:
+            opening = openings.get(run.epoch)
+            begun = 0 if opening is None or opening.offset is None else opening.offset
+            if run.epoch >= 0 and run.start_offset >= begun:
+                yield run.epoch, (run.end_offset, f"broker {replica.broker}'s {where} holds its records up to there")
 
 
 def _agreed(fetch: Moment) -> bool:

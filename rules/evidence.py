@@ -49,6 +49,7 @@ from rules.replica import (
     IndexFault,
     Leftover,
     OffsetClaim,
+    ProducerClaim,
     Replica,
     SegmentFile,
     same_topic,
@@ -61,10 +62,10 @@ from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_chang
 __all__ = [
     "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Closing", "Committed",
     "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "IndexFault", "InferredCut", "KeptOlder",
-    "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence", "Replay",
-    "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed", "Uncompared", "committed", "cuts",
-    "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role", "gives_role", "inferred_cuts", "lags",
-    "leader_changes", "leaders_by_epoch", "partition_states", "same_topic", "times_told", "translated",
+    "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
+    "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
+    "Uncompared", "committed", "cuts", "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role", "gives_role",
+    "lags", "leader_changes", "leaders_by_epoch", "partition_states", "same_topic", "times_told", "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -129,7 +130,25 @@ class PartitionEvidence:
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
-        return tuple(openings_below_committed(self.moments, self.replicas))
+        lost = openings_below_committed(self.moments, self.replicas)
+        return tuple(term for term in lost if not term.checkpointed or self._parted(term))
+
+    def _parted(self, lost: LostTerm) -> bool:
+        """Whether the log that would lead goes on from the opening, and the checkpoint's own log with older records."""
+        told = lost.committed.moment
+        runs = (run for replica in self.presumed_leaders for run in replica.log.epochs)
+        leads_on = any(run.epoch == lost.epoch and run.start_offset == lost.start_offset for run in runs)
+        own = (
+            epoch_held(r, lost.start_offset)
+            for r in self.current
+            if r.high_watermark is not None and r.high_watermark.span == told.span
+        )
+        return leads_on and any(epoch is not None and epoch < lost.epoch for epoch in own)
+
+    @cached_property
+    def inferred_cuts(self) -> tuple[InferredCut, ...]:
+        """Cuts that no log tells of; a compacted log's missing records are the cleaner's work."""
+        return () if self.compacted else inferred_cuts(self.current, self.moments)
 
     @cached_property
     def kept_older(self) -> tuple[KeptOlder, ...]:
@@ -140,7 +159,8 @@ class PartitionEvidence:
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochEnd]:
         """How far each epoch had been written, where anything tells."""
-        return epoch_ends(self.moments, self.openings, self.batch_end)
+        copies = tuple(r for r in self.replicas if all(same_topic(r, other) for other in self.current))
+        return epoch_ends(self.moments, self.openings, self.batch_end, () if self.compacted else copies)
 
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:

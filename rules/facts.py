@@ -102,6 +102,20 @@ class BucketDigest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceStep:
+    """Two neighbouring batches of one producer whose sequences do not meet, of two leader epochs."""
+
+    expected: int
+    found: int
+    offset: int
+    """First offset of the later batch."""
+    epoch_before: int
+    epoch_after: int
+    span: Span
+    """The later batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerRun:
     """The batches of one producer id and epoch in a stretch of log."""
 
@@ -114,6 +128,12 @@ class ProducerRun:
     batches: int
     breaks: int
     """Neighbouring batches of the producer whose sequences do not meet."""
+    first_epoch: int
+    last_epoch: int
+    """Leader epochs of its first batch and of its last."""
+    first: Span
+    step: SequenceStep | None = None
+    """The first break at which the leader epoch changed too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
-from rules.facts import BucketDigest, EpochRun, LogFacts, OffsetStep, ProducerRun, UnreadBytes
+from rules.facts import BucketDigest, EpochRun, LogFacts, OffsetStep, ProducerRun, SequenceStep, UnreadBytes
 
 KEEP: Final = 256
 """How many members a list of defects keeps; the rest is counted."""
@@ -139,10 +139,23 @@ def _join_producers(left: tuple[ProducerRun, ...], right: tuple[ProducerRun, ...
 
 
 def _join_producer(left: ProducerRun, right: ProducerRun) -> ProducerRun:
-    meets = right.first_sequence == (left.last_sequence + 1) % _SEQUENCES
+    due = (left.last_sequence + 1) % _SEQUENCES
+    meets = right.first_sequence == due
+    border = None
+    if not meets and left.last_epoch != right.first_epoch:
+        border = SequenceStep(
+            expected=due,
+            found=right.first_sequence,
+            offset=right.first_offset,
+            epoch_before=left.last_epoch,
+            epoch_after=right.first_epoch,
+            span=right.first,
+        )
     return replace(
         left,
+        step=left.step or border or right.step,
         last_sequence=right.last_sequence,
+        last_epoch=right.last_epoch,
         end_offset=right.end_offset,
         batches=left.batches + right.batches,
         breaks=left.breaks + right.breaks + (not meets),

@@ -29,6 +29,11 @@ class LostTerm:
     committed: Committed
     opening: Moment
 
+    @property
+    def checkpointed(self) -> bool:
+        """Whether what was committed is the word of a checkpoint, which no witness dated."""
+        return self.committed.moment.clock == ON_DISK
+
 
 def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Replica] = ()) -> Iterator[LostTerm]:
     """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
@@ -75,7 +80,7 @@ def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
     told = proof.moment
     named = told.kind in ("produced", "fetched", "consumed") and told.epoch == proof.term
-    return named or (told.clock, proof.term) in sure
+    return named or told.clock == ON_DISK or (told.clock, proof.term) in sure
 
 
 def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:
@@ -108,7 +113,7 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Mo
 def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool:
     """Whether the proof is of an older term, or of the same one by what this leader wrote before it opened it again."""
     told, epoch = proof.moment, -1 if opening.epoch is None else opening.epoch
-    if proof.term != epoch or told.clock != opening.clock:
+    if proof.term != epoch or told.clock != opening.clock or told.clock == ON_DISK:
         return proof.term < epoch
     return place[id(told)] < place[id(opening)]
 
@@ -116,7 +121,26 @@ def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool
 def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
     known = boundaries(moments, replicas)
-    return [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
+    told = [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
+    return [*told, *_checkpointed(replicas)]
+
+
+def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
+    """What the high watermark on disk proves of the log beside it: its records up to there, of the last one's epoch."""
+    for replica in replicas:
+        claim = replica.high_watermark
+        term = None if claim is None else epoch_held(replica, claim.offset - 1)
+        if replica.state == "current" and claim is not None and term is not None:
+            told = Moment(
+                kind="high-watermark-loaded",
+                clock=ON_DISK,
+                witness=replica.broker,
+                broker=replica.broker,
+                high_watermark=claim.offset,
+                span=claim.span,
+            )
+            because = f"broker {replica.broker}'s high watermark on disk is {claim.offset}"
+            yield Committed(end_offset=claim.offset, term=term, because=because, moment=told)
 
 
 def _whole_batch(proof: Committed, known: Sequence[int]) -> Committed:

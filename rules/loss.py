@@ -17,8 +17,7 @@ from rules.bill import (
     portions,
     readers,
 )
-from rules.epoch_ends import UNTOLD
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence, Replica, leaders_by_epoch
 from rules.history import Moment
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.repetitions import times_told
@@ -91,7 +90,7 @@ class _LeftOut:
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
     """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
     billed: list[_LeftOut] = []
-    for stretch in (*_by_openings(evidence), *_by_cuts(evidence.moments)):
+    for stretch in (*_by_openings(evidence), *_by_cuts(evidence.moments), *_inferred(evidence)):
         same = (b for b in billed if b.epoch == stretch.epoch and b.start <= stretch.start and stretch.end <= b.end)
         if not any(same):
             billed.append(stretch)
@@ -101,17 +100,17 @@ def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
 def _by_openings(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
     """Of each epoch the records that the first opening below their end left out; an epoch may have written none."""
     starts = evidence.openings
-    for epoch, opening in sorted(starts.items()):
-        told = evidence.epoch_ends.get(epoch, UNTOLD)
+    for epoch, told in sorted(evidence.epoch_ends.items()):
+        opening = starts.get(epoch)
         later = (starts[other] for other in sorted(starts) if other > epoch)
         successor = next((m for m in later if m.offset is not None and m.offset < told.offset), None)
         if successor is None or successor.offset is None or successor.epoch is None:
             continue
-        start = max(successor.offset, opening.offset or 0)
+        start = max(successor.offset, (opening.offset if opening is not None else None) or 0)
         if start < told.offset:
             yield _LeftOut(
                 epoch=epoch,
-                leader=opening.broker,
+                leader=None if opening is None else opening.broker,
                 next_epoch=successor.epoch,
                 next_leader=successor.broker,
                 start=start,
@@ -133,6 +132,23 @@ def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
                 start=cut.offset,
                 end=cut.log_end_offset,
                 because=f"broker {cut.broker} cut its log there",
+            )
+
+
+def _inferred(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
+    """Cuts of which no log tells, where what they left names the epoch of the records that went."""
+    leaders = leaders_by_epoch(evidence.moments)
+    for cut in evidence.inferred_cuts:
+        if cut.epoch is not None:
+            following = cut.epoch + 1 if cut.next_epoch is None else cut.next_epoch
+            yield _LeftOut(
+                epoch=cut.epoch,
+                leader=leaders.get(cut.epoch),
+                next_epoch=following,
+                next_leader=leaders.get(following),
+                start=cut.offset,
+                end=cut.log_end_offset,
+                because=cut.because,
             )
 
 

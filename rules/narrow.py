@@ -26,6 +26,7 @@ from rules.facts import (
     LogFacts,
     OffsetStep,
     ProducerRun,
+    SequenceStep,
     UnreadBytes,
 )
 from rules.join import KEEP, first_and_last, newest
@@ -40,6 +41,11 @@ _MOST_RECORDS: Final = (1 << 31) // 7
 _FILE_BITS: Final = 40
 """Positions in a file are below this power of two, so that file and position make one ascending number."""
 _MIX: Final = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93, 0xA5CB9243F1CE4D27)
+_PRODUCER: Final = ("producer_id", "producer_epoch")
+_OF_A_PRODUCER: Final = (
+    *_PRODUCER, "first_sequence", "last_sequence", "first_offset", "end_offset", "batches", "breaks", "first_epoch",
+    "last_epoch",
+)  # fmt: skip
 _PLACE: Final = ("file", "span_start", "span_end")
 
 
@@ -66,7 +72,7 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
         unread=unread,
         unread_count=len(refusals),
         digests=_digests(frame, row),
-        producers=_producers(frame) if row["sequenced"] else (),
+        producers=_producers(frame, sources, one_epoch=len(epochs) == 1) if row["sequenced"] else (),
     )
 
 
@@ -223,20 +229,46 @@ def _digests(frame: pl.DataFrame, row: Mapping[str, int]) -> tuple[BucketDigest,
     return tuple(BucketDigest(**bucket) for bucket in sums.sort("bucket").iter_rows(named=True))
 
 
-def _producers(frame: pl.DataFrame) -> tuple[ProducerRun, ...]:
-    keys = ["producer_id", "producer_epoch"]
+def _producers(frame: pl.DataFrame, sources: Sequence[str], *, one_epoch: bool) -> tuple[ProducerRun, ...]:
     last = (pl.col("base_sequence").cast(pl.Int64) + _OFFSETS - 1) % _SEQUENCES
     rows = frame.filter(_SEQUENCED).with_columns(last_sequence=last)
-    rows = rows.with_columns(next_sequence=((pl.col("last_sequence").shift(1) + 1) % _SEQUENCES).over(keys))
-    runs = rows.group_by(keys, maintain_order=True).agg(
+    rows = rows.with_columns(next_sequence=((pl.col("last_sequence").shift(1) + 1) % _SEQUENCES).over(_PRODUCER))
+    runs = rows.group_by(_PRODUCER, maintain_order=True).agg(
         pl.col("base_sequence").first().alias("first_sequence"),
         pl.col("last_sequence").last(),
         pl.col("base").first().alias("first_offset"),
         pl.col("end").last().alias("end_offset"),
         pl.len().alias("batches"),
         (pl.col("base_sequence") != pl.col("next_sequence")).sum().alias("breaks"),
+        pl.col("epoch").first().alias("first_epoch"),
+        pl.col("epoch").last().alias("last_epoch"),
+        *(pl.col(name).first().alias(f"first_{name}") for name in _PLACE),
     )
-    return newest(tuple(ProducerRun(**row) for row in runs.sort(keys).iter_rows(named=True)))
+    steps = {} if one_epoch or runs["breaks"].sum() == 0 else _sequence_steps(rows, sources)
+    named = runs.sort(_PRODUCER).iter_rows(named=True)
+    return newest(tuple(_producer(row, steps.get(tuple(row[name] for name in _PRODUCER)), sources) for row in named))
+
+
+def _producer(row: Mapping[str, int], step: SequenceStep | None, sources: Sequence[str]) -> ProducerRun:
+    return ProducerRun(**{name: row[name] for name in _OF_A_PRODUCER}, first=_span(sources, row, "first_"), step=step)
+
+
+def _sequence_steps(rows: pl.DataFrame, sources: Sequence[str]) -> dict[tuple[int, int], SequenceStep]:
+    """Of each producer the first break at which the leader epoch changed too."""
+    rows = rows.with_columns(before=pl.col("epoch").shift(1).over(_PRODUCER))
+    apart = (pl.col("base_sequence") != pl.col("next_sequence")) & (pl.col("epoch") != pl.col("before"))
+    first = rows.filter(apart).unique(_PRODUCER, keep="first", maintain_order=True)
+    return {
+        (row["producer_id"], row["producer_epoch"]): SequenceStep(
+            expected=row["next_sequence"],
+            found=row["base_sequence"],
+            offset=row["base"],
+            epoch_before=row["before"],
+            epoch_after=row["epoch"],
+            span=_span(sources, row),
+        )
+        for row in first.iter_rows(named=True)
+    }
 
 
 def _unread(frame: pl.DataFrame, sources: Sequence[str], refusals: Sequence[Refusal]) -> tuple[UnreadBytes, ...]:

@@ -31,6 +31,20 @@ class EpochClaim:
     span: Span
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerClaim:
+    """What a producer snapshot says of the last batch of one producer."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    first_offset: int
+    last_offset: int
+    snapshot_offset: int
+    """The log end when the snapshot was written."""
+    span: Span
+
+
 EpochFileState = Literal["missing", "empty", "entries", "malformed", "unreadable"]
 
 
@@ -98,6 +112,8 @@ class Replica:
     clean_shutdown: Span | None = None
     """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
+    producer_claims: tuple[ProducerClaim, ...] = ()
+    """Of the newest snapshots."""
     index_faults: tuple[IndexFault, ...] = ()
     voters: tuple[int, ...] = ()
     """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""

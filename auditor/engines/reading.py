@@ -21,6 +21,7 @@ from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
     read_leader_epoch_checkpoint,
     read_offset_checkpoint,
+    read_producer_snapshot,
     read_quorum_state,
 )
 from parsers.files import read_source
@@ -28,15 +29,17 @@ from parsers.provenance import Span
 from parsers.records import decode_entry
 from parsers.request_log import NOTHING, SessionState
 from parsers.segment import SegmentChunk, scan_source
-from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, Refusal
+from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, ProducerState, Refusal
 from rules.assemble import DirectoryFacts, Fact, RootClaims
-from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, SegmentFile
+from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
 from rules.facts import UNOPENED, LogFacts, UnreadBytes
 from rules.join import KEEP, join_all
 from rules.narrow import fold
 
 FOLD_ROWS: Final = 1 << 20
 """Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""
+SNAPSHOTS_READ: Final = 2
+"""Producer snapshots of a replica, the newest: since 2.8 there is one a segment, and older ones tell less."""
 
 
 Stretch = tuple[str, int]
@@ -179,6 +182,7 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         elif piece.base_offset is not None:
             span = Span(source=piece.source, start=0, end=piece.size)
             snapshots.append(OffsetClaim(offset=piece.base_offset, span=span))
+    newest = sorted(snapshots, key=lambda claim: claim.offset)[-SNAPSHOTS_READ:]
     return DirectoryFacts(
         segments=tuple(
             SegmentFile(base_offset=piece.base_offset or 0, source=piece.source, size=piece.size)
@@ -190,9 +194,26 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         ),
         epoch_file=epoch_file,
         snapshot_offsets=tuple(snapshots),
+        producer_claims=tuple(claim for snapshot in newest for claim in _read_producers(unit, snapshot)),
         voters=voters,
         refusals=tuple(unread_file(refusal) for refusal in refusals),
     )
+
+
+def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> Iterator[ProducerClaim]:
+    """What a snapshot says of producers; for one that is damaged, or was not written out, Kafka takes an older one."""
+    origin = unit.origin(snapshot.span.source)
+    content = read_source(Path(unit.dump), origin)
+    for row in () if isinstance(content, Refusal) else read_producer_snapshot(content, origin, snapshot.offset).rows:
+        yield ProducerClaim(
+            producer_id=row.producer_id,
+            producer_epoch=row.producer_epoch,
+            last_sequence=row.last_sequence,
+            first_offset=row.last_offset - row.offset_delta,
+            last_offset=row.last_offset,
+            snapshot_offset=snapshot.offset,
+            span=_row_span(row),
+        )
 
 
 def _read_voters(unit: ReadUnit, piece: Piece) -> tuple[tuple[int, ...], Sequence[Refusal]]:
@@ -217,7 +238,7 @@ def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]
     return EpochFile(state=checkpoint.state, entries=claims, span=span), list(checkpoint.refusals)
 
 
-def _row_span(row: EpochEntry | OffsetCheckpoint | Refusal) -> Span:
+def _row_span(row: EpochEntry | OffsetCheckpoint | ProducerState | Refusal) -> Span:
     return Span(source=row.source, start=row.span_start, end=row.span_end)
 
 

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce),
     law="LeaderCompleteness",
-    message="broker {leader} opened epoch {epoch} {instead} {end_offset} that was committed: {because}",
+    message="{who} opened epoch {epoch} {instead} {end_offset} that was committed: {because}",
     implied_by=("LEAD002", "LEO001"),
 )
 def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -27,7 +27,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
 
     Undecided when
     --------------
-    No log tells at which offset an epoch opened, or no trace, log or answer tells a high watermark before it. That its
+    Nothing tells at which offset an epoch opened, or what was committed before it. Where the disks alone do, by an epoch's
+    first batch in the log that would lead and the high watermark of a replica that knows no such epoch, it is likely. That its
     log was long enough and held an older epoch's records shows only while its own disk holds them still.
 
     Upheld
@@ -51,7 +52,9 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             brokers=() if lost.leader is None else (lost.leader,),
             start_offset=lost.start_offset,
             end_offset=lost.committed.end_offset,
+            confidence="likely" if lost.checkpointed else "certain",
             facts={
+                "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
                 "epoch": lost.epoch,
                 "because": lost.committed.because,
@@ -69,6 +72,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             start_offset=kept.start_offset,
             end_offset=kept.end_offset,
             facts={
+                "who": f"broker {kept.leader}",
                 "leader": kept.leader,
                 "epoch": kept.epoch,
                 "because": kept.committed.because,

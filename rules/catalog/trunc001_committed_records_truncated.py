@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts, inferred_cuts
+from rules.evidence import InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -16,7 +17,7 @@ from rules.rule import rule
     needs=(BrokerEvent, Fetch),
     law="NoTruncationBelowTrueHW",
     message="broker {broker} cut its log from {log_end_offset} to {start_offset}, below its high watermark {high_watermark}:"
-    " committed records [{start_offset}, {end_offset}) went",
+    " committed records [{start_offset}, {end_offset}) went{when}",
     implied_by=("LEAD001",),
 )
 def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -31,8 +32,9 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     --------------
     No line before the cut tells the replica's high watermark. A cut of which no log tells is inferred from segments that
     wait for their deletion, and is likely where the high watermark on disk is still above the log end; where the log has
-    grown again, nothing tells whether what went was committed. A producer snapshot beyond the log end tells only that the
-    log was longer once.
+    grown again, nothing tells whether what went was committed. So it is where a producer snapshot knows records at offsets
+    that hold others now, or where a new epoch begins with a sequence ahead of the one that was due. A producer snapshot
+    beyond the log end tells only that the log was longer once.
 
     Upheld
     ------
@@ -62,17 +64,16 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
                 "high_watermark": cut.high_watermark,
                 "leader": cut.leader,
                 "epoch": cut.epoch,
+                "when": "",
             },
             exhibits=(
                 Exhibit(span=cut.moment.span, role="the cut"),
                 *((Exhibit(span=cut.known.span, role="the high watermark before it"),) if cut.known else ()),
             ),
         )
-    told = {cut.broker for cut in cuts(evidence.moments)}
-    for inferred in () if evidence.compacted else inferred_cuts(evidence.current):
-        if inferred.broker not in told:
-            told.add(inferred.broker)
-            yield _inferred(evidence, inferred)
+    told = {cut.broker for cut in cuts(evidence.moments)} | {cut.broker for cut in evidence.inferred_cuts}
+    for inferred in evidence.inferred_cuts:
+        yield _inferred(evidence, inferred)
     for replica in evidence.current:
         snapshot = max(replica.snapshot_offsets, key=lambda claim: claim.offset, default=None)
         beyond = snapshot is not None and snapshot.offset > replica.log_end_offset
@@ -94,20 +95,12 @@ def _once_longer(replica: Replica, snapshot: OffsetClaim) -> Undecided:
 
 
 def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Undecided:
-    replica = next(replica for replica in evidence.current if replica.broker == cut.broker)
-    watermark = replica.high_watermark
+    replica = next((replica for replica in evidence.current if replica.broker == cut.broker), None)
+    watermark = replica.high_watermark if replica is not None else None
     if cut.regrown or watermark is None or watermark.offset <= cut.offset:
-        return Undecided(
-            reason=f"broker {cut.broker} cut its log at {cut.offset} or below, from {cut.log_end_offset}: {cut.because}",
-            missing="its server.log, which tells the cut and the high watermark before it",
-            brokers=(cut.broker,),
-            start_offset=cut.offset,
-            end_offset=cut.log_end_offset,
-            blocking=False,
-            exhibits=(Exhibit(span=cut.runs[0].first, role="what was put aside"),),
-        )
+        return _untold(cut)
     return Violation(
-        brokers=(cut.broker,),
+        brokers=() if cut.broker is None else (cut.broker,),
         start_offset=cut.offset,
         end_offset=min(watermark.offset, cut.log_end_offset),
         severity=Severity.HIGH,
@@ -118,10 +111,37 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Unde
             "high_watermark": watermark.offset,
             "leader": None,
             "epoch": None,
+            "proof": cut.proof,
             "because": cut.because,
+            "after": cut.after,
+            "before": cut.before,
+            "when": f"; no log tells of it, but {cut.because}: it was cut after {cut.after} and before {cut.before}",
         },
-        exhibits=(
-            Exhibit(span=cut.runs[0].first, role="what was put aside"),
-            Exhibit(span=watermark.span, role="the high watermark on disk"),
-        ),
+        exhibits=(Exhibit(span=cut.span, role=_ROLES[cut.proof]), Exhibit(span=watermark.span, role=_WATERMARK)),
     )
+
+
+def _untold(cut: InferredCut) -> Undecided:
+    """Whether the high watermark stood above the cut is open."""
+    whose, missing = f"broker {cut.broker}'s log was", "its server.log, which tells the cut and the high watermark before it"
+    if cut.broker is None:
+        whose = f"records of epoch {cut.epoch} were"
+        missing = f"the logs of the broker that led epoch {cut.epoch}, or its disk as it was"
+    return Undecided(
+        reason=f"{whose} cut at {cut.offset} or below, from {cut.log_end_offset}, after {cut.after} and before"
+        f" {cut.before}: {cut.because}",
+        missing=missing,
+        brokers=() if cut.broker is None else (cut.broker,),
+        start_offset=cut.offset,
+        end_offset=cut.log_end_offset,
+        blocking=False,
+        exhibits=(Exhibit(span=cut.span, role=_ROLES[cut.proof]),),
+    )
+
+
+_WATERMARK: Final = "the high watermark on disk"
+_ROLES: Final = {
+    "segments put aside": "what was put aside",
+    "a producer snapshot": "the producer snapshot",
+    "a sequence jump": "the batch whose sequence is ahead",
+}

@@ -348,9 +348,16 @@ def test_a_directory_of_another_topic(yard: Yard) -> None:
 def test_an_unclean_election_before_the_old_leader_returns(yard: Yard) -> None:
     yard.broker(1, wrote(0, 0, 150))
     yard.broker(2, wrote(0, 0, 100) + wrote(1, 100, 130))
-    assert yard.told() == [("LOG001", "critical", (1, 2), 100, 130), ("TRUNC004", "critical", (1,), 100, 150)]
-    (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
-    assert fact(finding, "deviating") == [1]
+    assert yard.told() == [
+        ("LEAD001", "critical", (), 100, 150),
+        ("LOG001", "critical", (1, 2), 100, 130),
+        ("TRUNC004", "critical", (1,), 100, 150),
+    ]
+    lost, apart = (finding for finding in yard.report().violations if finding.rule in ("LEAD001", "LOG001"))
+    assert (lost.confidence, fact(apart, "deviating")) == ("likely", [1])
+    (loss,) = yard.report().histories[0].losses
+    assert (loss.start_offset, loss.end_offset, loss.committed_end) == (100, 150, 150)
+    assert [(copy.broker, copy.start_offset, copy.end_offset) for copy in loss.survivors] == [(1, 100, 150)]
 
 
 def test_a_tail_that_was_never_committed(yard: Yard) -> None:
