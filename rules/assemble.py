@@ -23,10 +23,11 @@ from rules.evidence import (
 from rules.facts import LogFacts
 from rules.gaps import TraceGap
 from rules.groups import GroupCommit, in_order
-from rules.history import Moment, in_terms
+from rules.history import Moment
 from rules.join import join_all
 from rules.repetitions import collapse, once
 from rules.settings import NO_SETTINGS, Setting, Settings
+from rules.terms import in_terms
 from rules.topic_ids import Bearer
 from rules.zoom import UnreadFile
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rules.history import DISTURBED, ROLE_KINDS, Moment, gives_role, telling_every_role
+from rules.history import DISTURBED, ROLE_KINDS, Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay import ClockOffset, Replay, RoleEnd, leaders_by_epoch, translated
 from rules.replay.bounds import at_least, at_most
@@ -18,6 +18,7 @@ from rules.replay.followers import capped, either, ranging
 from rules.replay.tracks import accepted
 from rules.replica import Replica
 from rules.settings import STOPPED, STOPPING, Setting
+from rules.terms import telling_every_role
 
 States = Callable[[int], Sequence[Setting]]
 """What a broker told of its starts and stops, in their order."""

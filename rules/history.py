@@ -1,13 +1,12 @@
 """What happened to a partition: dated statements of brokers, requests and controllers, each with its address.
 
-Clocks of different witnesses are never compared as they stand. The logical clock is the leader epoch: `in_terms` gives
-every statement the leader epoch in which its values were learnt, from what its own witness wrote around it.
+Clocks of different witnesses are never compared as they stand; the logical clock is the leader epoch (`rules.terms`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from parsers.provenance import Span
@@ -126,81 +125,6 @@ def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
 
 def _written(moment: Moment) -> tuple[str, int, str, int]:
     return moment.clock, -1 if moment.time is None else moment.time, moment.span.source, moment.span.start
-
-
-def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
-    """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
-
-    A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
-    What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
-    log shows, in some epoch below that one, or in that one before a restart.
-    """
-    in_order = ordered(_split_at_roles(moments))
-    first_role: dict[str, int] = {}
-    for moment in in_order:
-        if gives_role(moment) and moment.epoch is not None:
-            first_role.setdefault(moment.clock, moment.epoch)
-    terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
-    placed: list[Moment] = []
-    roles: set[str] = set()
-    for moment in in_order:
-        former = terms.get(moment.clock)
-        restarted = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
-        if gives_role(moment) and moment.epoch is not None:
-            terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
-            roles.add(moment.clock)
-        named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
-        term = named if named is not None and named >= 0 else former
-        placed.append(replace(moment, term=term, latest_term=restarted))
-    return _with_latest_terms(placed)
-
-
-def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
-    """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements."""
-    roles: dict[str, list[int]] = {}
-    for moment in moments:
-        if gives_role(moment) and moment.time is not None:
-            roles.setdefault(moment.clock, []).append(moment.time)
-    for moment in moments:
-        first, last = moment.time, moment.last_time
-        unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
-        if unnamed and any((first or 0) < time <= (last or 0) for time in roles.get(moment.clock, ())):
-            yield replace(moment, count=1, last_time=None)
-            yield replace(moment, count=1, time=last, last_time=None)
-        else:
-            yield moment
-
-
-_OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
-_ANY_TERM: Final = (1 << 31) - 1
-
-
-def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
-    """What brokers say of themselves may be of any term up to their next role, if roles in between may be untold."""
-    told = telling_every_role(placed)
-    following: dict[str, int] = {}
-    bounded: list[Moment] = []
-    for moment in reversed(placed):
-        latest = moment.latest_term
-        if latest is None and moment.kind in _OWN_WORD and moment.clock not in told:
-            before = None if moment.epoch is None else moment.epoch - 1
-            latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
-        bounded.append(moment if latest is None else replace(moment, latest_term=latest))
-        if gives_role(moment) and moment.epoch is not None:
-            following[moment.clock] = moment.epoch
-    return tuple(reversed(bounded))
-
-
-def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
-    """Clocks of brokers that log when they follow, or whose logs of requests hold every order of which another tells.
-
-    Releases before 2.0 log no role but that of a leader, as they are set up by default.
-    """
-    following = {m.clock for m in moments if m.kind == "follower-starts"}
-    led = {(m.clock, m.epoch) for m in moments if m.kind == "leader-starts"}
-    ordered_to = {(m.clock, m.epoch) for m in moments if m.kind == "leadership" and m.witness is not None}
-    unordered = {clock for clock, _ in led - ordered_to}
-    return frozenset(following | ({clock for clock, _ in led} - unordered))
 
 
 def gives_role(moment: Moment) -> bool:

@@ -43,11 +43,12 @@ from rules.evidence import (
     Replica,
     SegmentFile,
 )
-from rules.history import Moment, in_terms
+from rules.history import Moment
 from rules.protocol.epochs import EpochStart
 from rules.settings import Setting, settings_of
 from rules.sketch_log import SketchedLog, SketchError, sketch_log
 from rules.sketch_moments import is_event, read_event
+from rules.terms import in_terms
 
 __all__ = ["Sketch", "SketchError", "read_sketch"]
 

@@ -82,7 +82,8 @@ def _led_without_a_break(epoch: int, evidence: PartitionEvidence) -> tuple[int, 
 def _acknowledged(moment: Moment, opening: Moment) -> bool:
     """Whether it is an answer of the epoch: by the broker that said itself that it opened it."""
     answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return answered and moment.acks != 0 and moment.clock == opening.clock and moment.term == opening.epoch
+    surely = moment.term == opening.epoch and moment.latest_term is None
+    return answered and moment.acks != 0 and moment.clock == opening.clock and surely
 
 
 def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, answers: list[Moment]) -> Violation:

@@ -30,8 +30,9 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    Logs and traces do not reach to the orderly stop. The log end at loading is not logged, a truncation in between cannot be excluded, or the broker's log does not tell
-    in which epoch it was before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely.
+    Logs and traces do not reach to the orderly stop. The log end at loading is not logged, a truncation or a reassignment
+    in between cannot be excluded, or the broker's log does not tell in which epoch it was before. Where it went on in its
+    epoch, only the clocks tell the fetch from later ones: likely.
 
     Upheld
     ------
@@ -53,14 +54,15 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     t3 loads 2 at 2
     t4 leads 2 epoch 1 at 2 hw 2
     """
-    for broker in sorted({m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}):
+    loading = {m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}
+    for broker in sorted(loading - _once_unassigned(evidence)):
         own = [m for m in evidence.moments if m.clock == f"broker {broker}" and m.broker == broker]
-        for load in (m for m in own if m.kind == "log-loaded" and m.end_offset is not None and m.term is not None):
+        for load in (m for m in own if _tells_its_end(m)):
             furthest = _furthest(evidence, broker, load)
             if furthest is None or furthest.offset is None or load.end_offset is None:
                 continue
-            placed = _between_epochs(evidence, load)
-            if not placed and not _before_by_clocks(evidence, furthest, load):
+            placed, before = _between_epochs(evidence, load), _before_by_clocks(evidence, furthest, load)
+            if before is False or not (placed or before):
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
                 yield Violation(
@@ -80,8 +82,6 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
                         Exhibit(span=load.span, role="the log as it was loaded"),
                     ),
                 )
-
-
     yield from _cut_since(evidence)
 
 
@@ -125,12 +125,26 @@ def _between_epochs(evidence: PartitionEvidence, load: Moment) -> bool:
     return bool(before) and newer
 
 
-def _before_by_clocks(evidence: PartitionEvidence, fetch: Moment, load: Moment) -> bool:
-    """Whether the leader logged the fetch before the follower loaded its log, beyond the doubt of the clocks' estimate."""
-    told = any(gives_role(m) and m.clock == load.clock for m in evidence.moments[: evidence.moments.index(load)])
+def _before_by_clocks(evidence: PartitionEvidence, fetch: Moment, load: Moment) -> bool | None:
+    """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
     clocks = {clock.clock: clock for clock in evidence.replayed.clocks}
     window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
-    return told and window is not None and load.time is not None and window[1] < load.time
+    if window is None or load.time is None or window[0] <= load.time <= window[1]:
+        return None
+    told = any(gives_role(m) and m.clock == load.clock for m in evidence.moments[: evidence.moments.index(load)])
+    return window[1] < load.time and (told or None)
+
+
+def _once_unassigned(evidence: PartitionEvidence) -> frozenset[int]:
+    """Brokers that were at some time no replica: their logs were deleted in order, and begin anew when they return."""
+    told = [frozenset(m.replicas) for m in evidence.moments if m.kind == "leadership" and m.replicas]
+    return frozenset().union(*told) - told[0].intersection(*told) if told else frozenset()
+
+
+def _tells_its_end(moment: Moment) -> bool:
+    """Whether it is a loading of a log in a term that is sure."""
+    sure = moment.term is not None and moment.latest_term is None
+    return moment.kind == "log-loaded" and moment.end_offset is not None and sure
 
 
 def _furthest(evidence: PartitionEvidence, broker: int, load: Moment) -> Moment | None:

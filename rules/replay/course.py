@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.gaps import TraceGap, holed
-from rules.history import ROLE_KINDS, Moment, first_role, gives_role, telling_every_role
+from rules.history import ROLE_KINDS, Moment, first_role, gives_role
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
@@ -33,6 +33,7 @@ from rules.replay.reigns import Reign, reigns
 from rules.replay.restarts import with_restarts
 from rules.replay.told import Told
 from rules.replica import Replica
+from rules.terms import telling_every_role
 
 OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
 """What a broker writes into the logs that would tell of its restarts too."""

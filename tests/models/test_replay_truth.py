@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from rules.history import Moment, in_terms
+from rules.history import Moment
+from rules.terms import in_terms
 from tests.lab.effort import fast_if
 from tests.models.oracle import VERSIONS, Version
 from tests.models.witnessed import Witnessed, moments_of, outside, replayed, tightness, without_files, witnessed

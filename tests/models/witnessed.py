@@ -12,10 +12,11 @@ from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
 from parsers.provenance import Span
 from parsers.tables.requests import Fetch
-from rules.history import Moment, in_terms
+from rules.history import Moment
 from rules.repetitions import collapse
 from rules.replay import Replay, replay
 from rules.replay.leader import LeaderRow
+from rules.terms import in_terms
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice
 

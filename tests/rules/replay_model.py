@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from parsers.provenance import Span
-from rules.history import Moment, in_terms
+from rules.history import Moment
+from rules.terms import in_terms
 
 BROKERS = (1, 2, 3)
 

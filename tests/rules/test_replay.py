@@ -9,11 +9,12 @@ import pytest
 
 from parsers.provenance import Span
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
-from rules.history import Moment, in_terms
+from rules.history import Moment
 from rules.replay import Replay, Told
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
 from rules.sketch import read_sketch
+from rules.terms import in_terms
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 

@@ -1,0 +1,137 @@
+"""In which leader epoch each statement's values were learnt: the logical clock that all witnesses share.
+
+A request may name its epoch. All else is of the role in which its writer was, by the roles that it wrote down. Where
+somebody else shows that it had a role of which its own log has no word, that log has a hole, and what it says around
+the hole may be of the untold term.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rules.history import ROLE_KINDS, Moment, gives_role, ordered
+
+
+def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
+    """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
+
+    A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
+    What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
+    log shows, in some epoch below that one, or in that one before a restart.
+    """
+    in_order = ordered(_split_at_roles(moments))
+    first_role: dict[str, int] = {}
+    for moment in in_order:
+        if gives_role(moment) and moment.epoch is not None:
+            first_role.setdefault(moment.clock, moment.epoch)
+    terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
+    placed: list[Moment] = []
+    roles: set[str] = set()
+    for moment in in_order:
+        former = terms.get(moment.clock)
+        restarted = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
+        if gives_role(moment) and moment.epoch is not None:
+            terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
+            roles.add(moment.clock)
+        named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
+        term = named if named is not None and named >= 0 else former
+        placed.append(replace(moment, term=term, latest_term=restarted))
+    return _with_latest_terms(placed)
+
+
+def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
+    """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements."""
+    roles: dict[str, list[int]] = {}
+    for moment in moments:
+        if gives_role(moment) and moment.time is not None:
+            roles.setdefault(moment.clock, []).append(moment.time)
+    for moment in moments:
+        first, last = moment.time, moment.last_time
+        unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
+        if unnamed and any((first or 0) < time <= (last or 0) for time in roles.get(moment.clock, ())):
+            yield replace(moment, count=1, last_time=None)
+            yield replace(moment, count=1, time=last, last_time=None)
+        else:
+            yield moment
+
+
+_OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
+_OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded")
+_LEADERS_WORD: Final = ("produced", "fetched", "consumed", "isr-shrinking")
+_ANY_TERM: Final = (1 << 31) - 1
+
+
+def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
+    """What is of no named epoch may be of any term up to the writer's next role, if roles in between may be untold."""
+    told, led, had = telling_every_role(placed), _untold(placed, _led), _untold(placed, _had)
+    following: dict[str, int] = {}
+    bounded: list[Moment] = []
+    for moment in reversed(placed):
+        latest = moment.latest_term
+        if latest is None and moment.kind in _OWN_WORD and moment.clock not in told:
+            before = None if moment.epoch is None else moment.epoch - 1
+            latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
+        elif latest is None and moment.term is not None:
+            untold = had if moment.kind in _OF_ITS_ROLE else led if _as_leader(moment) else {}
+            until = moment.epoch if gives_role(moment) else following.get(moment.clock)
+            latest = _last_between(untold.get(moment.clock, ()), moment.term, until)
+        bounded.append(moment if latest is None else replace(moment, latest_term=latest))
+        if gives_role(moment) and moment.epoch is not None:
+            following[moment.clock] = moment.epoch
+    return tuple(reversed(bounded))
+
+
+def _as_leader(moment: Moment) -> bool:
+    """Whether only a leader says this, of the epoch in which it leads, and does not name it."""
+    return moment.kind in _LEADERS_WORD and (moment.epoch is None or moment.epoch < 0)
+
+
+def _last_between(epochs: Sequence[int], term: int, until: int | None) -> int | None:
+    """The last of some epochs after a term, and before another where one follows."""
+    end = len(epochs) if until is None else bisect_left(epochs, until)
+    return epochs[end - 1] if end and epochs[end - 1] > term else None
+
+
+Roles = Iterable[tuple[int | None, int | None]]
+"""Brokers and epochs; either may be unknown."""
+
+
+def _untold(moments: Sequence[Moment], roles: Callable[[Moment], Roles]) -> dict[str, list[int]]:
+    """Epochs in which others show a broker in a role, of which the broker's own log, that tells roles, has no word."""
+    told: dict[str, set[int]] = {}
+    shown: dict[str, set[int]] = {}
+    for moment in moments:
+        if gives_role(moment) and moment.epoch is not None:
+            told.setdefault(moment.clock, set()).add(moment.epoch)
+        for broker, epoch in roles(moment):
+            if broker is not None and epoch is not None and epoch >= 0:
+                shown.setdefault(f"broker {broker}", set()).add(epoch)
+    return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
+
+
+def _led(moment: Moment) -> Roles:
+    """Who led which epoch, by anybody's word: the controller's, a broker's that follows it, a fetch that it served."""
+    if moment.kind in ("leadership", "follower-starts"):
+        return ((moment.leader, moment.epoch),)
+    return ((moment.witness, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
+
+
+def _had(moment: Moment) -> Roles:
+    """Who led or fetched in which epoch."""
+    fetched = ((moment.broker, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
+    return (*_led(moment), *fetched)
+
+
+def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
+    """Clocks of brokers that log when they follow, or whose logs of requests hold every order of which another tells.
+
+    Releases before 2.0 log no role but that of a leader, as they are set up by default.
+    """
+    following = {m.clock for m in moments if m.kind == "follower-starts"}
+    led = {(m.clock, m.epoch) for m in moments if m.kind == "leader-starts"}
+    ordered_to = {(m.clock, m.epoch) for m in moments if m.kind == "leadership" and m.witness is not None}
+    unordered = {clock for clock, _ in led - ordered_to}
+    return frozenset(following | ({clock for clock, _ in led} - unordered))

@@ -1,0 +1,51 @@
+"""A hole in a broker's log of roles: what it says around it is of no certain term."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rules.catalog import RULES
+from rules.finding import Severity
+from rules.history import Moment
+from rules.judge import judge
+from rules.sketch import read_sketch
+from rules.terms import in_terms
+
+HEALTHY = """
+    broker 1 0000222|
+    broker 2 0000222|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 fetch 2@4 from 1 hw=4
+    t3 acks 1 at 3 acks=all
+    t4 leads 2 epoch 1 at 4 hw 4 isr 1,2
+    t4 follows 1 epoch 1 at 4 hw 4 from 2
+    t5 leads 1 epoch 2 at 4 hw 4 isr 1,2
+    t5 follows 2 epoch 2 at 4 hw 4 from 1
+    t6 acks 1 at 6 acks=all
+    t7 fetch 2@7 from 1 hw=7
+"""
+
+
+def without(moments: tuple[Moment, ...], kind: str, epoch: int) -> tuple[Moment, ...]:
+    """The statements as they are when one line of a role is lost."""
+    kept = [replace(m, term=None, latest_term=None) for m in moments if (m.kind, m.epoch) != (kind, epoch)]
+    assert len(kept) == len(moments) - 1
+    return in_terms(kept)
+
+
+def test_an_answer_after_a_role_that_only_others_tell_may_be_of_that_role() -> None:
+    moments = without(read_sketch(HEALTHY).evidence.moments, "leader-starts", 2)
+    terms = {m.offset: (m.term, m.latest_term) for m in moments if m.kind == "produced"}
+    assert terms == {3: (0, None), 6: (1, 2)}
+
+
+def test_whole_logs_leave_no_doubt() -> None:
+    moments = read_sketch(HEALTHY).evidence.moments
+    assert {m.latest_term for m in moments if m.kind in ("produced", "fetched")} == {None}
+
+
+def test_a_lost_line_of_a_role_accuses_nobody() -> None:
+    evidence = read_sketch(HEALTHY).evidence
+    for kind, epoch in (("leader-starts", 1), ("leader-starts", 2), ("follower-starts", 1), ("follower-starts", 2)):
+        holed = replace(evidence, moments=without(evidence.moments, kind, epoch))
+        assert [f.rule for f in judge(holed, RULES).findings if f.severity >= Severity.MEDIUM] == [], (kind, epoch)
