@@ -214,7 +214,8 @@ def _merged(told: Sequence[InForce]) -> list[InForce]:
         by_epoch[key] = statement if before is None else _tightest(before, statement)
     open_ended = []
     for statement in others:
-        written = next((s for s in by_epoch.values() if _writes(statement, s)), None)
+        writing = [s for s in by_epoch.values() if _writes(statement, s)]
+        written = min(writing, key=lambda s: s.partition_epoch or 0, default=None)
         if written is None or written.partition_epoch is None:
             open_ended.append(statement)
         elif written.earliest is None or (statement.earliest is not None and statement.earliest < written.earliest):
@@ -224,8 +225,9 @@ def _merged(told: Sequence[InForce]) -> list[InForce]:
 
 
 def _writes(proposal: InForce, written: InForce) -> bool:
-    """Whether a proposed smaller ISR is the one that came into force."""
-    return proposal.moment.kind == "isr-shrinking" and proposal.isr == written.isr
+    """Whether a proposed smaller ISR is the one that came into force, and not one that had been in force before."""
+    before = None not in (proposal.earliest, written.latest) and (written.latest or 0) < (proposal.earliest or 0)
+    return proposal.moment.kind == "isr-shrinking" and proposal.isr == written.isr and not before
 
 
 def _tightest(left: InForce, right: InForce) -> InForce:

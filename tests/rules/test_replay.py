@@ -160,6 +160,24 @@ def test_the_end_of_a_run_of_equal_answers_stands_anywhere_in_its_millisecond() 
     assert [told.standing for told in answers(without(evidence, moments))] == ["inside"] * 4
 
 
+def test_a_proposed_isr_is_not_the_equal_one_that_was_in_force_before() -> None:
+    drawing = """
+        broker 1 000000|
+        broker 2 000000|
+        broker 3 0000|
+        t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+        t2 isr 1 now 1,2 version 1
+        t3 isr 1 now 1,2,3 version 2
+        t4 fetch 3@4 from 1 hw=0
+        t5 fetch 2@4 from 1 hw=0
+        t20 shrinks 1 from 1,2,3 to 1,2 at 6
+        t21 fetch 2@6 from 1 hw=4
+        t22 fetch 2@6 from 1 hw=6
+        t60000 fetch 2@6 from 1 hw=6
+    """
+    assert [told.standing for told in answers(read_sketch(drawing).evidence.replayed)] == ["inside"] * 5
+
+
 def test_each_side_names_the_fact_that_sets_it() -> None:
     last = answers(read_sketch(DRAWING).evidence.replayed)[-1]
     assert last.expected.because == (
