@@ -56,6 +56,7 @@ from rules.replica import (
 )
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, Settings
 from rules.sides import Sides, sides
+from rules.stable import StableLogs
 from rules.topic_ids import Bearer, OtherId, other_ids
 from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
 
@@ -188,6 +189,11 @@ class PartitionEvidence:
         if self.topic == METADATA_TOPIC:
             return ()
         return tuple(closings(self.replayed, self.moments, self.current, self.settings.states))
+
+    @cached_property
+    def stable(self) -> StableLogs:
+        """What the disks tell of every leader's transactions, and so of its last stable offset."""
+        return StableLogs(self.replayed.courses, self.current)
 
     def _certain_setting(
         self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]

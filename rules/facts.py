@@ -137,6 +137,44 @@ class ProducerRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """A transaction that began and ended in a stretch: its first record's offset, and that of its marker."""
+
+    producer_id: int
+    start_offset: int
+    marker_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransactions:
+    """What a stretch leaves open of one producer: a transaction that may have begun before it, and the last one."""
+
+    producer_id: int
+    head_start: int | None
+    """First record in the stretch before the producer's first marker; it may go on with an older transaction."""
+    head_marker: int | None
+    """The producer's first marker; null where the stretch holds none, and all of its records are one transaction's."""
+    open_from: int | None
+    """First record behind the producer's last marker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transactions:
+    """The transactions of a stretch of log; of markers only the place is kept, not what they decide."""
+
+    closed: tuple[Transaction, ...] = ()
+    """Ascending by marker; of very many, the last ones."""
+    closed_count: int = 0
+    open: tuple[OpenTransactions, ...] = ()
+    """Ascending by producer id."""
+    untold: bool = False
+    """Whether there are more producers than are kept; then nothing is told."""
+
+
+NO_TRANSACTIONS: Final = Transactions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogFacts:
     """A stretch of one replica's log, folded. Lists of defects keep their first members and count them all."""
 
@@ -183,6 +221,7 @@ class LogFacts:
     digests: tuple[BucketDigest, ...] = ()
     producers: tuple[ProducerRun, ...] = ()
     """Ascending by producer id and epoch; of very many, the newest."""
+    transactions: Transactions = NO_TRANSACTIONS
 
 
 def counted_end(base_offset: int | None, records: int | None) -> int | None:

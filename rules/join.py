@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Final
 
 from rules.facts import BucketDigest, EpochRun, LogFacts, OffsetStep, ProducerRun, SequenceStep, UnreadBytes
+from rules.transactions import join_transactions
 
 KEEP: Final = 256
 """How many members a list of defects keeps; the rest is counted."""
@@ -60,6 +61,7 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         undecodable_count=left.undecodable_count + right.undecodable_count,
         digests=_join_digests(left.digests, right.digests),
         producers=_join_producers(left.producers, right.producers),
+        transactions=join_transactions(left.transactions, right.transactions),
     )
 
 

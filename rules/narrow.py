@@ -20,6 +20,7 @@ from parsers.provenance import Span
 from parsers.tables import Refusal
 from rules.facts import (
     BUCKET_OFFSETS,
+    NO_TRANSACTIONS,
     BucketDigest,
     ChecksumFault,
     EpochRun,
@@ -30,6 +31,7 @@ from rules.facts import (
     UnreadBytes,
 )
 from rules.join import KEEP, first_and_last, newest
+from rules.transactions import transactions_of
 
 _TRANSACTIONAL: Final = 0x10
 _CONTROL: Final = 0x20
@@ -73,6 +75,7 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
         unread_count=len(refusals),
         digests=_digests(frame, row),
         producers=_producers(frame, sources, one_epoch=len(epochs) == 1) if row["sequenced"] else (),
+        transactions=transactions_of(frame.filter(_TRANSACTED), _MARKER) if row["transacted"] else NO_TRANSACTIONS,
     )
 
 
@@ -104,6 +107,8 @@ _HEADER_FAULT: Final = (pl.col("magic") == _MAGIC_2) & pl.any_horizontal(
 )
 _SEQUENCED: Final = (pl.col("producer_id") >= 0) & (pl.col("base_sequence") >= 0)
 """Markers carry a producer id and no sequence."""
+_TRANSACTED: Final = (pl.col("producer_id") >= 0) & ((pl.col("flags") & _TRANSACTIONAL) != 0)
+_MARKER: Final = (pl.col("flags") & _CONTROL) != 0
 _TIMES: Final = pl.col("max_timestamp").filter(pl.col("max_timestamp") >= 0)
 _BUCKET: Final = pl.col("base").floordiv(BUCKET_OFFSETS)
 _DIGEST: Final = _mixed().sum().reinterpret(signed=True)
@@ -140,6 +145,7 @@ _TOTALS: Final = {
 _SHAPE: Final = {
     "magics": pl.col("magic").unique().sort().implode(),
     "sequenced": _SEQUENCED.any(),
+    "transacted": _TRANSACTED.any(),
     "epoch": pl.col("epoch").min(),
     "highest_epoch": pl.col("epoch").max(),
     "bucket": _BUCKET.min(),

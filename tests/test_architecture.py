@@ -52,10 +52,13 @@ EVIDENCE: Final = (
     "rules.aftermath.**", "rules.closing.**", "rules.disagreement.**", "rules.epoch_ends.**", "rules.evidence.**",
     "rules.facts.**", "rules.gaps.**", "rules.groups.**", "rules.history.**", "rules.inferred.**", "rules.lineage.**",
     "rules.replay.**", "rules.repetitions.**", "rules.replica.**", "rules.settings.**", "rules.sides.**",
-    "rules.terms.**", "rules.topic_ids.**", "rules.turns.**", "rules.zoom.**",
+    "rules.stable.**", "rules.terms.**", "rules.topic_ids.**", "rules.turns.**", "rules.zoom.**",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
-NARROW: Final = ("rules.narrow.**", "rules.landmarks.**", "rules.join.**", "rules.compare.**", "rules.assemble.**")
+NARROW: Final = (
+    "rules.narrow.**", "rules.landmarks.**", "rules.join.**", "rules.transactions.**", "rules.compare.**",
+    "rules.assemble.**",
+)  # fmt: skip
 SKETCH: Final = ("rules.sketch", "rules.sketch.**", "rules.sketch_*")
 COMMAND_LINE: Final = ("auditor.cli", "auditor.cli.**", "auditor.cli_*")
 

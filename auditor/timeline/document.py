@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.timeline.rows import Cell, Timeline, TimelineRow
+from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
 
 FORMAT = "tidemark-timeline/1"
@@ -48,10 +48,15 @@ def _row(row: TimelineRow) -> dict[str, object]:
         "doubtful": moment.doubtful,
         "replicas": [_cell(cell) for cell in row.cells],
         "remoteLogEnds": [{"broker": r.broker, "low": r.low, "high": r.high} for r in row.remotes],
+        "lastStableOffset": None if row.last_stable is None else _stable(row.last_stable),
         "source": moment.span.source,
         "start": moment.span.start,
         "end": moment.span.end,
     }
+
+
+def _stable(last: LastStable) -> dict[str, object]:
+    return {**_interval(last.expected), "told": last.told, "outside": last.outside}
 
 
 def _cell(cell: Cell) -> dict[str, object]:

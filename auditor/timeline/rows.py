@@ -9,8 +9,9 @@ from typing import Final
 from auditor.timeline.words import words
 from rules.evidence import PartitionEvidence
 from rules.history import ROLE_KINDS, Moment
+from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
-from rules.replay import ClockOffset, Missing, Replay, Told
+from rules.replay import ClockOffset, Course, Missing, Told
 from rules.replay.bounds import at_least, at_most
 from rules.replay.clocks import on_reference
 from rules.replay.followers import capped
@@ -39,6 +40,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LastStable:
+    """How far a leader let readers of committed transactions read, when it answered."""
+
+    expected: ExpectedHighWatermark
+    """By its own high watermark and the transactions on disk."""
+    told: int | None
+    outside: bool
+    """Whether the answer tells one that its high watermark cannot have given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineRow:
     """One event."""
 
@@ -49,6 +61,8 @@ class TimelineRow:
     cells: tuple[Cell, ...]
     remotes: tuple[RemoteEnd, ...]
     """What the leader knows of its followers' log ends; there is no remote high watermark."""
+    last_stable: LastStable | None
+    """The leader's; null of what is no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +91,7 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
     replayed = evidence.replayed
     offsets = {clock.clock: clock for clock in replayed.clocks}
     brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
-    table = _Table(replayed, brokers)
+    table = _Table(evidence, brokers)
     told = (moment for moment in evidence.moments if moment.kind != "trace-begins")
     placed = sorted(told, key=lambda m: _place(m, on_reference(m, offsets)))
     return Timeline(
@@ -105,10 +119,11 @@ def _place(moment: Moment, time: int | None) -> tuple[int, int, str, str, int]:
 class _Table:
     """The replicas as the rows go by; lives only inside `timeline_of`."""
 
-    def __init__(self, replayed: Replay, brokers: Sequence[int]) -> None:
+    def __init__(self, evidence: PartitionEvidence, brokers: Sequence[int]) -> None:
+        self.evidence, replayed = evidence, evidence.replayed
         self.cells = {broker: Cell(broker=broker) for broker in brokers}
-        rows = [row for course in replayed.courses for row in course.rows]
-        self.leader_rows = {id(row.moment): row for row in rows if not row.last}
+        rows = [(course, row) for course in replayed.courses for row in course.rows]
+        self.leader_rows = {id(row.moment): (course, row) for course, row in rows if not row.last}
         self.told = {id(told.moment): told for told in replayed.told}
         self.starts = {course.reign.epochs[0]: course.start for course in replayed.courses}
         self.answered: dict[int, ExpectedHighWatermark] = {}
@@ -117,7 +132,7 @@ class _Table:
         """The row of a statement."""
         for broker, cell in self.cells.items():
             self.cells[broker] = replace(cell, told_log_end=None, told_high_watermark=None, outside=False)
-        led = self.leader_rows.get(id(moment))
+        course, led = self.leader_rows.get(id(moment), (None, None))
         if led is not None:
             self._served(led)
         elif moment.kind == "leadership" and moment.witness is None:
@@ -130,6 +145,7 @@ class _Table:
             text=words(moment),
             cells=tuple(self.cells.values()),
             remotes=led.remotes if led else (),
+            last_stable=_last_stable(self.evidence, course, led) if course and led else None,
         )
 
     def _served(self, led: LeaderRow) -> None:
@@ -182,6 +198,16 @@ class _Table:
             told_high_watermark=moment.high_watermark,
             outside=_outside(told),
         )
+
+
+def _last_stable(evidence: PartitionEvidence, course: Course, led: LeaderRow) -> LastStable:
+    told = None if led.moment.doubtful else led.moment.last_stable_offset
+    possible = evidence.stable.at(course, led.answer).interval
+    return LastStable(
+        expected=evidence.stable.at(course, led.high_watermark),
+        told=told,
+        outside=told is not None and not possible.contains(Offset(told)),
+    )
 
 
 def _outside(told: Told | None) -> bool:

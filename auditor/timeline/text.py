@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from auditor.report.layout import table
 from auditor.report.plain import plain
-from auditor.timeline.rows import Cell, Timeline, TimelineRow
+from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.tracks import RemoteEnd
 
@@ -21,7 +21,7 @@ def _head(drawn: Timeline) -> Iterator[str]:
     yield plain(f"{drawn.topic}-{drawn.partition}")
     yield (
         "LEO and HW: what must have been held, low..high, recomputed without any told high watermark; told: what was"
-        " said; ! outside; * leads; e leader epoch"
+        " said; ! outside; * leads; e leader epoch; LSO: the leader's last stable offset"
     )
     for clock in drawn.clocks:
         if clock.pairs:
@@ -34,20 +34,27 @@ def _head(drawn: Timeline) -> Iterator[str]:
 
 def _body(drawn: Timeline) -> Iterator[str]:
     groups = [[f"{b} LEO", "HW", "told", "e"] for b in drawn.brokers]
-    heads = ["time", "event", *(head for group in groups for head in group), "remote LEO"]
+    heads = ["time", "event", *(head for group in groups for head in group), "LSO", "remote LEO"]
     rows = [_row(row) for row in drawn.rows]
     yield from table(heads, rows)
 
 
 def _row(row: TimelineRow) -> list[str]:
     cells = [text for cell in row.cells for text in _cell(cell)]
-    return [clock_time(row.time), row.text, *cells, " ".join(remote(r) for r in row.remotes)]
+    return [clock_time(row.time), row.text, *cells, _stable(row.last_stable), " ".join(remote(r) for r in row.remotes)]
 
 
 def _cell(cell: Cell) -> list[str]:
     star = "*" if cell.leads else ""
     told = "" if cell.told_high_watermark is None else f"{cell.told_high_watermark}{'!' if cell.outside else ''}"
     return [star + span(cell.log_end), span(cell.high_watermark), told, "" if cell.epoch is None else str(cell.epoch)]
+
+
+def _stable(last: LastStable | None) -> str:
+    if last is None:
+        return ""
+    told = "" if last.told is None else f" told {last.told}{'!' if last.outside else ''}"
+    return (span(last.expected) + told).strip()
 
 
 def span(expected: ExpectedHighWatermark) -> str:

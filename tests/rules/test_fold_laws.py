@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from parsers.tables import from_arrow, to_arrow
 from rules import join as joining
 from rules import narrow as folding
+from rules import transactions
 from rules.facts import LogFacts
 from rules.join import join, join_all
 from tests.lab.effort import cases
@@ -106,3 +107,46 @@ def test_digests_see_every_field_that_tells_batches_apart(log: list[Laid], field
 def test_facts_travel_through_arrow_unchanged(log: list[Laid]) -> None:
     facts = folded(log)
     assert from_arrow(to_arrow([facts], LogFacts), LogFacts) == [facts]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kept", [2, 4096])
+def test_transactions_are_told_wherever_a_log_is_cut(seed: int, kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactions, "KEEP", kept)
+    draw = random.Random(seed)  # noqa: S311 - a choice of cases
+    producers = draw.choice([2, 3])
+    batches = [(draw.randrange(producers), draw.random() < 0.4) for _ in range(14)]
+    log = lay_out([_batch(producer, marker=marker) for producer, marker in batches])
+    whole = folded(log).transactions
+    for place in range(len(log) + 1):
+        assert join(folded(log[:place]), folded(log[place:])).transactions == whole
+    expected = _as_read(batches)
+    if len({producer for producer, _ in batches}) > kept:
+        assert whole == transactions.UNTOLD
+        return
+    assert whole.closed_count == len(expected)
+    assert [(t.producer_id, t.start_offset, t.marker_offset) for t in whole.closed] == expected[-kept:]
+
+
+def _batch(producer: int, *, marker: bool) -> dict[str, object]:
+    return {
+        "jump": 0, "delta": 0, "leader_epoch": 0, "magic": 2, "compressed": False, "size": 70, "crc": 1,
+        "crc_valid": None, "attributes": 0x30 if marker else 0x10, "record_count": 1, "max_timestamp": 1,
+        "producer_id": producer, "producer_epoch": 0, "base_sequence": -1 if marker else 0, "new_file": False,
+    }  # fmt: skip
+
+
+def _as_read(batches: list[tuple[int, bool]]) -> list[tuple[int, int, int]]:
+    """Transactions as one reads them in a log; each producer's first one may have begun before it."""
+    begun: dict[int, int] = {}
+    seen: set[int] = set()
+    found: list[tuple[int, int, int]] = []
+    for offset, (producer, marker) in enumerate(batches):
+        if not marker:
+            begun.setdefault(producer, offset)
+            continue
+        if producer in begun and producer in seen:
+            found.append((producer, begun[producer], offset))
+        begun.pop(producer, None)
+        seen.add(producer)
+    return found
