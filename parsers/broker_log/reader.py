@@ -14,7 +14,7 @@ from parsers.broker_log.finding import find_hits, find_lines, text_of
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
 from parsers.broker_log.rows import NO_EVENTS, batch_of
-from parsers.broker_log.settings import NO_SETTINGS, SettingHit, find_settings, settings_batch
+from parsers.broker_log.settings import NO_SETTINGS, SettingLines, find_settings, settings_batch
 from parsers.broker_log.version import KafkaVersion
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
@@ -94,10 +94,9 @@ def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
         )
         for start, stop, *_ in lines.torn
     ]  # fmt: skip
-    settings: list[SettingHit] = []
+    settings: list[SettingLines] = []
     if reading.settings:
-        head_of = head_pattern(reading.layout)
         for entry in lines.settings:
-            settings.extend(find_settings(text.data, text.shift, entry, head_of, reading.line_limit))
+            settings.extend(find_settings(text.data, text.shift, entry, reading.layout, reading.line_limit))
     refusals.sort(key=lambda refusal: refusal.span_start)
     return LogPart(events=events, settings=settings_batch(settings, reading.origin), refusals=tuple(refusals))

@@ -1,65 +1,115 @@
-"""Settings as a broker prints them when it starts: the `KafkaConfig values:` block."""
+"""Settings as a broker prints them when it starts: the `KafkaConfig values:` block.
+
+A start prints hundreds of lines, most of them as the start before did: every different line is read once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
+from parsers.broker_log.catalogue import head_pattern
+from parsers.broker_log.layout import Layout
 from parsers.provenance import Origin
 from parsers.tables import BrokerSetting, arrow_schema
 
-SettingHit: TypeAlias = tuple[bytes | None, bytes, bytes, int, int]
-"""A row to be: time of the block, name, value, first and last byte. Plain, because a start prints hundreds."""
-
-_LINE: Final = r"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)\n"
-_SETTING: Final = re.compile(_LINE.encode())
-_SETTINGS: Final = re.compile(f"(?:{_LINE})++".encode())
+_SETTING: Final = re.compile(rb"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)")
+_LAST_BLANK: Final = re.compile(rb"\n(?![\t ])")
+"""The end of the last of some lines that begin with a blank."""
+_BLANKS: Final = b"\t "
 _SCHEMA: Final = arrow_schema(BrokerSetting)
 NO_SETTINGS: Final = pa.RecordBatch.from_pylist([], schema=_SCHEMA)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingLines:
+    """Lines of a block that follow each other, without their line ends: settings, and maybe others that say nothing."""
+
+    time: bytes | None
+    """When the block was printed."""
+    start: int
+    """The first byte of the first line."""
+    lines: Sequence[bytes]
+
+
 def find_settings(
-    data: bytes, shift: int, found: re.Match[bytes], head: re.Pattern[bytes], limit: int
-) -> Iterator[SettingHit]:
-    """The settings of the block whose first line was found, a line each, from at most `limit` bytes.
+    data: bytes, shift: int, found: re.Match[bytes], layout: Layout, limit: int
+) -> Iterator[SettingLines]:
+    """The lines of the block whose first line was found that may be settings, from at most `limit` bytes.
 
     `shift` is what to add to a position in `data` for its byte in the file.
     """
-    time = found["time"] or None
+    time, head = found["time"] or None, head_pattern(layout)
     last = min(len(data), found.start() + 1 + limit)
     position = data.find(b"\n", found.end(), last) + 1
     while 0 < position < last:
-        run = _SETTINGS.match(data, position, last)
-        if run is not None:
-            for setting in _SETTING.finditer(data, position, run.end()):
-                yield time, setting[1], setting[2], shift + setting.start(), shift + setting.end() - 1
-            position = run.end()
+        if data[position] in _BLANKS:
+            blank = _LAST_BLANK.search(data, position, last)
+            end = blank.start() if blank else data.rfind(b"\n", position, last)
+            if end < 0:
+                return
+            lines = data[position:end].split(b"\n")
+            entry = _entry_among(lines, layout)
+            yield SettingLines(time=time, start=shift + position, lines=lines[:entry])
+            if entry is not None:
+                return
+            position = end + 1
         elif head.match(data, position):
             return
         else:
             position = data.find(b"\n", position, last) + 1
 
 
-def settings_batch(hits: list[SettingHit], origin: Origin) -> pa.RecordBatch:
+def _entry_among(lines: Sequence[bytes], layout: Layout) -> int | None:
+    """Which line that begins with a blank begins an entry; most layouts begin with something else."""
+    if layout.opening and layout.opening[0] not in _BLANKS:
+        return None
+    begins = head_pattern(layout).match
+    return next((number for number, line in enumerate(lines) if begins(line)), None)
+
+
+def settings_batch(found: Sequence[SettingLines], origin: Origin) -> pa.RecordBatch:
     """The rows of all settings, in order."""
-    if not hits:
+    numbers: dict[bytes, int] = {}
+    codes = np.array([numbers.setdefault(line, len(numbers)) for each in found for line in each.lines], dtype=np.int64)
+    read = [_SETTING.fullmatch(line) for line in numbers]
+    kept = np.array([match is not None for match in read], dtype=bool)[codes] if len(codes) else codes
+    if not kept.any():
         return NO_SETTINGS
-    times, names, values, starts, ends = zip(*hits, strict=True)
-    columns: dict[str, object] = {
-        "time_text": times,
-        "name": names,
-        "value": [None if value == b"null" else value.decode(errors="replace").rstrip("\r") for value in values],
-        "span_start": starts,
-        "span_end": ends,
+    starts, ends = _places(found)
+    chosen = pa.array(codes[kept])
+    blocks = np.repeat(np.arange(len(found)), [len(each.lines) for each in found])[kept]
+    columns = {
+        "time_text": pa.array([each.time for each in found], pa.string()).take(pa.array(blocks)),
+        "name": pa.array([match and match[1] for match in read], pa.string()).take(chosen),
+        "value": pa.array([match and _value(match[2]) for match in read], pa.string()).take(chosen),
+        "span_start": pa.array(starts[kept]),
+        "span_end": pa.array(ends[kept]),
     }
-    fixed: dict[str, object] = {
-        "cluster_id": origin.cluster_id, "broker": origin.broker, "log_dir": origin.log_dir, "source": origin.source,
-    }  # fmt: skip
+    fixed = {"cluster_id": origin.cluster_id, "broker": origin.broker, "log_dir": origin.log_dir, "source": origin.source}
     arrays = [
-        pa.array(columns[name], type_) if name in columns else pa.repeat(pa.scalar(fixed.get(name), type_), len(hits))
+        columns[name] if name in columns else pa.repeat(pa.scalar(fixed.get(name), type_), len(chosen))
         for name, type_ in ((field.name, field.type) for field in _SCHEMA)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def _places(found: Sequence[SettingLines]) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], ...]:
+    """First and last byte of every line."""
+    counts = [len(each.lines) for each in found]
+    lengths = np.fromiter(map(len, chain.from_iterable(each.lines for each in found)), np.int64, sum(counts))
+    behind = np.cumsum(lengths + 1)
+    before = behind - lengths - 1
+    first = np.cumsum([0, *counts[:-1]])
+    starts = before + np.repeat(np.array([each.start for each in found]) - before[first], counts)
+    return starts, starts + lengths
+
+
+def _value(printed: bytes) -> str | None:
+    return None if printed == b"null" else printed.decode(errors="replace").rstrip("\r")

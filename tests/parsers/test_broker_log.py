@@ -17,12 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.broker_log import (
+    DEFAULT_PATTERN,
     EVENTS,
     GzipText,
     KafkaVersion,
     Reading,
     broker_facts,
     parse_events,
+    parse_layout,
     parse_settings,
     parse_version,
     read_log,
@@ -334,6 +336,19 @@ def test_a_broker_prints_its_settings_and_release() -> None:
     setting = next(row for row in printed if row.name == "replica.lag.time.max.ms")
     assert data[setting.span_start : setting.span_end] == f"\treplica.lag.time.max.ms = {setting.value}".encode()
     assert next(row.value for row in printed if row.name == "advertised.listeners") is None
+
+
+@pytest.mark.parametrize("pattern", [DEFAULT_PATTERN, "%5p [%d] %m (%c)%n"])
+def test_a_block_of_settings_ends_where_an_entry_begins(pattern: str) -> None:
+    """Lines that are no settings belong to it, also those that begin with a blank; a line without an end does not."""
+    head = "[2026-11-21 05:25:18,155] INFO " if pattern == DEFAULT_PATTERN else " INFO [2026-11-21 05:25:18,155] "
+    block = f"{head}KafkaConfig values: \n\ta = 1\r\n  odd line\n\tb = null\n\n\td = é\n (k)\n"
+    data = (block + f"{head}ProducerConfig values: \n\tc = 3\n" + block + "\te = 5").encode()
+    laid_out = replace(reading(), layout=parse_layout(pattern))
+    printed = parse_settings(data, laid_out).rows
+    assert [(row.name, row.value) for row in printed] == [("a", "1"), ("b", None), ("d", "é")] * 2
+    assert {data[row.span_start : row.span_end].strip() for row in printed} == {b"a = 1", b"b = null", "d = é".encode()}
+    assert {row.time_text for row in printed} == {"2026-11-21 05:25:18,155"}
 
 
 def test_kraft_metadata_versions_are_facts() -> None:
