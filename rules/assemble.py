@@ -166,14 +166,20 @@ def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:
 def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
     """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
 
-    An id that only some replica's directory knows makes no second life of the topic.
+    Where no replica is at hand it is the one told last. An id that only some replica's directory knows makes no second
+    life of the topic.
     """
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
     told = {moment.topic_id for moment in moments if moment.topic_id is not None}
-    newest = max(sorted(set(held)), key=held.count, default=None)
+    newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
     if newest is None or len({*held, *told}) == 1 or told == {newest}:
         return list(moments)
     return [moment for moment in moments if moment.topic_id == newest]
+
+
+def _told_last(moments: Sequence[Moment]) -> str | None:
+    last = max((m for m in moments if m.topic_id is not None), key=lambda m: m.time or 0, default=None)
+    return None if last is None else last.topic_id
 
 
 def _held_ids(replicas: Sequence[Replica]) -> frozenset[str]:

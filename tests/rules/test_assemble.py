@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from auditor.engines.reading import read_unit
 from auditor.engines.settle import settle
 from parsers.tables import from_arrow, to_arrow
 from rules.assemble import Fact, Surroundings, assemble
+from rules.sketch_moments import read_event
 from rules.verdict import PartitionVerdict
 
 pytestmark = pytest.mark.slow
@@ -68,3 +70,24 @@ def test_facts_without_a_partition_are_no_evidence() -> None:
     )
     with pytest.raises(ValueError, match="without a partition"):
         assemble([fact], Surroundings(cluster_id=None))
+
+
+def test_without_a_replica_the_life_of_a_topic_that_was_told_last_is_judged() -> None:
+    lives = [
+        replace(read_event(line), topic_id=life)
+        for line, life in (("t1 leads 1 epoch 0 at 0 hw 0", "a"), ("t9 leads 1 epoch 0 at 0 hw 0", "b"))
+    ]
+    fact = Fact(
+        cluster_id=None,
+        topic="again",
+        partition=0,
+        topic_id=None,
+        broker=-1,
+        log_dir="",
+        path=None,
+        state="current",
+        order=0,
+        moments=(*lives, read_event("t5 acks 1 at 40 acks=all")),
+    )
+    evidence = assemble([fact], Surroundings(cluster_id=None))
+    assert [moment.time for moment in evidence.moments] == [9]
