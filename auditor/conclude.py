@@ -52,7 +52,11 @@ def build_report(
         verdict=word,
         exit_code=_exit_code(word, config, interrupted=interrupted),
         findings=findings,
-        incidents=group(findings, dict(_log_dirs(findings, ordered))),
+        incidents=group(
+            findings,
+            dict(_log_dirs(findings, ordered)),
+            {(verdict.cluster_id, verdict.topic, verdict.partition): verdict.losses for verdict in ordered},
+        ),
         replicas=tuple(_placed(ordered)),
         counterfactuals=tuple(
             PlacedCounterfactual(

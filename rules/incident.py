@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rules.chain import Place, Step, chain, place_of
 from rules.finding import Finding, Severity
+from rules.loss import Loss
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
 """Damage of this many partitions of one log dir is told as damage of the disk."""
+ONE_EVENT_MS: Final = 30_000
+"""Unclean elections of one controller that follow each other as closely have one cause: a broker that went away."""
+ELECTION: Final = "LEAD002"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentBill:
+    """The bills of an incident's partitions in one sum."""
+
+    losses: int
+    offsets: int
+    committed: int
+    possibly_acknowledged: int
+    never_committed: int
+    """The offsets by what they were worth."""
+    records: int | None
+    bytes: int | None
+    """Null where the copies that still stand do not tell them all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +51,20 @@ class Incident:
     steps: tuple[Step, ...]
     cause: str
     """The finding that the others follow from."""
+    places: tuple[Place, ...]
+    """The partitions, in order."""
+    bill: IncidentBill | None
+    """Null where nothing is known to be lost."""
 
 
-def group(findings: Sequence[Finding], log_dirs: dict[str, str]) -> tuple[Incident, ...]:
+Losses = Mapping[Place, Sequence[Loss]]
+
+
+def group(
+    findings: Sequence[Finding], log_dirs: Mapping[str, str], losses: Losses | None = None
+) -> tuple[Incident, ...]:
     """Incidents, worst first. `log_dirs` gives a finding's id the log dir that its damage lies in."""
+    billed = losses or {}
     worth_telling = [f for f in findings if f.verdict == "violated" and f.severity > Severity.INFO]
     by_disk: dict[str, list[Finding]] = {}
     for finding in worth_telling:
@@ -46,8 +76,11 @@ def group(findings: Sequence[Finding], log_dirs: dict[str, str]) -> tuple[Incide
     for finding in worth_telling:
         if finding.id not in on_disks:
             by_partition.setdefault(place_of(finding), []).append(finding)
-    told = [_disk_incident(disk, own) for disk, own in disks.items()]
-    told += [_partition_incident(own) for own in by_partition.values()]
+    told = [_disk_incident(disk, own, billed) for disk, own in disks.items()]
+    for places in _events(by_partition):
+        own = [finding for place in places for finding in by_partition[place]]
+        make = _partition_incident if len(places) == 1 else _election_incident
+        told.append(make(own, billed))
     return tuple(sorted(told, key=lambda incident: (-incident.severity, incident.title, incident.id)))
 
 
@@ -55,31 +88,103 @@ def _partitions(findings: Sequence[Finding]) -> set[Place]:
     return {place_of(finding) for finding in findings}
 
 
-def _disk_incident(disk: str, findings: Sequence[Finding]) -> Incident:
+def _events(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[list[Place]]:
+    """The partitions, those together whose unclean elections are one event."""
+    roots = {place: place for place in by_partition}
+    for one, other in _linked(by_partition):
+        kept, joined = _root(roots, one), _root(roots, other)
+        roots[joined] = kept
+    together: dict[Place, list[Place]] = {}
+    for place in by_partition:
+        together.setdefault(_root(roots, place), []).append(place)
+    yield from together.values()
+
+
+def _linked(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[tuple[Place, Place]]:
+    """Partitions whose elections one witness tells of, shortly after one another."""
+    elections: dict[tuple[str | None, str], list[tuple[int, int]]] = {}
+    order = list(by_partition)
+    for number, place in enumerate(order):
+        for finding in by_partition[place]:
+            told = finding.values() if finding.rule == ELECTION else {}
+            clock, time = told.get("clock"), told.get("time")
+            if isinstance(clock, str) and isinstance(time, int):
+                elections.setdefault((finding.cluster_id, clock), []).append((time, number))
+    for times in elections.values():
+        for (before, one), (after, other) in pairwise(sorted(times)):
+            if one != other and after - before <= ONE_EVENT_MS:
+                yield order[one], order[other]
+
+
+def _root(roots: dict[Place, Place], place: Place) -> Place:
+    while roots[place] != place:
+        roots[place] = roots[roots[place]]
+        place = roots[place]
+    return place
+
+
+def _disk_incident(disk: str, findings: Sequence[Finding], losses: Losses) -> Incident:
     partitions = len(_partitions(findings))
-    return _incident(f"log dir {disk} is damaged in {partitions} partitions", "broker", findings)
+    return _incident(f"log dir {disk} is damaged in {partitions} partitions", "broker", findings, losses)
 
 
-def _partition_incident(findings: Sequence[Finding]) -> Incident:
+def _election_incident(findings: Sequence[Finding], losses: Losses) -> Incident:
+    elected = {broker for finding in findings if finding.rule == ELECTION for broker in finding.brokers}
+    topics, partitions = len({finding.topic for finding in findings}), len(_partitions(findings))
+    of_topics = f" of {topics} topics" if topics > 1 else f" of topic {findings[0].topic}"
+    who = ", ".join(map(str, sorted(elected)))
+    told = f"broker {who} was" if len(elected) == 1 else f"brokers {who} were"
+    title = f"unclean elections in {partitions} partitions{of_topics}: {told} elected from outside the in-sync replicas"
+    return _incident(title, "cluster", findings, losses)
+
+
+def _partition_incident(findings: Sequence[Finding], losses: Losses) -> Incident:
     by_id = {finding.id: finding for finding in findings}
     told = [by_id[step.finding] for step in chain(findings)]
     # What allowed it comes first in the chain; what happened gives it its name.
     first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
-    return _incident(f"{first.topic}-{first.partition}: {first.message}", "partition", findings)
+    return _incident(f"{first.topic}-{first.partition}: {first.message}", "partition", findings, losses)
 
 
-def _incident(title: str, scope: str, findings: Sequence[Finding]) -> Incident:
+def _incident(title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
     told = chain(findings)
     key = "|".join(sorted(finding.fingerprint for finding in findings))
+    places = tuple(sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0)))
     return Incident(
         id=f"I-{hashlib.sha256(key.encode()).hexdigest()[:8]}",
         title=title,
         severity=max(finding.severity for finding in findings),
         scope=scope,
         topics=tuple(sorted({finding.topic or "" for finding in findings})),
-        partitions=len(_partitions(findings)),
+        partitions=len(places),
         brokers=tuple(sorted({broker for finding in findings for broker in finding.brokers})),
         findings=tuple(step.finding for step in told),
         steps=told,
         cause=told[0].finding,
+        places=places,
+        bill=_bill([loss for place in places for loss in losses.get(place, ()) if loss.matters]),
     )
+
+
+def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
+    if not losses:
+        return None
+    portions = [portion for loss in losses for portion in loss.portions]
+    worth = {
+        name: sum(p.end_offset - p.start_offset for p in portions if p.worth == name)
+        for name in ("committed", "possibly acknowledged", "never committed")
+    }
+    return IncidentBill(
+        losses=len(losses),
+        offsets=sum(loss.offsets for loss in losses),
+        committed=worth["committed"],
+        possibly_acknowledged=worth["possibly acknowledged"],
+        never_committed=worth["never committed"],
+        records=_sum(portion.records for portion in portions),
+        bytes=_sum(portion.bytes for portion in portions),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return None if any(count is None for count in known) else sum(count or 0 for count in known)

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.layout import counted, size
-from auditor.report.model import Contents, GroupAtRisk, Loss, LostClient, LostProducer, LostReader, Portion
+from auditor.report.model import (
+    Contents,
+    GroupAtRisk,
+    IncidentBill,
+    Loss,
+    LostClient,
+    LostProducer,
+    LostReader,
+    Portion,
+)
 
 NAMED: Final = 8
 """Producers, clients, readers, groups or keys named in one line; the rest is counted."""
@@ -30,6 +39,22 @@ def sentence(loss: Loss) -> str:
         return f"{what} ({told}) {left_out}; the log that leads now holds them again."
     standing = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
     return f"{what} ({told}) {left_out}; {f'they still stand on {standing}' if standing else 'no copy is left here'}."
+
+
+def in_all(bill: IncidentBill) -> str:
+    """What an incident of several partitions cost together."""
+    parts = [
+        f"{number} {worth}"
+        for number, worth in (
+            (bill.committed, "committed"),
+            (bill.possibly_acknowledged, "possibly acknowledged"),
+            (bill.never_committed, "never committed"),
+        )
+        if number
+    ]
+    told = "" if bill.records is None else f"; {counted(bill.records, 'record')}"
+    told += "" if bill.bytes is None else f", {size(bill.bytes)}"
+    return f"{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}: {', '.join(parts)}{told}"
 
 
 def _leader(broker: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.report.bill import details, sentence
+from auditor.report.bill import details, in_all, sentence
 from auditor.report.counterfactuals import counterfactual_table
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
@@ -19,6 +19,7 @@ OF_ONE_INCIDENT: Final = 12
 EXHIBITS_SHOWN: Final = 4
 TABLES_SHOWN: Final = 10
 BILLS_SHOWN: Final = 4
+PLACES_SHOWN: Final = 20
 Place = tuple[str | None, str | None, int | None]
 
 
@@ -77,6 +78,7 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
         yield ""
         head = f"{chapter.incident.id}  {chapter.title}: {counted(len(chapter.findings), 'finding')}, the cause first"
         yield from page.wrapped(head, 0, "strong", 2)
+        yield from _extent(chapter.incident, page)
     windows = windows_of(chapter.findings[:limit])
     for finding in chapter.findings[:limit]:
         yield ""
@@ -85,6 +87,17 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
         yield ""
         what = "of this incident" if chapter.incident is not None else "of this partition"
         yield f"  … and {len(chapter.findings) - limit} more {what}: see -v or --format json"
+
+
+def _extent(incident: Incident, page: Page) -> Iterator[str]:
+    """Where an incident of many partitions was, and what it cost together."""
+    if incident.scope == "partition":
+        return
+    named = [f"{topic}-{partition}" for _, topic, partition in incident.places[:PLACES_SHOWN]]
+    rest = incident.partitions - len(named)
+    yield from page.wrapped(f"in {', '.join(named)}{f' and {rest} more' if rest else ''}", 2, "", 2)
+    if incident.bill is not None:
+        yield from page.wrapped(f"lost in all: {in_all(incident.bill)}", 2, "strong", 2)
 
 
 def _offsets(finding: Finding) -> str:

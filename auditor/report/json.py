@@ -9,6 +9,7 @@ from auditor.report.loss_json import loss_document
 from auditor.report.model import (
     AuditReport,
     Incident,
+    IncidentBill,
     PlacedCounterfactual,
     PlacedHistory,
     PlacedReplica,
@@ -73,6 +74,18 @@ def _camel(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
+def _incident_bill(bill: IncidentBill) -> Json:
+    return {
+        "losses": bill.losses,
+        "offsets": bill.offsets,
+        "committed": bill.committed,
+        "possiblyAcknowledged": bill.possibly_acknowledged,
+        "neverCommitted": bill.never_committed,
+        "records": bill.records,
+        "bytes": bill.bytes,
+    }
+
+
 def _incident(incident: Incident) -> Json:
     return {
         "id": incident.id,
@@ -85,6 +98,11 @@ def _incident(incident: Incident) -> Json:
         "findings": list(incident.findings),
         "chain": [{"finding": s.finding, "follows": s.follows, "depth": s.depth} for s in incident.steps],
         "cause": incident.cause,
+        "places": [
+            {"clusterId": cluster, "topic": topic, "partition": partition}
+            for cluster, topic, partition in incident.places
+        ],
+        "bill": None if incident.bill is None else _incident_bill(incident.bill),
     }
 
 

@@ -8,7 +8,7 @@ from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
 from rules.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
-from rules.incident import Incident
+from rules.incident import Incident, IncidentBill
 from rules.loss import Loss
 from rules.milestones import Milestone
 from rules.replay.clocks import ClockOffset
@@ -17,8 +17,8 @@ from rules.verdict import ReplicaVerdict
 
 __all__ = [
     "Advice", "AuditReport", "Candidate", "ClockOffset", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate",
-    "GroupAtRisk", "Incident", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone", "OwedCut",
-    "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome",
+    "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone",
+    "OwedCut", "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome",
     "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
 ]  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.report.bill import acknowledged, details, moment, sentence, span
+from auditor.report.bill import acknowledged, details, in_all, moment, sentence, span
 from auditor.report.layout import counted, size
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
@@ -32,6 +32,12 @@ def _summary(report: AuditReport) -> Iterator[str]:
     for incident in report.incidents[:SHOWN]:
         label, findings = Severity(incident.severity).label, counted(len(incident.findings), "finding")
         yield f"- **{label}** {text(incident.title)} ({incident.id}, {findings})"
+        if incident.scope != "partition":
+            named = ", ".join(f"{topic}-{partition}" for _, topic, partition in incident.places[:SHOWN])
+            rest = incident.partitions - SHOWN
+            yield f"  in {text(named)}{f' and {rest} more' if rest > 0 else ''}"
+            if incident.bill is not None:
+                yield f"  lost in all: {in_all(incident.bill)}"
     yield from capped(len(report.incidents), "incident")
     losses = billed(report)
     for history, loss in losses[:SHOWN]:

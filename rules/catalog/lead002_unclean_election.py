@@ -60,6 +60,8 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
                     "epoch": change.epoch,
                     "previous_isr": change.previous_isr,
                     "cost": cost,
+                    "clock": change.moment.clock,
+                    "time": change.moment.time,
                     "subject": str(change.epoch),
                 },
                 exhibits=tuple(_exhibits(change)),

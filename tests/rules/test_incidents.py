@@ -1,0 +1,72 @@
+"""Findings as incidents: one event over many partitions is told once, with its bill summed."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.bill import Portion
+from rules.finding import Finding, Severity, named_facts
+from rules.incident import ONE_EVENT_MS, IncidentBill, group
+from rules.loss import Loss
+
+
+def elected(partition: int, at: int | None, *, broker: int = 2, clock: str = "controller", epoch: int = 1) -> Finding:
+    """An unclean election of a partition."""
+    return found("LEAD002", partition, (broker,), clock=clock, time=at, epoch=epoch)
+
+
+def found(rule: str, partition: int, brokers: tuple[int, ...], **facts: str | int | None) -> Finding:
+    return Finding(
+        rule=rule, severity=int(Severity.HIGH), confidence="certain", verdict="violated", cluster_id="c", topic="t",
+        topic_id=None, partition=partition, brokers=brokers, start_offset=None, end_offset=None, message=rule,
+        exhibits=(), facts=named_facts({**facts, "subject": str(facts.get("epoch"))}),
+    )  # fmt: skip
+
+
+def lost(start: int, end: int, records: int | None) -> Loss:
+    committed = Portion(worth="committed", start_offset=start, end_offset=end, records=records, bytes=100)
+    return Loss(
+        epoch=0, leader=1, next_epoch=1, next_leader=2, start_offset=start, end_offset=end, committed_end=end,
+        acknowledged_end=end, answers=0, first_time=None, last_time=None, clock=None, reused_end=start, survivors=(),
+        restored=False, because="it says so", portions=(committed,),
+    )  # fmt: skip
+
+
+def test_unclean_elections_of_one_event_are_one_incident() -> None:
+    findings = [elected(0, 1000), elected(1, 1000 + ONE_EVENT_MS, broker=3), found("LEAD001", 1, (3,), epoch=1)]
+    (incident,) = group(findings, {}, {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(5, 35, 30)]})
+    assert (incident.scope, incident.partitions, incident.brokers) == ("cluster", 2, (2, 3))
+    assert incident.places == (("c", "t", 0), ("c", "t", 1))
+    assert sorted(incident.findings) == sorted(finding.id for finding in findings)
+    assert incident.title.startswith("unclean elections in 2 partitions of topic t")
+    assert incident.bill == IncidentBill(
+        losses=2, offsets=40, committed=40, possibly_acknowledged=0, never_committed=0, records=40, bytes=200
+    )
+
+
+def test_a_bill_of_which_a_copy_is_missing_counts_no_records() -> None:
+    (incident,) = group([elected(0, 1000)], {}, {("c", "t", 0): [lost(10, 20, None)]})
+    assert incident.scope == "partition"
+    assert incident.bill is not None
+    assert (incident.bill.offsets, incident.bill.records, incident.bill.bytes) == (10, None, 100)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        elected(1, 1001 + ONE_EVENT_MS),  # much later
+        elected(1, None),  # at no time that is told
+        elected(1, 1000, clock="controller 2"),  # by another's clock
+        found("LOG001", 1, (1, 2)),  # no election
+    ],
+)
+def test_what_no_event_joins_stays_apart(other: Finding) -> None:
+    told = group([elected(0, 1000), other], {})
+    assert [incident.scope for incident in told] == ["partition", "partition"]
+    assert all(incident.bill is None for incident in told)
+
+
+def test_a_partition_of_two_elections_joins_what_is_near_either() -> None:
+    findings = [elected(0, 1000), elected(0, 900_000, epoch=2), elected(1, 900_000), elected(2, 1000)]
+    (incident,) = group(findings, {})
+    assert incident.partitions == 3
