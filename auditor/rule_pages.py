@@ -43,8 +43,9 @@ def _lines(rule: Rule) -> Iterator[str]:
 
 
 def _message(rule: Rule) -> str:
-    """The message with its holes; what is counted as `{bytes:byte}` is read as `{bytes} bytes`."""
-    return re.sub(r"\{(\w+):([^}]+)\}", r"{\1} \2s", rule.message)
+    """The message with its holes; `{bytes:byte}` is read as `{bytes} bytes`, `{isr:+broker}` as `brokers {isr}`."""
+    counted = re.sub(r"\{(\w+):([^+}][^}]*)\}", r"{\1} \2s", rule.message)
+    return re.sub(r"\{(\w+):\+([^}]+)\}", r"\2s {\1}", counted)
 
 
 def _indented(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rules.advice import advise
@@ -157,20 +157,32 @@ def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Find
     )
 
 
-class _Spoken(str):
-    """A fact in words; `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes."""
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """A fact in words.
 
-    __slots__ = ()
+    `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1
+    and 2, no broker.
+    """
+
+    value: object
 
     def __format__(self, noun: str) -> str:
-        if not noun:
-            return str(self)
-        return f"{self!s} {noun if self == '1' else f'{noun}s'}"
+        text = _phrase(self.value)
+        if noun.startswith("+"):
+            return _named(noun[1:], self.value if isinstance(self.value, tuple) else (self.value,))
+        return f"{text} {noun if text.split()[-1] == '1' else f'{noun}s'}" if noun else text
+
+
+def _named(noun: str, values: tuple[object, ...]) -> str:
+    if len(values) < 2:  # noqa: PLR2004 - one thing, or none
+        return f"{noun} {values[0]}" if values else f"no {noun}"
+    return f"{noun}s {', '.join(map(str, values[:-1]))} and {values[-1]}"
 
 
 def _spoken(said: Violation) -> dict[str, _Spoken]:
     known = {**said.facts, "start_offset": said.start_offset, "end_offset": said.end_offset, "brokers": said.brokers}
-    return {name: _Spoken(_phrase(value)) for name, value in known.items()}
+    return {name: _Spoken(value) for name, value in known.items()}
 
 
 def _phrase(value: object) -> str:

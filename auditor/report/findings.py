@@ -105,6 +105,8 @@ def _offsets(finding: Finding) -> str:
         return ""
     if finding.end_offset is None:
         return f"  from {finding.start_offset} on"
+    if finding.end_offset == finding.start_offset:
+        return f"  at {finding.start_offset}"
     return f"  [{finding.start_offset}, {finding.end_offset})"
 
 

@@ -128,7 +128,8 @@ def _committed_alone(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecid
             yield Undecided(reason=reason, missing=f"{MIN_IN_SYNC} of the topic", blocking=False)
         elif setting.value == "1":
             effect = (
-                f"broker {course.reign.leader} alone could stand behind acknowledged records from {alone.offset} on"
+                f"broker {course.reign.leader} alone could stand behind acknowledged records from offset"
+                f" {alone.offset} on"
             )
             yield _by_setting(evidence, setting, effect, course.reign.leader, alone)
         return

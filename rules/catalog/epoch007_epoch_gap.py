@@ -20,7 +20,7 @@ TOLD: Final = 100
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="leader epochs {epochs} left no trace on any replica{fate}",
+    message="leader {epochs:+epoch} left no trace on any replica{fate}",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.
@@ -69,7 +69,7 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...]) -> str:
         if opening.epoch in missing and (m.offset or 0) >= (opening.offset or 0):
             told.setdefault(opening.epoch, opening.broker)
     if not told:
-        return ", which is harmless if their leaders wrote nothing"
+        return ", which is harmless if whoever led then wrote nothing"
     acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
     return f": {acknowledged}, and no replica at hand holds them"
 

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, MetadataChange),
     law="NeverTwoLeadersInSameEpoch",
-    message="brokers {leaders} both led in epoch {epoch}",
+    message="{leaders:+broker} led in one and the same epoch {epoch}",
 )
 def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two brokers led in one epoch, by their own word or the controller's.

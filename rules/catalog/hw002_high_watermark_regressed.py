@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="MonotonicHighWatermark",
-    message="{higher} and later, in the same term {epoch}, {lower}",
+    message="{higher} and later, in the same epoch {epoch}, {lower}",
 )
 def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark went back while the same leader led.

@@ -75,7 +75,7 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
             end_offset=told.observed,
             facts={
                 "broker": told.moment.broker,
-                "when": f"took its role in epoch {told.moment.epoch}",
+                "when": _when(told.moment.epoch),
                 "epoch": told.moment.epoch,
                 "because": bound.because,
                 "subject": str(told.moment.epoch),
@@ -83,6 +83,10 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
             exhibits=(Exhibit(span=told.moment.span, role="its own word"),),
         )
     yield from _written(evidence)
+
+
+def _when(epoch: int | None) -> str:
+    return "loaded its log" if epoch is None else f"took its role in epoch {epoch}"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation]:

@@ -16,7 +16,7 @@ from rules.rule import rule
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
     law="liveness of the high watermark",
     message="broker {leader} told high watermark {start_offset} in epoch {epoch} although it was due at {end_offset}:"
-    " {because} ({counted} such answers)",
+    " {because} ({counted:such answer})",
 )
 def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark stayed below what every counted replica had reached.

@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, MetadataChange, IsrRequest, Fetch, BrokerEvent),
     law="LeaderCandidateCompleteness",
-    message="broker {broker} is in the last ISR {isr} and its log ends at {start_offset}, below the {end_offset} that was"
-    " committed: {because}",
+    message="broker {broker} is in the last ISR ({isr:+broker}) and its log ends at offset {start_offset}, although"
+    " records are committed up to offset {end_offset}: {because}",
     implied_by=("LEO001", "SEG003", "SEG002", "SEG001"),
 )
 def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -15,7 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce),
     law="LeaderCompleteness",
-    message="{who} opened epoch {epoch} {instead} {end_offset} that was committed: {because}",
+    message="{who} opened epoch {epoch} {instead}, although records up to offset {end_offset} were"
+    " committed: {because}",
     implied_by=("LEAD002", "LEO001"),
 )
 def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -59,7 +60,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "epoch": lost.epoch,
                 "because": lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
-                "instead": f"at offset {lost.start_offset}, below the",
+                "instead": f"at offset {lost.start_offset}",
             },
             exhibits=(
                 Exhibit(span=lost.opening.span, role="the leader opens its epoch"),
@@ -77,8 +78,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "epoch": kept.epoch,
                 "because": kept.committed.because,
                 "committed_in_epoch": kept.committed.term,
-                "instead": f"with epoch {kept.held_epoch}'s records from {kept.start_offset} on, not those of epoch"
-                f" {kept.committed.term} up to the",
+                "instead": f"with epoch {kept.held_epoch}'s records from offset {kept.start_offset} on, not those of"
+                f" epoch {kept.committed.term}",
             },
             exhibits=(
                 Exhibit(span=kept.opening.span, role="the leader opens its epoch"),

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
-    message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr}): {cost}",
+    message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr:+broker}): {cost}",
     implied_by=("CONF001",),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -42,8 +42,8 @@ class _Deposed:
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Produce, BatchHeader),
     law="NeverTwoLeadersInSameEpoch",
-    message="broker {broker} wrote [{start_offset}, {end_offset}) as leader of epoch {led} although epoch {epoch} had begun"
-    " without it: {because}",
+    message="broker {broker} wrote records [{start_offset}, {end_offset}) as leader of epoch {led} although epoch"
+    " {epoch} had begun without it: {because}",
 )
 def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A deposed leader appended, or committed, after it was deposed.

@@ -17,7 +17,7 @@ from rules.rule import rule
     needs=(MetadataChange, IsrRequest),
     law="ElectionOrder",
     message="broker {leader} was elected for epoch {epoch} although broker {expected} stands before it in the assignment"
-    " {replicas} and stayed in the ISR {isr}",
+    " ({replicas:+broker}) and stayed in the ISR ({isr:+broker})",
 )
 def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """An election passed over an earlier replica of the assignment.

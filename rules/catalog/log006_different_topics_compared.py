@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(SourceRow,),
     law="ConsistentTopicId",
-    message="brokers {brokers} hold {incarnations} incarnations of the topic: {because}",
+    message="{brokers:+broker} hold {incarnations} incarnations of the topic: {because}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Replicas carry different topic ids: the topic was created again.

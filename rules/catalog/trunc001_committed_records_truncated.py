@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch),
     law="NoTruncationBelowTrueHW",
-    message="broker {broker} cut its log from {log_end_offset} to {start_offset}, below its high watermark {high_watermark}:"
-    " committed records [{start_offset}, {end_offset}) went{when}",
+    message="broker {broker} cut its log from offset {log_end_offset} to {start_offset}, below its high watermark {high_watermark}:"
+    " it removed the committed records [{start_offset}, {end_offset}){when}",
     implied_by=("LEAD001",),
 )
 def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

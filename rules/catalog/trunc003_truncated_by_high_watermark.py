@@ -23,8 +23,8 @@ DECISIONS = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="broker {broker} cut [{start_offset}, {end_offset}) by its high watermark; broker {leader} would have answered"
-    " that epoch {asked_epoch} ends at {answered_offset}, and the records would have stayed",
+    message="broker {broker} cut records [{start_offset}, {end_offset}) by its high watermark; broker {leader} would have"
+    " answered that epoch {asked_epoch} ends at {answered_offset}, and the records would have stayed",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

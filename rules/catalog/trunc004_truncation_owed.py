@@ -17,8 +17,8 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
     implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006"),
-    message="broker {follower} will be cut to offset {start_offset} when it follows broker {leader}, which answers"
-    " epoch {answered_epoch} and end offset {answered_offset} to its epoch {asked_epoch}: {meaning}",
+    message="broker {follower} will cut its log to offset {start_offset} when it follows broker {leader}: asked where"
+    " epoch {asked_epoch} ends, that one answers that epoch {answered_epoch} ends at {answered_offset}; {meaning}",
 )
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The epoch protocol demands a cut that has not happened yet.

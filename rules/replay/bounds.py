@@ -28,8 +28,8 @@ def why_counted(counted: Sequence[RemoteEnd], reached: int) -> str:
     """Why a leader's high watermark is at least an offset."""
     if not counted:
         return f"nobody else was counted, and the leader held offset {reached - 1}"
-    names = ", ".join(str(remote.broker) for remote in counted)
-    return f"everyone counted (brokers {names}) had asked for offset {reached} or beyond"
+    names = " and ".join(f"broker {remote.broker}" for remote in counted)
+    return f"everyone counted ({names}) had asked for offset {reached} or beyond"
 
 
 def why_in_sync(remote: RemoteEnd) -> str:

@@ -189,7 +189,7 @@ def test_an_epoch_without_a_trace_is_harmless_only_where_nobody_was_told_that_it
         [v.facts["fate"] for v in BY_ID["EPOCH007"].check(evidence(drawing + answer)) if isinstance(v, Violation)]
         for answer in ("", "\nt2 acks 1 at 2 acks=all", "\nt2 acks 1 at 3 acks=1")
     ]
-    harmless = ", which is harmless if their leaders wrote nothing"
+    harmless = ", which is harmless if whoever led then wrote nothing"
     written = ": broker 1 acknowledged records of epoch 1, and no replica at hand holds them"
     assert fates == [[harmless], [harmless], [written]]
 
