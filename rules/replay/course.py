@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rules.gaps import TraceGap, holed
-from rules.history import ROLE_KINDS, Moment, first_role, gives_role
+from rules.history import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.clocks import ClockOffset, clock_offsets, translated
@@ -25,18 +24,19 @@ from rules.replay.followers import (
     reopened,
     restarted,
 )
-from rules.replay.in_sync import OWN_LOG_KINDS, IsrHistory, isr_history
+from rules.replay.in_sync import IsrHistory, isr_history
 from rules.replay.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
-from rules.replay.rank import Lookup, Rank, nothing_told, rank_of, release_at
+from rules.replay.own_words import OwnWords
+from rules.replay.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
 from rules.replay.reigns import Reign, reigns
 from rules.replay.restarts import with_restarts
+from rules.replay.statements import Statements
 from rules.replay.told import Told
 from rules.replica import Replica
 from rules.terms import telling_every_role
 
-OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
-"""What a broker writes into the logs that would tell of its restarts too."""
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
     """One reign as it was recomputed."""
@@ -69,11 +69,11 @@ def replay(
     gaps: Sequence[TraceGap] = (),
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
-    moments = with_restarts(moments)
-    clocks = clock_offsets(moments)
-    told = reigns(moments, replicas)
+    statements = Statements(with_restarts(moments), replicas)
+    clocks = clock_offsets(statements.moments)
+    told = reigns(statements)
     found = [replace(reign, holed=holed(gaps, reign.leader, reign.rows)) for reign in told]
-    story = _Story(moments, replicas, binaries, settings, {clock.clock: clock for clock in clocks})
+    story = _Story(statements, binaries, settings, {clock.clock: clock for clock in clocks})
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(
         clocks=clocks,
@@ -89,22 +89,21 @@ class _Story:
 
     def __init__(
         self,
-        moments: Sequence[Moment],
-        replicas: Sequence[Replica],
+        statements: Statements,
         binaries: Mapping[int, str | None],
         settings: Lookup,
         offsets: Mapping[str, ClockOffset],
     ) -> None:
-        self.moments, self.binaries, self.settings, self.offsets = moments, binaries, settings, offsets
-        self.brokers = _assignment(moments, replicas)
-        self.disks = bool(replicas)
+        self.statements, self.binaries, self.settings, self.offsets = statements, binaries, settings, offsets
+        moments = statements.moments
+        self.brokers = _assignment(moments, statements.replicas)
+        self.assigned = assigned_to(statements)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
-        own = {b: [m for m in moments if m.clock == f"broker {b}" and m.broker == b] for b in self.brokers}
-        self.own = {b: [m for m in told if m.term is not None] for b, told in own.items()}
-        self.undated = {b: [m for m in told if m.term is None and m.kind == "log-loaded"] for b, told in own.items()}
-        """Restarts of brokers that never tell in which epoch they are."""
-        self.silent = {b for b, told in own.items() if not any(m.kind in OWN_WORDS for m in told)}
-        """Brokers whose own logs are not there: nothing but these would tell of a restart."""
+        told: dict[int, list[Moment]] = {broker: [] for broker in self.brokers}
+        for moment in moments:
+            if moment.broker in told and moment.clock == f"broker {moment.broker}":
+                told[moment.broker].append(moment)
+        self.own = {broker: OwnWords(words) for broker, words in told.items()}
         self.every_role = telling_every_role(moments)
         self.places = dict.fromkeys(self.brokers, 0)
         self.last_roles = last_roles(moments, led=True)
@@ -120,9 +119,9 @@ class _Story:
         opening = reign.opening or next(iter(reign.rows), None)
         if not self._rules(reign.leader, opening).clamps and self._has_cut(reign.leader):
             start = self.held.get(reign.leader, UNKNOWN)
-        isr = isr_history(reign, self.moments, self.offsets)
+        isr = isr_history(reign, self.statements, self.offsets)
         binary = self._release(reign.leader, opening)
-        rank = rank_of(reign, self.brokers, self.moments, binary, self.settings, self.offsets, disks=self.disks)
+        rank = rank_of(reign, self.brokers, self.assigned, binary, self.settings, self.offsets)
         rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
         held = dict(self.held)
@@ -138,7 +137,7 @@ class _Story:
             self.held[broker] = either(before, loosened(after, broker, heard))
             load = self._within(broker, reign) or self._late_load(broker, rows, reign)
             self.held[broker] = after if load is None else self._after_restart(load, after, rows, reign)
-            for undated in self.undated[broker]:
+            for undated in self.own[broker].undated:
                 self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
         self.ends.update(role_ends(reign, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
         return course
@@ -150,8 +149,8 @@ class _Story:
 
         Up to 2.0 fetches name no epoch: it may ask a leader that was deposed long ago.
         """
-        later = [m for m in self.own[broker] if m.kind == "leader-starts" and (m.epoch or 0) > reign.epochs[0]]
-        window = translated(later[0].time, later[0].clock, reign.clock, self.offsets) if later else None
+        later = self.own[broker].leads_after(reign.epochs[0])
+        window = translated(later.time, later.clock, reign.clock, self.offsets) if later else None
         if window is None:
             return rows, rows
         maybe = [row for row in rows if row.moment.epoch is not None or (_last_time(row) or 0) <= window[1]]
@@ -163,11 +162,9 @@ class _Story:
         first = min((m.time for m in asked if m.time is not None and m.epoch is None), default=None)
         if first is None:
             return None
-        for load in reversed(self.own[broker]):
-            if load.kind == "log-loaded" and load.term is not None and load.term < reign.epochs[0]:
-                window = translated(load.time, load.clock, reign.clock, self.offsets)
-                return load if window is None or window[1] >= first else None
-        return None
+        load = self.own[broker].load_before(reign.epochs[0])
+        window = translated(load.time, load.clock, reign.clock, self.offsets) if load else None
+        return load if window is None or window[1] >= first else None
 
     def _after_restart(
         self, load: Moment, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: Reign
@@ -184,8 +181,8 @@ class _Story:
     def _until(self, broker: int, reign: Reign) -> None:
         """What befell a replica between its last role and the one that it takes in this reign."""
         own = self.own[broker]
-        while self.places[broker] < len(own):
-            moment = own[self.places[broker]]
+        while self.places[broker] < len(own.moments):
+            moment = own.moments[self.places[broker]]
             if moment.term is not None and moment.term >= reign.epochs[0]:
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
@@ -196,27 +193,27 @@ class _Story:
             self.places[broker] += 1
         if reign.untold and not self._heard_nothing_in(reign.untold, broker):
             self.held[broker] = UNKNOWN
-        if broker in self.silent:
+        if own.silent:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
         if broker != reign.leader:
-            cuts = [m for m in own[self.places[broker] :] if m.term in reign.epochs]
+            cuts = list(own.in_terms(reign.epochs, self.places[broker]))
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
 
     def _heard_nothing_in(self, epochs: range, broker: int) -> bool:
         """Whether a broker took no role in some epochs, and so was answered by none who led them."""
         tells = f"broker {broker}" in self.every_role
-        return tells and not any(gives_role(m) and m.epoch in epochs for m in self.own[broker])
+        return tells and not self.own[broker].takes_role_in(epochs)
 
     def _within(self, broker: int, reign: Reign) -> Moment | None:
         """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.
 
         Returns its last restart.
         """
-        own = self.own[broker]
+        own = self.own[broker].moments
         load = None
         while self.places[broker] < len(own):
             moment = own[self.places[broker]]
-            if moment.term is None or moment.term not in reign.epochs:
+            if moment.term is None or not reign.covers(moment.term):
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
                 break
@@ -244,8 +241,7 @@ class _Story:
 
         Releases that log no follower's role leave open whom it followed, and what it was told.
         """
-        earlier = self.own[broker][: self.places[broker]]
-        last = next((m for m in reversed(earlier) if gives_role(m) or m.kind == "log-loaded"), None)
+        last = self.own[broker].turn_before[self.places[broker]]
         return last is not None and last.kind == "log-loaded" and (last.end_offset or 0) < (load.end_offset or 0)
 
     def _note(self, broker: int, moment: Moment) -> None:
@@ -261,7 +257,7 @@ class _Story:
 
     def _of_unknown_epoch(self, broker: int, moment: Moment) -> bool:
         """Whether it stands before the first role that the log shows, which was not the process's first."""
-        first = first_role(self.own[broker])
+        first = self.own[broker].first_role
         if first is None or first.time is None or moment.time is None:
             return False
         return moment.time <= first.time and not first.fresh and (first.epoch or 0) > 0
@@ -282,7 +278,7 @@ class _Story:
         return LogRules(clamps=version is not None and version.at_least(2, 4))
 
     def _has_cut(self, broker: int) -> bool:
-        return any(m.kind in ("truncated", "log-reset") for m in self.own.get(broker, ()))
+        return broker in self.own and self.own[broker].has_cut
 
 
 def _last_time(row: LeaderRow) -> int | None:

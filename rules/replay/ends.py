@@ -55,7 +55,7 @@ def role_ends(
 ) -> Iterator[tuple[int, RoleEnd]]:
     """What the brokers held whose last role was in this reign."""
     for broker, epoch in last.items():
-        if epoch in reign.epochs and broker in held:
+        if reign.covers(epoch) and broker in held:
             appended = rows[-1].log_end.low if rows and broker == reign.leader else None
             yield (
                 broker,

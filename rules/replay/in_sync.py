@@ -6,18 +6,19 @@ the two, both it and the one before it are possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 from typing import Final
 
 from rules.history import Moment
 from rules.replay.clocks import ClockOffset, translated
 from rules.replay.reigns import Reign
+from rules.replay.statements import LED, Statements
 
 BEFORE_ALL: Final = -(1 << 62)
-OWN_LOG_KINDS: Final = ("log-loaded", "high-watermark-loaded", "isr", "isr-shrinking")
-"""What a leader writes into the log in which it tells of its ISR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,48 +40,9 @@ class IsrHistory:
     estimated: bool = False
     """Whether a change of the ISR is placed by another clock, within the slack of an estimate."""
 
-    def possible(self, time: int | None) -> tuple[InForce, ...]:
-        """Every ISR that may have been in force at a time of the leader's clock."""
-        if time is None:
-            return self.statements
-        first = 0
-        for index, statement in enumerate(self.statements):
-            if statement.latest is not None and statement.latest < time:
-                first = index
-        sure, later = self.statements[first : first + 1], self.statements[first + 1 :]
-        return (*sure, *(s for s in later if s.earliest is None or s.earliest <= time))
 
-    def possible_since(self, since: int | None, time: int | None) -> tuple[InForce, ...]:
-        """Every ISR that may have been in force at some time between two."""
-        until = self.possible(time)
-        if since is None:
-            return self.statements[: self.statements.index(until[-1]) + 1] if until else ()
-        return tuple(dict.fromkeys((*self.possible(since), *until)))
-
-    def absent_before(self, statement: InForce) -> frozenset[int]:
-        """The members of a statement that were left out by one before it: they have joined by reaching its leader.
-
-        A proposal that nothing shows to have come into force leaves nobody out.
-        """
-        earlier = [s for s in self.statements[: self.statements.index(statement)] if s.latest is not None]
-        return frozenset(b for b in statement.isr if any(b not in s.isr for s in earlier))
-
-    def settled_since(self, since: int, time: int) -> bool:
-        """Whether an ISR surely came into force between two times: what was in flight before it is so no more."""
-        return any(
-            s.earliest is not None and s.latest is not None and since < s.earliest and s.latest <= time
-            for s in self.statements
-        )
-
-    def likely(self, time: int | None) -> frozenset[int] | None:
-        """The ISR in force by the best estimate of times, which proves nothing."""
-        if time is None:
-            return None
-        begun = [s for s in self.statements if (middle := _middle(s)) is not None and middle <= time]
-        return begun[-1].isr if begun else None
-
-
-def _middle(statement: InForce) -> int | None:
+def middle_of(statement: InForce) -> int | None:
+    """When a statement came into force by the best estimate of times, which proves nothing."""
     own = statement.moment.broker is not None and statement.moment.kind in ("isr", "leader-starts")
     if own and statement.latest is not None:
         return statement.latest  # the leader's own word needs no estimate
@@ -89,13 +51,11 @@ def _middle(statement: InForce) -> int | None:
     return _time(statement)
 
 
-def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> IsrHistory:
+def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> IsrHistory:
     """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
-    if not _changes_told(reign, moments):
+    if not _changes_told(reign, statements) or not _followed(reign, statements):
         return IsrHistory(statements=())
-    told = [*_own(reign, moments), *_controllers(reign, moments, offsets)]
-    if not _followed(reign, moments):
-        return IsrHistory(statements=())
+    told = [*_own(reign, statements), *_controllers(reign, statements, offsets)]
     merged = _merged(told)
     if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
         return IsrHistory(statements=())
@@ -111,33 +71,25 @@ def isr_history(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, C
     return IsrHistory(statements=())
 
 
-def _changes_told(reign: Reign, moments: Sequence[Moment]) -> bool:
+def _changes_told(reign: Reign, statements: Statements) -> bool:
     """Whether every change of the ISR in the reign's terms would have been told.
 
     Under KRaft the controller changes an ISR within a term as well, when it fences a broker, and tells of it in the
     metadata log alone. Its leaders name a partition epoch where they start, as ZooKeeper's do that are given orders.
     """
-    own = [m for m in moments if m.epoch in reign.epochs and m.kind in ("leader-starts", "leadership")]
+    own = list(statements.roles.of(reign.epochs))
     ordered = any(m.kind == "leadership" for m in own)
     return ordered or not any(m.clock == reign.clock and m.partition_epoch is not None for m in own)
 
 
-def _followed(reign: Reign, moments: Sequence[Moment]) -> bool:
+def _followed(reign: Reign, statements: Statements) -> bool:
     """Whether every change of the ISR would have been told: by the controller, or by the leader's own log.
 
     A dump with the leader's request log alone tells of none of them, nor does one with its log of roles alone.
     """
-    traced = any(m.kind == "trace-begins" and m.clock == reign.clock for m in moments)
-    if not traced and reign.answers:
+    if reign.clock not in statements.traces and reign.answers:
         return True  # a trace that somebody wrote of everything at once
-    return any(
-        (m.clock == "controller" and m.epoch in reign.epochs)
-        # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.
-        or (m.clock == reign.clock and m.broker == reign.leader and m.kind in OWN_LOG_KINDS and not m.doubtful)
-        # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
-        or (m.clock == reign.clock and m.kind == "leader-starts" and m.isr is None)
-        for m in moments
-    )
+    return reign.clock in statements.own_logs or any(epoch in statements.controlled for epoch in reign.epochs)
 
 
 def _opens(first: InForce, reign: Reign) -> bool:
@@ -150,32 +102,25 @@ def _time(statement: InForce) -> int | None:
     return statement.latest if statement.latest is not None else statement.earliest
 
 
-def _own(reign: Reign, moments: Sequence[Moment]) -> Iterator[InForce]:
-    own = [m for m in moments if m.clock == reign.clock]
+def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
     # Of an epoch that was opened again after a restart the first time counts.
-    opened = (m for m in reversed(own) if m.kind == "leader-starts" and m.epoch in reign.epochs)
-    starts = {m.epoch: m.time for m in opened}
-    first: dict[int | None, int | None] = {}
-    for m in moments:
-        if m.kind == "leadership" and m.partition_epoch is not None:
-            told = first.get(m.epoch)
-            first[m.epoch] = m.partition_epoch if told is None else min(told, m.partition_epoch)
-    for m in own:
-        if m.isr is None or m.doubtful:
-            continue
-        if m.kind in ("leader-starts", "leadership") and m.epoch in reign.epochs:
+    opened = statements.turns_of(reign.clock)
+    starts = {epoch: opening.time for epoch in reign.epochs if (opening := opened.opening(epoch)) is not None}
+    for m in statements.isrs.of((reign.clock, epoch) for epoch in reign.epochs):
+        if m.kind in LED:
             if m.kind == "leadership" and m.leader != reign.leader:
                 continue
             # A new epoch takes hold when the leader says so; its order's answer is logged a moment later.
-            if m.kind == "leader-starts" or (m.partition_epoch == first.get(m.epoch) and m.epoch in starts):
+            first = m.partition_epoch == statements.first_states.get(m.epoch) and m.epoch in starts
+            if m.epoch is not None and (m.kind == "leader-starts" or first):
                 yield _statement(m, starts[m.epoch], starts[m.epoch])
             else:
                 yield _statement(m, None, m.time)
-        elif m.kind == "isr" and m.term in reign.epochs:
+        elif m.kind == "isr":
             # Up to 2.7 an expansion is announced before it is written, and the writing can fail.
             announced = m.previous_isr is not None
             yield _statement(m, m.time if announced else None, None if announced else m.time)
-        elif m.kind == "isr-shrinking" and m.term in reign.epochs:
+        else:
             yield _statement(m, m.time, None)
 
 
@@ -189,13 +134,11 @@ def _statement(moment: Moment, earliest: int | None, latest: int | None) -> InFo
     )
 
 
-def _controllers(reign: Reign, moments: Sequence[Moment], offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
-    for m in moments:
+def _controllers(reign: Reign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
+    for m in statements.answered_isrs.of(reign.epochs):
         # The controller's broker answers a leader's proposal in its own request log, on its own clock.
         answer = m.kind == "isr" and m.witness != reign.leader
-        if not (m.clock == "controller" or answer) or m.isr is None:
-            continue
-        if m.epoch not in reign.epochs or m.leader != reign.leader:
+        if not (m.clock == "controller" or answer) or m.leader != reign.leader:
             continue
         window = translated(m.time, m.clock, reign.clock, offsets)
         yield _statement(m, window[0] if window else None, window[1] if window else None)
@@ -212,22 +155,38 @@ def _merged(told: Sequence[InForce]) -> list[InForce]:
             continue
         before = by_epoch.get(key)
         by_epoch[key] = statement if before is None else _tightest(before, statement)
+    written = _Written(by_epoch[epoch] for epoch in sorted(by_epoch))
     open_ended = []
     for statement in others:
-        writing = [s for s in by_epoch.values() if _writes(statement, s)]
-        written = min(writing, key=lambda s: s.partition_epoch or 0, default=None)
-        if written is None or written.partition_epoch is None:
+        key = written.by(statement)
+        if key is None:
             open_ended.append(statement)
-        elif written.earliest is None or (statement.earliest is not None and statement.earliest < written.earliest):
+            continue
+        known = by_epoch[key]
+        if known.earliest is None or (statement.earliest is not None and statement.earliest < known.earliest):
             # It may have been written at once, and the same ISR again with the next epoch.
-            by_epoch[written.partition_epoch] = replace(written, earliest=statement.earliest)
+            by_epoch[key] = replace(known, earliest=statement.earliest)
     return [*by_epoch.values(), *open_ended]
 
 
-def _writes(proposal: InForce, written: InForce) -> bool:
-    """Whether a proposed smaller ISR is the one that came into force, and not one that had been in force before."""
-    before = None not in (proposal.earliest, written.latest) and (written.latest or 0) < (proposal.earliest or 0)
-    return proposal.moment.kind == "isr-shrinking" and proposal.isr == written.isr and not before
+class _Written:
+    """What was written of every ISR, as it is told; lives only while statements are merged."""
+
+    def __init__(self, told: Iterable[InForce]) -> None:
+        self.by_isr: dict[frozenset[int], tuple[list[float], list[int]]] = {}
+        for statement in told:
+            latest, epochs = self.by_isr.setdefault(statement.isr, ([], []))
+            until = inf if statement.latest is None else statement.latest
+            latest.append(max(latest[-1], until) if latest else until)
+            epochs.append(statement.partition_epoch or 0)
+
+    def by(self, proposal: InForce) -> int | None:
+        """The first partition epoch that a proposed smaller ISR may have become: no one that held before it."""
+        if proposal.moment.kind != "isr-shrinking":
+            return None
+        latest, epochs = self.by_isr.get(proposal.isr, ((), ()))
+        place = bisect_left(latest, -inf if proposal.earliest is None else proposal.earliest)
+        return epochs[place] if place < len(epochs) else None
 
 
 def _tightest(left: InForce, right: InForce) -> InForce:

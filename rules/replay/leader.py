@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from rules.history import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.bounds import at_least, at_most, between, why_counted, why_in_sync
-from rules.replay.in_sync import InForce, IsrHistory
+from rules.replay.in_force import NOTHING_KNOWN, InForceOverTime, Isr, Possible
+from rules.replay.in_sync import IsrHistory
 from rules.replay.rank import LAG_TIME, MIN_IN_SYNC, Rank
 from rules.replay.reigns import Reign, follower_runs
 from rules.replay.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track, accepted
@@ -40,7 +41,7 @@ class LeaderWalk:
     """The state of the walk over one reign's answers; lives only inside `walk`."""
 
     def __init__(self, reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
-        self.reign, self.isr, self.rank = reign, isr, rank
+        self.reign, self.isr, self.rank = reign, InForceOverTime(isr), rank
         times = [row.last_time or row.time for row in reign.rows]
         self.end_time = max((time for time in times if time is not None), default=None)
         runs = follower_runs(reign)
@@ -68,12 +69,13 @@ class LeaderWalk:
             asker.answer(row, last=last)
         self._append(row)
         possible = self.isr.possible(time)
-        at_answer = {b: self._remote(t, time, asking=t is asker) for b, t in self.tracks.items()}
-        self._raise_high(at_answer, possible)
-        answered_high = self.high
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
+        asking = {} if asker is None else {asker.broker: self._remote(asker, time, asking=True)}
+        self._raise_high({**remotes, **asking}, possible)
+        answered_high = self.high
         self._raise_low(row, remotes, possible, time)
-        self._raise_high(remotes, possible)
+        if asking:
+            self._raise_high(remotes, possible)
         answered_low = self.low_when_asked.get(row.broker, self.first_low)
         if asker is not None:
             answered_low = self.low if row.count > 1 else answered_low
@@ -85,7 +87,7 @@ class LeaderWalk:
             high_watermark=between(self.low, self.high),
             answer=between(answered_low if asker is not None else self.first_low, answered_high),
             remotes=tuple(remotes.values()),
-            isr=tuple(dict.fromkeys(statement.isr for statement in possible)),
+            isr=possible.isrs,
             likely_isr=self.isr.likely(time),
         )
 
@@ -107,24 +109,21 @@ class LeaderWalk:
     def _end_high(self) -> Bound | None:
         return None if self.reign.end_offset is None else at_most(self.reign.end_offset, self.reign.end_because)
 
-    def _raise_low(
-        self, row: Moment, remotes: dict[int, RemoteEnd], possible: tuple[InForce, ...], time: int | None
-    ) -> None:
+    def _raise_low(self, row: Moment, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None) -> None:
         acknowledged = row.kind == "produced" and row.acks == -1 and row.error == 0 and (row.offset or 0) >= 0
         if acknowledged and row.offset is not None:
             because = f"offset {row.offset} was acknowledged for all replicas"
             self.low = max(self.low, at_least(row.offset + 1, because), key=_offset)
-            sizes = [len(statement.isr) for statement in possible]
+            sizes = [len(isr) for isr in possible.isrs]
             if sizes:
                 self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
         self._raise_to_log_start(row)
-        sizes = [len(statement.isr) for statement in possible]
+        sizes = [len(isr) for isr in possible.isrs]
         if not self.rank.surely_enough(sizes, self.proved_min_isr):
             return
-        evaluated = self.weighing.last(possible[0] if possible else None)
-        if not self.weighing.at_changes:
-            possible = self.isr.possible_since(evaluated, time)
-        awaited = self._perhaps_counted(possible, time, evaluated)
+        evaluated = self.weighing.last(possible.first)
+        isrs = possible.isrs if self.weighing.at_changes else self.isr.possible_since(evaluated, time)
+        awaited = self._perhaps_counted(isrs, time, evaluated)
         counted = [self._slowest(remotes[broker], time) for broker in sorted(awaited)]
         slowest = min(counted, key=lambda remote: remote.low, default=None)
         reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
@@ -153,16 +152,14 @@ class LeaderWalk:
         unseen = remote.last is None and self._may_ask_unseen(self.tracks[remote.broker], time)
         return replace(remote, low=NEVER) if unseen else remote
 
-    def _perhaps_counted(
-        self, possible: tuple[InForce, ...], time: int | None, evaluated: int | None
-    ) -> frozenset[int]:
+    def _perhaps_counted(self, isrs: tuple[Isr, ...], time: int | None, evaluated: int | None) -> frozenset[int]:
         """Everybody for whom the leader may have waited when it weighed its high watermark last.
 
         The ISR, and whoever may have passed for caught up outside it.
         """
-        if not possible:
+        if not isrs:
             return frozenset(self.tracks)
-        members = frozenset().union(*(statement.isr for statement in possible)) - {self.reign.leader}
+        members = frozenset().union(*isrs) - {self.reign.leader}
         outside = frozenset(self.tracks) - members
         return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time, evaluated)}
 
@@ -173,7 +170,7 @@ class LeaderWalk:
         if soon or version is None or limit is None or time is None or self._may_ask_unseen(track, time):
             return True
         if now.last is None:
-            return self.reign.begun_unseen or broker in self._first_isr()
+            return self.reign.begun_unseen or broker in self.isr.opened_with()
         seen = now.last.last_time or now.last.time
         if seen is None or evaluated is None:
             return True
@@ -187,24 +184,20 @@ class LeaderWalk:
         """Whether a fetch may be in flight that the trace does not tell of: the term ends without a word."""
         return self.reign.end_offset is None and track.exhausted and self._is_late(time)
 
-    def _first_isr(self) -> frozenset[int]:
-        return self.isr.statements[0].isr if self.isr.statements else frozenset()
-
-    def _raise_high(self, remotes: dict[int, RemoteEnd], possible: tuple[InForce, ...]) -> None:
+    def _raise_high(self, remotes: dict[int, RemoteEnd], possible: Possible) -> None:
         for remote in remotes.values():
             before = self.reached[remote.broker]
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
-        if self.rank.surely_too_few([len(statement.isr) for statement in possible]):
+        if self.rank.surely_too_few([len(isr) for isr in possible.isrs]):
             return
-        surely = frozenset.intersection(*(s.isr for s in possible)) if possible else frozenset()
+        surely = frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
         bounds = [at_most(r.high, why_in_sync(r)) for r in counted if r.high is not None]
         end = self._end_high()
         lowest = min((*bounds, *((end,) if end else ())), key=_offset, default=None)
         if self.high is not None and (lowest is None or lowest.offset > self.high.offset):
             self.high = lowest
-        joined = frozenset() if not possible else self.isr.absent_before(possible[0])
-        for broker in sorted(surely & self.tracks.keys() & joined):
+        for broker in sorted(surely & self.tracks.keys() & possible.joined):
             reached = self.reached[broker]
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(
@@ -214,12 +207,10 @@ class LeaderWalk:
     def finish(self) -> ExpectedHighWatermark:
         """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
         remotes = {b: t.now(in_flight_at_end=True, asking=False) for b, t in self.tracks.items()}
-        remaining = self.isr.possible(self.end_time) if self.end_time is not None else self.isr.statements
-        first = self.isr.statements.index(remaining[0]) if remaining else 0
-        for statement in self.isr.statements[first:] or ():
-            self._raise_high(remotes, (statement,))
+        for possible in self.isr.remaining(self.end_time):
+            self._raise_high(remotes, possible)
         if not self.isr.statements:
-            self._raise_high(remotes, ())
+            self._raise_high(remotes, NOTHING_KNOWN)
         return between(self.low, self.high)
 
 

@@ -12,6 +12,7 @@ from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
 from rules.replay.clocks import ClockOffset
 from rules.replay.reigns import Reign
+from rules.replay.statements import Statements
 
 RELEASE: Final = "kafka.version"
 """A broker's release is told as its settings are: what it ran before an upgrade was another one."""
@@ -84,17 +85,35 @@ class Rank:
         return max(sizes) < min(self.min_in_sync, self.assigned)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    """What is told of the replicas that a partition is assigned to."""
+
+    least: int | None
+    """The smallest assignment that the controller told."""
+    known: bool
+    """Whether the controller told one, or replicas were found."""
+    members: bool
+    """Whether anybody told an ISR."""
+
+
+def assigned_to(statements: Statements) -> Assigned:
+    """What all statements tell of the assignment."""
+    moments = statements.moments
+    sizes = [len(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
+    known = bool(statements.replicas or sizes)
+    return Assigned(least=min(sizes, default=None), known=known, members=any(m.isr for m in moments))
+
+
 def rank_of(
     reign: Reign,
     replicas: frozenset[int],
-    moments: Sequence[Moment],
+    assigned: Assigned,
     binary: str | None,
     lookup: Lookup,
     clocks: Mapping[str, ClockOffset],
-    *,
-    disks: bool,
 ) -> Rank:
-    """What is known of a reign's leader; `disks` tells whether replicas were found."""
+    """What is known of a reign's leader."""
 
     def number(name: str) -> int | None:
         """A setting that held from the first to the last statement of the reign."""
@@ -103,12 +122,11 @@ def rank_of(
         value = values.pop() if len(values) == 1 else None
         return int(value) if value is not None and value.isascii() and value.isdigit() else None
 
-    sizes = [len(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
     return Rank(
         version=parse_kafka_version(binary) if binary else None,
         replicas=replicas,
-        everyone_known=disks or bool(sizes) or (any(m.isr for m in moments) and not reign.begun_unseen),
-        assigned=min(sizes, default=None),
+        everyone_known=assigned.known or (assigned.members and not reign.begun_unseen),
+        assigned=assigned.least,
         lag_time_max_ms=number(LAG_TIME),
         min_in_sync=number(MIN_IN_SYNC),
     )

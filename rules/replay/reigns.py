@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from rules.history import DISTURBED, ROLE_KINDS, Moment
-from rules.replica import Replica
+from rules.history import ROLE_KINDS, Moment
+from rules.replay.statements import Statements
 
-ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
-"""What a leader writes of its log as it stands: its answers, and where the log now starts."""
 FIRST_FETCH_MS: Final = 1000
 """A request log of which the first line is that much younger than a reign did not see it begin."""
 
@@ -50,34 +49,39 @@ class Reign:
         """Whether answers may have been given that no row tells of."""
         return self.begun_unseen or self.holed or not self.answers
 
+    def covers(self, epoch: int) -> bool:
+        """Whether an epoch is one of its own: they follow each other without a gap."""
+        return self.epochs[0] <= epoch <= self.epochs[-1]
+
     @property
     def clock(self) -> str:
         """The leader's clock."""
         return f"broker {self.leader}"
 
 
-def reigns(moments: Sequence[Moment], replicas: Sequence[Replica]) -> tuple[Reign, ...]:
+def reigns(statements: Statements) -> tuple[Reign, ...]:
     """Every reign that the statements tell of, by leader epoch."""
-    leaders = leaders_by_epoch(moments)
+    leaders = leaders_by_epoch(statements.moments)
+    named = sorted(leaders.keys() | {epoch for epoch in statements.roles.found if epoch is not None})
     grouped: list[list[int]] = []
     for epoch in sorted(leaders):
         before = grouped[-1][-1] if grouped else None
-        if before is not None and before == epoch - 1 and _goes_on(moments, leaders, before, epoch):
+        if before is not None and before == epoch - 1 and _goes_on(statements, leaders, before, epoch):
             grouped[-1].append(epoch)
         else:
             grouped.append([epoch])
-    named = leaders.keys() | {m.epoch for m in moments if m.kind == "leadership" and m.epoch is not None}
     befores = [range(0), *(_untold(one[-1], other[0], named) for one, other in pairwise(grouped))]
     return tuple(
-        replace(_reign(leaders[epochs[0]], tuple(epochs), moments, replicas), untold=before)
+        replace(_reign(leaders[epochs[0]], tuple(epochs), statements), untold=before)
         for epochs, before in zip(grouped, befores, strict=False)
     )
 
 
-def _untold(before: int, epoch: int, named: Collection[int]) -> range:
+def _untold(before: int, epoch: int, named: Sequence[int]) -> range:
     """The epochs between two, if nobody tells of one of them who led it, or that nobody did."""
     between = range(before + 1, epoch)
-    return between if sum(before < told < epoch for told in named) < len(between) else range(0)
+    told = bisect_left(named, epoch) - bisect_right(named, before)
+    return between if told < len(between) else range(0)
 
 
 def leaders_by_epoch(moments: Sequence[Moment]) -> dict[int, int]:
@@ -108,51 +112,36 @@ def _answer(moment: Moment) -> tuple[int, int] | None:
     return (moment.epoch, moment.witness or 0) if served and moment.epoch is not None and moment.epoch >= 0 else None
 
 
-def _goes_on(moments: Sequence[Moment], leaders: dict[int, int], before: int, epoch: int) -> bool:
+def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, epoch: int) -> bool:
     leader = leaders[epoch]
-    if leaders[before] != leader:
-        return False
-    own = [m for m in moments if m.clock == f"broker {leader}" and m.kind in (*ROLE_KINDS, "log-loaded", "log-created")]
-    opened: dict[int | None, int] = {}
-    for index, m in enumerate(own):
-        if m.kind == "leader-starts":
-            # After a restart a broker may open the epoch again that it led before: what counts is the first time.
-            opened.setdefault(m.epoch, index)
-    if before not in opened or epoch not in opened:
-        return False
-    return all(m.kind == "leader-starts" for m in own[opened[before] : opened[epoch]])
+    return leaders[before] == leader and statements.turns_of(f"broker {leader}").unbroken(before, epoch)
 
 
-def _reign(leader: int, epochs: tuple[int, ...], moments: Sequence[Moment], replicas: Sequence[Replica]) -> Reign:
-    own = [m for m in moments if m.clock == f"broker {leader}"]
-    opening = next((m for m in own if m.kind == "leader-starts" and m.epoch == epochs[0]), None)
-    start, why = _start(opening, epochs[0], replicas)
-    end, end_why = _end(leader, epochs[-1], own, moments, replicas)
-    led = _until_restart(own, epochs)
-    rows = tuple(m for m in led if m.kind in ANSWERED and m.witness == leader and m.term in epochs)
+def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reign:
+    clock = f"broker {leader}"
+    turns = statements.turns_of(clock)
+    opening = turns.opening(epochs[0])
+    start, why = _start(opening, epochs[0], statements)
+    end, end_why = _end(leader, epochs[-1], statements)
+    answered = statements.answers.placed((clock, epoch) for epoch in epochs)
+    # What it said after it was started again in the same epoch may be of another log.
+    restarted = turns.loaded_after(epochs)
+    rows = tuple(m for place, m in answered if m.witness == leader and (restarted is None or place < restarted))
     return Reign(
         leader=leader,
         epochs=epochs,
         opening=opening,
         start_offset=start,
         start_because=why,
-        begun_unseen=_begun_unseen(opening, own) or any(map(_position_unknown, rows)),
+        begun_unseen=_begun_unseen(opening, statements.traces.get(clock, ())) or any(map(_position_unknown, rows)),
         rows=rows,
         end_offset=end,
         end_because=end_why,
-        follower_ends=_follower_ends(epochs, moments),
+        follower_ends=_follower_ends(epochs, statements),
     )
 
 
-def _until_restart(own: Sequence[Moment], epochs: tuple[int, ...]) -> Sequence[Moment]:
-    """What the leader said before it was started again in the same epoch: its log may be another after that."""
-    opened = next((i for i, m in enumerate(own) if m.kind == "leader-starts" and m.epoch in epochs), len(own))
-    loaded = next((i for i in range(opened, len(own)) if own[i].kind == "log-loaded"), len(own))
-    return own[:loaded]
-
-
-def _begun_unseen(opening: Moment | None, own: Sequence[Moment]) -> bool:
-    traces = [m.time for m in own if m.kind == "trace-begins" and m.time is not None]
+def _begun_unseen(opening: Moment | None, traces: Sequence[int]) -> bool:
     if not traces:
         return False
     return opening is None or opening.time is None or min(traces) - opening.time > FIRST_FETCH_MS
@@ -163,47 +152,40 @@ def _position_unknown(row: Moment) -> bool:
     return row.kind == "fetched" and row.broker is not None and row.offset is None and not row.error
 
 
-def _follower_ends(epochs: tuple[int, ...], moments: Sequence[Moment]) -> dict[int, int]:
+def _follower_ends(epochs: tuple[int, ...], statements: Statements) -> dict[int, int]:
     ends: dict[int, int] = {}
     disturbed: set[int] = set()
-    for m in moments:
-        if m.broker is None or m.clock != f"broker {m.broker}" or m.term is None or m.term > epochs[-1]:
+    for m in statements.befallen.of(epochs):
+        if m.broker is None:
             continue
-        if m.kind in DISTURBED and m.term in epochs:
+        if m.kind not in ROLE_KINDS:
             disturbed.add(m.broker)
-        takes_next = m.kind in ROLE_KINDS and m.term in epochs and m.epoch is not None and m.epoch > epochs[-1]
-        if takes_next and m.offset is not None:
+        elif m.epoch is not None and m.epoch > epochs[-1] and m.offset is not None:
             ends.setdefault(m.broker, m.offset)
     return {broker: end for broker, end in ends.items() if broker not in disturbed}
 
 
-def _start(opening: Moment | None, epoch: int, replicas: Sequence[Replica]) -> tuple[int | None, str]:
+def _start(opening: Moment | None, epoch: int, statements: Statements) -> tuple[int | None, str]:
     if opening is not None and opening.offset is not None:
         return opening.offset, f"broker {opening.broker} opened epoch {epoch} at offset {opening.offset}"
-    for replica in replicas:
-        chain = replica.file_chain
-        # The first entry moves with the log start: only from offset 0 is it still the epoch's own beginning.
-        for index, entry in enumerate(chain):
-            if entry.epoch == epoch and (index > 0 or entry.start_offset == 0):
-                why = f"broker {replica.broker}'s epoch file has epoch {epoch} at {entry.start_offset}"
-                return entry.start_offset, why
+    if epoch in statements.chain_starts:
+        broker, start = statements.chain_starts[epoch]
+        return start, f"broker {broker}'s epoch file has epoch {epoch} at {start}"
     return None, "no log or epoch file tells where the epoch began"
 
 
-def _end(
-    leader: int, epoch: int, own: Sequence[Moment], moments: Sequence[Moment], replicas: Sequence[Replica]
-) -> tuple[int | None, str]:
+def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, str]:
     """The log end that the reign left, where nothing can have been lost before it was told."""
-    after = [m for m in own if m.kind in (*ROLE_KINDS, *DISTURBED)]
-    opened = next((i for i, m in enumerate(after) if m.kind == "leader-starts" and m.epoch == epoch), None)
-    if opened is None:
+    turns = statements.turns_of(f"broker {leader}")
+    if epoch not in turns.opened:
         return None, ""
-    following = next(iter(after[opened + 1 :]), None)
+    following = turns.following(epoch)
     if following is not None and following.kind in ROLE_KINDS and following.offset is not None:
         return following.offset, f"broker {leader} took its next role at log end {following.offset}"
-    last = following is None and all(m.epoch is None or m.epoch <= epoch for m in moments if m.kind in ROLE_KINDS)
-    held = [r for r in replicas if r.broker == leader and r.state == "current" and r.clean_shutdown is not None]
-    if last and len(held) == 1 and held[0].end_kept:
+    last = following is None and statements.last_role <= epoch
+    current = [r for r in statements.replicas if r.broker == leader and r.state == "current"] if last else []
+    held = [r for r in current if r.clean_shutdown is not None]
+    if len(held) == 1 and held[0].end_kept:
         return held[0].log_end_offset, f"broker {leader} stopped in order with log end {held[0].log_end_offset}"
     return None, ""
 

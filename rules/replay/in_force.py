@@ -1,0 +1,146 @@
+"""The ISRs that may be in force while a reign goes on: indexed once, and asked for times that only grow."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import inf
+
+from rules.replay.in_sync import InForce, IsrHistory, middle_of
+
+Isr = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Possible:
+    """What may be in force at some time."""
+
+    isrs: tuple[Isr, ...] = ()
+    """Every ISR that it may be, each once; none where nothing is known of them."""
+    first: InForce | None = None
+    """The oldest statement that may hold: those before it surely do so no more."""
+    joined: Isr = frozenset()
+    """Members of that one who were left out by one before it: they have joined by reaching their leader.
+
+    A proposal that nothing shows to have come into force leaves nobody out, and takes nobody in.
+    """
+
+
+NOTHING_KNOWN = Possible()
+
+
+class _Window:
+    """The statements from one on that have begun by a time, where both only grow."""
+
+    def __init__(self, statements: Sequence[InForce]) -> None:
+        self.statements = statements
+        self.order = sorted(range(len(statements)), key=lambda i: _or(statements[i].earliest, -inf))
+        self.entered = 0
+        self.places: dict[Isr, list[int]] = {}
+
+    def isrs(self, first: int, time: int) -> tuple[Isr, ...]:
+        """Their ISRs, each once, in the order of statements; that of the first in any case."""
+        while self.entered < len(self.order):
+            index = self.order[self.entered]
+            if _or(self.statements[index].earliest, -inf) > time:
+                break
+            heappush(self.places.setdefault(self.statements[index].isr, []), index)
+            self.entered += 1
+        found = {self.statements[first].isr: first}
+        for isr, places in list(self.places.items()):
+            while places and places[0] < first:
+                heappop(places)
+            if not places:
+                del self.places[isr]
+            elif isr not in found:
+                found[isr] = places[0]
+        return tuple(sorted(found, key=found.__getitem__))
+
+
+class InForceOverTime:
+    """A reign's ISRs by time; lives only inside the walk over the reign, which asks for times in their order."""
+
+    def __init__(self, history: IsrHistory) -> None:
+        self.statements = history.statements
+        self.over = _suffix_least(_or(s.latest, inf) for s in self.statements)
+        self.middles = _suffix_least(_or(middle_of(s), inf) for s in self.statements)
+        self.joined = tuple(_joined(self.statements))
+        dated = [(s.latest, s.earliest) for s in self.statements if s.latest is not None and s.earliest is not None]
+        self.settled = sorted(dated)
+        self.begun_by = _prefix_most(earliest for _, earliest in self.settled)
+        self.now, self.meanwhile = _Window(self.statements), _Window(self.statements)
+
+    def first(self, time: int | None) -> int:
+        """The place of the oldest statement that may hold at a time."""
+        return 0 if time is None else max(0, bisect_left(self.over, time) - 1)
+
+    def possible(self, time: int | None) -> Possible:
+        """Every ISR that may be in force at a time of the leader's clock."""
+        if not self.statements:
+            return NOTHING_KNOWN
+        first = self.first(time)
+        isrs = self._all() if time is None else self.now.isrs(first, time)
+        return Possible(isrs=isrs, first=self.statements[first], joined=self.joined[first])
+
+    def possible_since(self, since: int | None, time: int | None) -> tuple[Isr, ...]:
+        """Every ISR that may have been in force at some time between two."""
+        if not self.statements:
+            return ()
+        return self._all() if time is None else self.meanwhile.isrs(self.first(since), time)
+
+    def _all(self) -> tuple[Isr, ...]:
+        return tuple(dict.fromkeys(statement.isr for statement in self.statements))
+
+    def remaining(self, time: int | None) -> Iterable[Possible]:
+        """What may come into force after a time, each by itself."""
+        for place in range(self.first(time), len(self.statements)):
+            statement = self.statements[place]
+            yield Possible(isrs=(statement.isr,), first=statement, joined=self.joined[place])
+
+    def settled_since(self, since: int, time: int) -> bool:
+        """Whether an ISR surely came into force between two times: what was in flight before it is so no more."""
+        place = bisect_right(self.settled, (time, inf))
+        return place > 0 and self.begun_by[place - 1] > since
+
+    def likely(self, time: int | None) -> Isr | None:
+        """The ISR in force by the best estimate of times, which proves nothing."""
+        place = 0 if time is None else bisect_right(self.middles, time)
+        return self.statements[place - 1].isr if place else None
+
+    def opened_with(self) -> Isr:
+        """The ISR that the reign began with."""
+        return self.statements[0].isr if self.statements else frozenset()
+
+
+def _joined(statements: Sequence[InForce]) -> Iterable[Isr]:
+    """Of every statement the members that an earlier one, surely in force, left out."""
+    held: dict[int, int] = {}
+    sure = 0
+    for statement in statements:
+        written = statement.latest is not None
+        yield frozenset(b for b in statement.isr if written and held.get(b, 0) < sure)
+        if written:
+            sure += 1
+            for broker in statement.isr:
+                held[broker] = held.get(broker, 0) + 1
+
+
+def _suffix_least(times: Iterable[float]) -> list[float]:
+    """For every place the least from it on: a list that never falls."""
+    found = list(times)
+    for place in range(len(found) - 2, -1, -1):
+        found[place] = min(found[place], found[place + 1])
+    return found
+
+
+def _prefix_most(times: Iterable[float]) -> list[float]:
+    most: list[float] = []
+    for time in times:
+        most.append(time if not most else max(most[-1], time))
+    return most
+
+
+def _or(time: int | None, without: float) -> float:
+    return without if time is None else time

@@ -1,0 +1,64 @@
+"""What a broker tells of its replica on its own clock, found without looking through all of it again."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Final
+
+from rules.history import ROLE_KINDS, Moment, first_role, gives_role
+from rules.replay.statements import OWN_LOG_KINDS
+
+OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
+"""What a broker writes into the logs that would tell of its restarts too."""
+CUTS: Final = ("truncated", "log-reset")
+
+
+class OwnWords:
+    """One broker's statements about itself, in the order of its clock; lives only inside `replay`."""
+
+    def __init__(self, told: Sequence[Moment]) -> None:
+        self.moments = [m for m in told if m.term is not None]
+        self.undated = [m for m in told if m.term is None and m.kind == "log-loaded"]
+        """Restarts of a broker that never tells in which epoch it is."""
+        self.silent = not any(m.kind in OWN_WORDS for m in told)
+        """Whether its own logs are not there: nothing but these would tell of a restart."""
+        self.has_cut = any(m.kind in CUTS for m in self.moments)
+        self.first_role = first_role(self.moments)
+        self.turn_before: list[Moment | None] = []
+        """For every place the role or the restart before it."""
+        self.of_term: dict[int | None, list[int]] = {}
+        self.role_epochs = sorted({m.epoch for m in self.moments if gives_role(m) and m.epoch is not None})
+        self.opened = [m for m in self.moments if m.kind == "leader-starts"]
+        self.furthest = list(accumulate((opening.epoch or 0 for opening in self.opened), max))
+        """The highest epoch that it had opened by then."""
+        self.loads = [m for m in self.moments if m.kind == "log-loaded"]
+        self.lowest = list(accumulate((load.term or 0 for load in reversed(self.loads)), min))[::-1]
+        """The lowest term of a restart from there on."""
+        turn: Moment | None = None
+        for place, moment in enumerate(self.moments):
+            self.turn_before.append(turn)
+            self.of_term.setdefault(moment.term, []).append(place)
+            if gives_role(moment) or moment.kind == "log-loaded":
+                turn = moment
+
+    def leads_after(self, epoch: int) -> Moment | None:
+        """The first later epoch that it tells to have opened."""
+        place = bisect_right(self.furthest, epoch)
+        return self.opened[place] if place < len(self.opened) else None
+
+    def load_before(self, epoch: int) -> Moment | None:
+        """Its last restart in a term below an epoch."""
+        place = bisect_left(self.lowest, epoch)
+        return self.loads[place - 1] if place else None
+
+    def in_terms(self, epochs: Sequence[int], since: int) -> Iterator[Moment]:
+        """What it tells in some terms, from a place on."""
+        places = sorted(place for epoch in epochs for place in self.of_term.get(epoch, ()) if place >= since)
+        return (self.moments[place] for place in places)
+
+    def takes_role_in(self, epochs: range) -> bool:
+        """Whether it tells of a role in some epochs."""
+        place = bisect_left(self.role_epochs, epochs.start)
+        return place < len(self.role_epochs) and self.role_epochs[place] in epochs

@@ -1,0 +1,169 @@
+"""The statements about a partition, found by clock and epoch: each is looked at once, however many reigns there are."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final, Generic, TypeVar
+
+from rules.history import DISTURBED, ROLE_KINDS, Moment
+from rules.replica import Replica
+
+ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
+"""What a leader writes of its log as it stands: its answers, and where the log now starts."""
+OWN_LOG_KINDS: Final = ("log-loaded", "high-watermark-loaded", "isr", "isr-shrinking")
+"""What a leader writes into the log in which it tells of its ISR."""
+TURNS: Final = (*ROLE_KINDS, *DISTURBED)
+"""What a broker writes when something befalls its replica that no answer tells of."""
+LED: Final = ("leader-starts", "leadership")
+
+K = TypeVar("K")
+Placed = tuple[int, Moment]
+"""A statement with its place among all."""
+
+
+class Shelf(Generic[K]):
+    """Statements under a key, in their order."""
+
+    def __init__(self) -> None:
+        self.found: dict[K, list[Placed]] = {}
+
+    def put(self, key: K, placed: Placed) -> None:
+        """One statement more."""
+        self.found.setdefault(key, []).append(placed)
+
+    def placed(self, keys: Iterable[K]) -> list[Placed]:
+        """The statements under some keys, in the order of all, with their places."""
+        return sorted((one for key in keys for one in self.found.get(key, ())), key=itemgetter(0))
+
+    def of(self, keys: Iterable[K]) -> Iterator[Moment]:
+        """The same without their places."""
+        return (moment for _, moment in self.placed(keys))
+
+
+@dataclass(slots=True)
+class Turns:
+    """What befell the replica of one clock's broker, in its order."""
+
+    told: list[Placed] = field(default_factory=list)
+    opened: dict[int | None, int] = field(default_factory=dict)
+    """Where each epoch was opened first: after a restart a broker may open again what it led before."""
+    breaks: list[int] = field(default_factory=lambda: [0])
+    """How many of the first so many ended a reign: a follower's role, a start of the process, another log."""
+    loads: list[int] = field(default_factory=list)
+    """Where the log was loaded."""
+
+    def put(self, placed: Placed) -> None:
+        """One statement more."""
+        moment = placed[1]
+        if moment.kind == "leader-starts":
+            self.opened.setdefault(moment.epoch, len(self.told))
+        if moment.kind == "log-loaded":
+            self.loads.append(len(self.told))
+        self.breaks.append(self.breaks[-1] + (moment.kind in ("follower-starts", "log-loaded", "log-created")))
+        self.told.append(placed)
+
+    def unbroken(self, before: int, epoch: int) -> bool:
+        """Whether its broker went from leading one epoch to leading another without anything between."""
+        start, end = self.opened.get(before), self.opened.get(epoch)
+        return start is not None and end is not None and self.breaks[max(start, end)] == self.breaks[start]
+
+    def opening(self, epoch: int) -> Moment | None:
+        """The line by which its broker opened an epoch."""
+        place = self.opened.get(epoch)
+        return None if place is None else self.told[place][1]
+
+    def following(self, epoch: int) -> Moment | None:
+        """What befell it next after it had opened an epoch."""
+        place = self.opened.get(epoch)
+        return None if place is None or place + 1 >= len(self.told) else self.told[place + 1][1]
+
+    def loaded_after(self, epochs: Sequence[int]) -> int | None:
+        """The place among all statements at which the log was loaded next after the first of some epochs was opened."""
+        opened = min((self.opened[epoch] for epoch in epochs if epoch in self.opened), default=None)
+        if opened is None:
+            return None
+        place = bisect_left(self.loads, opened)
+        return self.told[self.loads[place]][0] if place < len(self.loads) else None
+
+
+NO_TURNS: Final = Turns()
+
+
+class Statements:
+    """All statements about one partition, and the replicas that were found; lives only inside `replay`."""
+
+    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+        self.moments, self.replicas = moments, replicas
+        self.turns: dict[str, Turns] = {}
+        self.traces: dict[str, list[int]] = {}
+        """The times at which the traces of a clock begin; none where no trace tells its time."""
+        self.answers: Shelf[tuple[str, int | None]] = Shelf()
+        """Answers by clock and term."""
+        self.befallen: Shelf[int | None] = Shelf()
+        """What brokers tell of themselves, by term."""
+        self.roles: Shelf[int | None] = Shelf()
+        """Who leads by anybody's word, by epoch."""
+        self.isrs: Shelf[tuple[str, int | None]] = Shelf()
+        """ISRs that a clock's own broker tells, by the epoch or term that they are of."""
+        self.answered_isrs: Shelf[int | None] = Shelf()
+        """ISRs that controllers tell, or answer to a leader, by epoch."""
+        self.controlled: set[int | None] = set()
+        """Epochs of which the controller tells."""
+        self.own_logs: set[str] = set()
+        """Clocks of brokers whose own log of ISRs is there."""
+        self.first_states: dict[int | None, int] = {}
+        """The smallest partition epoch that is told of each leader epoch."""
+        self.chain_starts = _chain_starts(replicas)
+        self.last_role = max((m.epoch for m in moments if m.kind in ROLE_KINDS and m.epoch is not None), default=-1)
+        for placed in enumerate(moments):
+            self._put(placed)
+
+    def _put(self, placed: Placed) -> None:
+        moment = placed[1]
+        if moment.kind in ANSWERED:
+            self.answers.put((moment.clock, moment.term), placed)
+            return
+        if moment.kind == "trace-begins":
+            self.traces.setdefault(moment.clock, []).extend(() if moment.time is None else (moment.time,))
+        if moment.clock == "controller":
+            self.controlled.add(moment.epoch)
+        if moment.kind in TURNS:
+            self.turns.setdefault(moment.clock, Turns()).put(placed)
+            if moment.clock == f"broker {moment.broker}":
+                self.befallen.put(moment.term, placed)
+        if moment.kind in LED:
+            self.roles.put(moment.epoch, placed)
+        self._put_isr(placed)
+
+    def _put_isr(self, placed: Placed) -> None:
+        moment = placed[1]
+        if moment.isr is not None and (moment.clock == "controller" or moment.kind == "isr"):
+            self.answered_isrs.put(moment.epoch, placed)
+        if moment.isr is not None and not moment.doubtful and moment.kind in (*LED, "isr", "isr-shrinking"):
+            self.isrs.put((moment.clock, moment.epoch if moment.kind in LED else moment.term), placed)
+        if moment.kind == "leadership" and moment.partition_epoch is not None:
+            told = self.first_states.get(moment.epoch, moment.partition_epoch)
+            self.first_states[moment.epoch] = min(told, moment.partition_epoch)
+        # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.
+        own = moment.kind in OWN_LOG_KINDS and not moment.doubtful and moment.clock == f"broker {moment.broker}"
+        # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
+        if own or (moment.kind == "leader-starts" and moment.isr is None):
+            self.own_logs.add(moment.clock)
+
+    def turns_of(self, clock: str) -> Turns:
+        """What befell the replica of a clock's broker."""
+        return self.turns.get(clock, NO_TURNS)
+
+
+def _chain_starts(replicas: Sequence[Replica]) -> Mapping[int, tuple[int, int]]:
+    """Where epoch files have each epoch begin, and whose says so first."""
+    found: dict[int, tuple[int, int]] = {}
+    for replica in replicas:
+        # The first entry moves with the log start: only from offset 0 is it still the epoch's own beginning.
+        for index, entry in enumerate(replica.file_chain):
+            if index > 0 or entry.start_offset == 0:
+                found.setdefault(entry.epoch, (replica.broker, entry.start_offset))
+    return found
