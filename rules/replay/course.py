@@ -136,7 +136,7 @@ class _Story:
                 after = lowered(after, after_answers(before, broker, surely, end.high))
             self.held[broker] = either(before, loosened(after, broker, heard))
             load = self._within(broker, reign) or self._late_load(broker, rows, reign)
-            self.held[broker] = after if load is None else self._after_restart(load, after, rows, reign)
+            self.held[broker] = after if load is None else self._after_restart(load, after, surely, reign)
             for undated in self.own[broker].undated:
                 self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
         self.ends.update(role_ends(reign, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
@@ -169,7 +169,10 @@ class _Story:
     def _after_restart(
         self, load: Moment, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: Reign
     ) -> ExpectedHighWatermark:
-        """At the end of a reign in which the replica restarted: what it was surely told since, or its checkpoint."""
+        """At the end of a reign in which the replica restarted: what it was surely told since, or its checkpoint.
+
+        Of answers that it may have had only after its next role nothing follows.
+        """
         window = translated(load.time, load.clock, reign.clock, self.offsets)
         later = [row for row in rows if window and row.moment.time is not None and row.moment.time > window[1]]
         low = restarted(UNKNOWN, load).low

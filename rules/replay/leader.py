@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from rules.history import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
@@ -50,6 +51,7 @@ class LeaderWalk:
         self.tracks = {b: Track(b, runs.get(b, ()), reign.follower_ends.get(b), **seen) for b in brokers}
         begin = 0 if reign.start_offset is None else reign.start_offset
         self.end_low = at_least(begin, reign.start_because)
+        self.end_high = None if reign.end_offset is None else at_most(reign.end_offset, reign.end_because)
         self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")
         self.first_low = self.low
         self.high: Bound | None = start.high
@@ -83,7 +85,7 @@ class LeaderWalk:
         return LeaderRow(
             moment=row,
             last=last,
-            log_end=between(self.end_low, self._end_high()),
+            log_end=between(self.end_low, self.end_high),
             high_watermark=between(self.low, self.high),
             answer=between(answered_low if asker is not None else self.first_low, answered_high),
             remotes=tuple(remotes.values()),
@@ -105,9 +107,6 @@ class LeaderWalk:
             self.end_low = at_least(row.offset + 1, f"a record was appended at offset {row.offset}")
         elif row.kind == "fetched" and accepted(row) and row.offset > self.end_low.offset:
             self.end_low = at_least(row.offset, f"broker {row.broker} asked for offset {row.offset}, in range")
-
-    def _end_high(self) -> Bound | None:
-        return None if self.reign.end_offset is None else at_most(self.reign.end_offset, self.reign.end_because)
 
     def _raise_low(self, row: Moment, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None) -> None:
         acknowledged = row.kind == "produced" and row.acks == -1 and row.error == 0 and (row.offset or 0) >= 0
@@ -192,17 +191,24 @@ class LeaderWalk:
             return
         surely = frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
-        bounds = [at_most(r.high, why_in_sync(r)) for r in counted if r.high is not None]
-        end = self._end_high()
-        lowest = min((*bounds, *((end,) if end else ())), key=_offset, default=None)
-        if self.high is not None and (lowest is None or lowest.offset > self.high.offset):
-            self.high = lowest
+        self._raise_to(min((r for r in counted if r.high is not None), key=attrgetter("high"), default=None))
         for broker in sorted(surely & self.tracks.keys() & possible.joined):
             reached = self.reached[broker]
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(
                     reached, f"broker {broker} joined the ISR, and so had reached it, with offset {reached}"
                 )
+
+    def _raise_to(self, slowest: RemoteEnd | None) -> None:
+        """No higher than the slowest of those in sync, or the leader's own log end."""
+        end = self.end_high
+        if self.high is None:
+            return
+        if slowest is not None and slowest.high is not None and (end is None or slowest.high <= end.offset):
+            if slowest.high > self.high.offset:
+                self.high = at_most(slowest.high, why_in_sync(slowest))
+        elif end is None or end.offset > self.high.offset:
+            self.high = end
 
     def finish(self) -> ExpectedHighWatermark:
         """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""

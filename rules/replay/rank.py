@@ -55,6 +55,8 @@ class Rank:
     lag_time_max_ms: int | None = None
     """Null where no setting tells it for the whole reign."""
     min_in_sync: int | None = None
+    gated: bool | None = None
+    """Whether an ISR below min.insync.replicas holds the high watermark (3.7 on); None of an unknown release."""
 
     @property
     def lag_limit_ms(self) -> int | None:
@@ -62,12 +64,6 @@ class Rank:
         if self.lag_time_max_ms is not None:
             return self.lag_time_max_ms
         return None if self.version is None else default_lag_time_max_ms(self.version)
-
-    @property
-    def gated(self) -> bool | None:
-        """Whether an ISR below min.insync.replicas holds the high watermark (3.7 on); None of an unknown release."""
-        rule = None if self.version is None else high_watermark_rule(self.version)
-        return None if rule is None else rule.may_advance is advances_at_min_isr
 
     def surely_enough(self, sizes: Sequence[int], proved: int | None) -> bool:
         """Whether the high watermark may surely advance at any of these ISR sizes; `proved` sizes took acks=all."""
@@ -122,8 +118,11 @@ def rank_of(
         value = values.pop() if len(values) == 1 else None
         return int(value) if value is not None and value.isascii() and value.isdigit() else None
 
+    version = parse_kafka_version(binary) if binary else None
+    rule = None if version is None else high_watermark_rule(version)
     return Rank(
-        version=parse_kafka_version(binary) if binary else None,
+        version=version,
+        gated=None if rule is None else rule.may_advance is advances_at_min_isr,
         replicas=replicas,
         everyone_known=assigned.known or (assigned.members and not reign.begun_unseen),
         assigned=assigned.least,

@@ -16,21 +16,14 @@ class Weighing:
     """
 
     def __init__(self, version: KafkaVersion | None, opened: int | None) -> None:
-        self.version = version
         self.since = opened
-
-    @property
-    def at_changes(self) -> bool:
+        self.at_changes = version is not None and (not version.at_least(2, 7) or version.at_least(3, 1))
         """Whether every change of the ISR is weighed.
 
         From 2.7 to 3.0 the controller's word on a proposed ISR moves no high watermark (KAFKA-13091).
         """
-        return self.version is not None and (not self.version.at_least(2, 7) or self.version.at_least(3, 1))
-
-    @property
-    def at_every_fetch(self) -> bool:
+        self.at_every_fetch = version is not None and not version.at_least(2, 5)
         """Since 2.5 a fetch that tells no other log end than before is not weighed."""
-        return self.version is not None and not self.version.at_least(2, 5)
 
     def answer(self, row: Moment, asker: Track | None, *, last: bool) -> None:
         """Take in an answer, before its asker's track does."""
