@@ -173,7 +173,8 @@ class LeaderWalk:
         seen = now.last.last_time or now.last.time
         if seen is None or evaluated is None:
             return True
-        if version.at_least(2, 7) and not self.isr.settled_since(seen, evaluated):
+        # A change of the ISR that is weighed settles what was proposed before it.
+        if version.at_least(2, 7) and not self.isr.settled_since(seen, time if self.weighing.at_changes else evaluated):
             return True  # the leader may have proposed to take it in, and may still wait for the controller's word
         if version.at_least(3, 6) and seen < evaluated - max(IN_FLIGHT_MS, limit):
             return False
