@@ -11,6 +11,7 @@ from math import inf
 from rules.replay.in_sync import InForce, IsrHistory, middle_of
 
 Isr = frozenset[int]
+NOBODY: Isr = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,8 @@ class InForceOverTime:
         self.statements = history.statements
         self.over = _suffix_least(_or(s.latest, inf) for s in self.statements)
         self.middles = _suffix_least(_or(middle_of(s), inf) for s in self.statements)
-        self.joined = tuple(_joined(self.statements))
+        written = (s.latest is not None for s in self.statements)
+        self.joined = [members if sure else NOBODY for members, sure in zip(history.joined(), written, strict=True)]
         dated = [(s.latest, s.earliest) for s in self.statements if s.latest is not None and s.earliest is not None]
         self.settled = sorted(dated)
         self.begun_by = _prefix_most(earliest for _, earliest in self.settled)
@@ -112,19 +114,6 @@ class InForceOverTime:
     def opened_with(self) -> Isr:
         """The ISR that the reign began with."""
         return self.statements[0].isr if self.statements else frozenset()
-
-
-def _joined(statements: Sequence[InForce]) -> Iterable[Isr]:
-    """Of every statement the members that an earlier one, surely in force, left out."""
-    held: dict[int, int] = {}
-    sure = 0
-    for statement in statements:
-        written = statement.latest is not None
-        yield frozenset(b for b in statement.isr if written and held.get(b, 0) < sure)
-        if written:
-            sure += 1
-            for broker in statement.isr:
-                held[broker] = held.get(broker, 0) + 1
 
 
 def _suffix_least(times: Iterable[float]) -> list[float]:

@@ -40,6 +40,17 @@ class IsrHistory:
     estimated: bool = False
     """Whether a change of the ISR is placed by another clock, within the slack of an estimate."""
 
+    def joined(self) -> Iterator[frozenset[int]]:
+        """Of every statement the members that an earlier one, surely in force, left out."""
+        held: dict[int, int] = {}
+        sure = 0
+        for statement in self.statements:
+            yield frozenset(broker for broker in statement.isr if held.get(broker, 0) < sure)
+            if statement.latest is not None:
+                sure += 1
+                for broker in statement.isr:
+                    held[broker] = held.get(broker, 0) + 1
+
 
 def middle_of(statement: InForce) -> int | None:
     """When a statement came into force by the best estimate of times, which proves nothing."""

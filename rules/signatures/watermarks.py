@@ -130,10 +130,10 @@ def _starts_beyond_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
     for course in evidence.replayed.courses:
-        for joined in course.isr.statements[1:]:
-            for broker in sorted(course.isr.absent_before(joined) - {course.reign.leader}):
-                rows = [row.moment for row in course.rows]
-                hit = _joined(course, broker, joined.moment, rows)
+        rows = [row.moment for row in course.rows]
+        for statement, joined in zip(course.isr.statements, course.isr.joined(), strict=True):
+            for broker in sorted(joined - {course.reign.leader}):
+                hit = _joined(course, broker, statement.moment, rows)
                 if hit is not None:
                     yield hit
 
