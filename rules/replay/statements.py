@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
@@ -43,17 +42,17 @@ class Shelf(Generic[K]):
         return (moment for _, moment in self.placed(keys))
 
 
-@dataclass(slots=True)
 class Turns:
     """What befell the replica of one clock's broker, in its order."""
 
-    told: list[Placed] = field(default_factory=list)
-    opened: dict[int | None, int] = field(default_factory=dict)
-    """Where each epoch was opened first: after a restart a broker may open again what it led before."""
-    breaks: list[int] = field(default_factory=lambda: [0])
-    """How many of the first so many ended a reign: a follower's role, a start of the process, another log."""
-    loads: list[int] = field(default_factory=list)
-    """Where the log was loaded."""
+    def __init__(self) -> None:
+        self.told: list[Placed] = []
+        self.opened: dict[int | None, int] = {}
+        """Where each epoch was opened first: after a restart a broker may open again what it led before."""
+        self.breaks = [0]
+        """How many of the first so many ended a reign: a follower's role, a start of the process, another log."""
+        self.loads: list[int] = []
+        """Where the log was loaded."""
 
     def put(self, placed: Placed) -> None:
         """One statement more."""
