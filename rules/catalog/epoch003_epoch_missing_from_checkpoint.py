@@ -8,6 +8,7 @@ from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts import EpochRun
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.versions import KafkaVersion
 from rules.rule import rule
 
 
@@ -60,7 +61,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         for run in _missing(replica):
-            yield _violation(replica, run, starts_move=starts_move)
+            yield _violation(replica, run, evidence.release_of(replica.broker), starts_move=starts_move)
 
 
 def _missing(replica: Replica) -> list[EpochRun]:
@@ -76,7 +77,7 @@ def _lacks(replica: Replica, run: EpochRun) -> bool:
     return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
 
 
-def _violation(replica: Replica, run: EpochRun, *, starts_move: bool) -> Violation:
+def _violation(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, starts_move: bool) -> Violation:
     file = replica.epoch_file
     start = max(run.start_offset, replica.log_start_offset)
     covered = min((e.start_offset for e in file.entries if e.epoch == run.epoch), default=run.end_offset)
@@ -92,7 +93,7 @@ def _violation(replica: Replica, run: EpochRun, *, starts_move: bool) -> Violati
             "broker": replica.broker,
             "epoch": run.epoch,
             "file": file.state,
-            "signature": "the file may be of another moment than the log" if doubtful else _signature(replica, run),
+            "signature": "the file may be of another moment than the log" if doubtful else _signature(replica, run, release),
             "known_epochs": tuple(entry.epoch for entry in file.entries),
         },
         exhibits=(
@@ -118,13 +119,19 @@ def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int, *, 
     return run.epoch > newest or moved or cut
 
 
-def _signature(replica: Replica, run: EpochRun) -> str:
-    """The known defect that leaves such a file, where one fits."""
+def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None) -> str:
+    """The known defect that leaves such a file, where one fits what the broker ran, or may have run."""
     file = replica.epoch_file
     if file.state != "entries":
         return f"the file is {file.state}"
     if file.entries and file.entries[0].start_offset > run.start_offset:
         middle = "the file begins in the middle of the log, as after its deletion"
         zero = " or, where only epoch 0 is gone, after an unclean restart of 2.2 to 2.6.0 (KAFKA-10432)"
-        return middle + (zero if run.epoch == 0 and replica.log.epochs[0] is run else "")
-    return "the file misses an epoch between those it knows, as after a power loss on 3.7 (KAFKA-16541)"
+        fits = run.epoch == 0 and replica.log.epochs[0] is run and _may_be(release, (2, 2), (2, 6, 1))
+        return middle + (zero if fits else "")
+    missing = "the file misses an epoch between those it knows"
+    return missing + (", as after a power loss on 3.7 (KAFKA-16541)" if _may_be(release, (3, 7), (3, 8)) else "")
+
+
+def _may_be(release: KafkaVersion | None, since: tuple[int, ...], before: tuple[int, ...]) -> bool:
+    return release is None or (release.at_least(*since) and not release.at_least(*before))
