@@ -25,6 +25,7 @@ from rules.gaps import TraceGap
 from rules.groups import GroupCommit, in_order
 from rules.history import Moment
 from rules.join import join_all
+from rules.lives import of_the_last_life
 from rules.repetitions import collapse, once
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.terms import in_terms
@@ -172,6 +173,8 @@ def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> l
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
     told = {moment.topic_id for moment in moments if moment.topic_id is not None}
     newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
+    if not told:
+        return of_the_last_life(moments)
     if newest is None or len({*held, *told}) == 1 or told == {newest}:
         return list(moments)
     return [moment for moment in moments if moment.topic_id == newest]

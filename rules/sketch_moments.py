@@ -17,6 +17,7 @@
                                           it may stand `error 74`
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
     t9 begins 2                           broker 2 begins a new, empty log
+    t9 deletes 2                          broker 2 gives its log up to be deleted
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
                                           it, its partition epoch too
     t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4
@@ -58,6 +59,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     r"(?: error (?P<error>\d+))?",
     "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
     "begins": r"(?P<broker>\d+)",
+    "deletes": r"(?P<broker>\d+)",
     "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
     "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
     "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
@@ -196,6 +198,7 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "keeps": _own("truncation-kept"),
     "loads": _own("log-loaded"),
     "begins": _own("log-created"),
+    "deletes": _own("log-deleted"),
     "isr": _own("isr"),
     "fails": _own("marked-as-failed"),
     "exits": _own("cut-refused"),

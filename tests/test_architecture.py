@@ -51,8 +51,8 @@ FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire
 EVIDENCE: Final = (
     "rules.aftermath.**", "rules.closing.**", "rules.disagreement.**", "rules.epoch_ends.**", "rules.evidence.**",
     "rules.facts.**", "rules.gaps.**", "rules.groups.**", "rules.history.**", "rules.inferred.**", "rules.lineage.**",
-    "rules.replay.**", "rules.repetitions.**", "rules.replica.**", "rules.settings.**", "rules.sides.**",
-    "rules.stable.**", "rules.terms.**", "rules.topic_ids.**", "rules.turns.**", "rules.zoom.**",
+    "rules.lives.**", "rules.replay.**", "rules.repetitions.**", "rules.replica.**", "rules.settings.**",
+    "rules.sides.**", "rules.stable.**", "rules.terms.**", "rules.topic_ids.**", "rules.turns.**", "rules.zoom.**",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = (

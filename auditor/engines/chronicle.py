@@ -47,6 +47,7 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "all-segments-deleted": "log-reset",
     "log-loaded": "log-loaded",
     "replica-created": "log-created",
+    "replica-deleted": "log-deleted",
     "initial-high-watermark": "high-watermark-loaded",
     "replica-loaded": "high-watermark-loaded",
     "log-start-incremented": "log-start-moved",

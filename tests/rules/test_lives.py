@@ -1,0 +1,38 @@
+"""A topic that is created again has a life of its own, of which alone the disks tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.lives import of_the_last_life
+from rules.sketch_moments import read_event
+
+LIFE = """
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0
+t2 fetch 2@4 from 1 hw=0
+t3 acks 1 at 0 acks=all
+"""
+
+
+def kept(history: str) -> list[int]:
+    moments = [read_event(line) for line in history.strip().splitlines()]
+    return [moment.time or 0 for moment in of_the_last_life(moments)]
+
+
+@pytest.mark.parametrize(
+    ("goes_on", "times"),
+    [
+        # Deleted, and created again: by the same leader in the same epoch, by another one, twice.
+        ("t5 deletes 1\nt6 begins 1\nt7 leads 1 epoch 0 at 0 hw 0", [5, 6, 7]),
+        ("t5 deletes 1\nt5 deletes 2\nt7 leads 2 epoch 0 at 0 hw 0\nt8 follows 1 epoch 0 at 0 hw 0", [5, 5, 7, 8]),
+        ("t5 leads 2 epoch 1 at 4 hw 4\nt7 leads 2 epoch 0 at 0 hw 0\nt8 acks 2 at 0 acks=all", [7, 8]),
+        ("t5 deletes 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 deletes 1\nt9 leads 1 epoch 0 at 0 hw 0", [8, 9]),
+        # Started again in its epoch; on an empty disk; moved away and back.
+        ("t7 leads 1 epoch 0 at 4 hw 4", [1, 1, 2, 3, 7]),
+        ("t6 begins 1\nt7 follows 1 epoch 1 at 0 hw 0", [1, 1, 2, 3, 6, 7]),
+        ("t5 deletes 2\nt7 begins 2\nt8 follows 2 epoch 2 at 0 hw 0", [1, 1, 2, 3, 5, 7, 8]),
+    ],
+)
+def test_only_a_deletion_or_a_falling_epoch_begins_a_new_life(goes_on: str, times: list[int]) -> None:
+    assert kept(LIFE + goes_on) == times
