@@ -60,6 +60,8 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
     spoken = _spoken(of_trace(_without(refusals, thinned(trace.read())), origin, names))
+    if unit.shared:
+        refusals = _of_requests(refusals)
     if (mixed := of_several_brokers(unit, spoken)) is not None:
         return list(_refused(unit, [*refusals, mixed])), trace.sessions()
     gaps = tuple(trace_gaps(unit, refusals))
@@ -71,6 +73,16 @@ def sessions_of(unit: ReadUnit) -> SessionState:
     """What a stretch of a request log does to fetch sessions, whatever they were before it."""
     (piece,) = unit.pieces
     return sessions_after(file_of(unit.dump, piece.source), unit.origin(piece.source), piece.start, piece.end)
+
+
+_NO_LINE: Final = "a line of the layout"
+
+
+def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
+    """What is refused of requests in a file of all logs: a line that begins none is read with the broker's own log."""
+    own = [refusal for refusal in refusals if refusal.expected != _NO_LINE]
+    # The last one may stand for all that is not told line by line.
+    return own if any(refusal.expected != "requests" for refusal in own) else []
 
 
 def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:

@@ -94,6 +94,8 @@ class ReadUnit:
     """The request log that the unit is a stretch of, by the first of the files that it was rotated into."""
     begun: int | None = None
     """When that log begins, on its writer's clock."""
+    shared: bool = False
+    """Whether the request log is a broker's log too, whose other lines are read as such."""
     voters: tuple[str, ...] = ()
     """Folders of the copies of the metadata log that voters kept."""
     homes: tuple[TextHome, ...] = ()
@@ -227,7 +229,7 @@ def _log_units(
                 yield _time_unit(dump, origin, file.kind, (piece,), None, ())
     for stretch in trace_stretches(dump, inventory.files):
         unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
-        yield replace(unit, chain=stretch.chain, begun=stretch.begun)
+        yield replace(unit, chain=stretch.chain, begun=stretch.begun, shared=stretch.shared)
     for copies in metadata_copies(dump, inventory, folders):
         unit = _time_unit(dump, copies.largest.origin, "metadata", copies.pieces, copies.largest.path, ())
         yield replace(unit, voters=copies.voters)

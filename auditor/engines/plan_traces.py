@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -12,7 +12,7 @@ from auditor.engines.files import file_of
 from auditor.engines.pieces import Piece, parts_of, whole
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Source
-from parsers.request_log import first_time
+from parsers.request_log import first_time, holds_requests
 
 TRACE_BYTES: Final = 64 << 20
 """A stretch of a request log; packed files are one stretch."""
@@ -31,11 +31,13 @@ class TraceStretch:
     """The time of the log's first line, on the writer's clock."""
     origin: Origin
     piece: Piece
+    shared: bool
+    """Whether the file is a broker's log, into which its requests were written too."""
 
 
 def trace_stretches(dump: str, files: Iterable[Source]) -> Iterator[TraceStretch]:
     """Every request log of a known broker; the stretches of one follow each other in order of time."""
-    logs = [file for file in files if file.kind == "request-log" and file.origin.broker is not None]
+    logs = _with_requests(dump, [file for file in files if file.origin.broker is not None])
     for _, rotated in groupby(sorted(logs, key=_place), key=_place):
         dated = sorted(((_begun(dump, file), _turn(file), file) for file in rotated), key=lambda one: one[:2])
         begun, _, first = dated[0]
@@ -46,7 +48,16 @@ def trace_stretches(dump: str, files: Iterable[Source]) -> Iterator[TraceStretch
                     begun=None if begun == _NEVER else begun,
                     origin=file.origin,
                     piece=piece,
+                    shared=file.kind == "broker-log",
                 )
+
+
+def _with_requests(dump: str, files: Sequence[Source]) -> list[Source]:
+    """The request logs; of a broker that has none, the logs that its requests were written into, as on a console."""
+    own = [file for file in files if file.kind == "request-log"]
+    told = {file.origin.broker for file in own}
+    rest = (file for file in files if file.kind == "broker-log" and file.origin.broker not in told)
+    return own + [file for file in rest if holds_requests(file_of(dump, file.origin.source))]
 
 
 def _place(file: Source) -> tuple[int, str]:
