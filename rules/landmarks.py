@@ -42,7 +42,9 @@ PRODUCE_COLUMNS: Final = {
 
 MOST_CELLS: Final = 256
 _LEAST: Final = 8
-_CELLS: Final = 1 << 12
+_ROWS: Final = 1 << 31
+"""More than the rows of a stretch: a stream and a place make one number by which both are sorted."""
+_CELLS: Final = 1 << 11
 """Cells of all streams together: each has at least some of them, and at most many."""
 
 _PARTITION: Final = ("topic", "topic_id", "partition")
@@ -137,9 +139,9 @@ def _of_writers(rows: pl.DataFrame, fetches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _in_streams(rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
-    """The rows of each stream together, in the order of the file, numbered by stream."""
-    ordered = rows.sort(*keys, "place")
-    return ordered.with_columns(stream=_changed(*keys).fill_null(value=True).cum_sum())
+    """The rows of each stream together, in the order of the file; a stream is numbered by its first row."""
+    place = pl.col("place").cast(pl.Int64)
+    return rows.with_columns(stream=place.first().over(keys)).sort(pl.col("stream") * _ROWS + place)
 
 
 def _changed(*columns: str) -> pl.Expr:

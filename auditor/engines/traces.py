@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from parsers.broker_log import wall_clock
-from parsers.request_log import Columns, FetchTold, ProduceTold, Told, fetch_numbers, produce_numbers, told_in
+from parsers.request_log import Columns, FetchTold, Integers, ProduceTold, Told, fetch_numbers, produce_numbers, told_in
 from rules.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, WHOLE, landmarks
 
 GATHERED: Final = 1 << 17
@@ -46,12 +46,23 @@ def _of_columns(columns: Sequence[Columns]) -> Iterator[Told]:
     if _size(columns) <= WHOLE:
         yield from chain.from_iterable(map(told_in, columns))
         return
-    fetches = np.concatenate([part.fetches for part in columns])
-    produces = np.concatenate([part.produces for part in columns])
-    kept, sent = landmarks(pl.DataFrame(fetch_numbers(fetches)), pl.DataFrame(produce_numbers(produces)))
-    places = kept["place"].to_numpy(), sent["place"].to_numpy()
-    whole = columns[0]._replace(fetches=fetches[places[0]], produces=produces[places[1]])
+    fetches, produces = [part.fetches for part in columns], [part.produces for part in columns]
+    # A part at a time fits the processor's memory, where its rows become columns.
+    told = pl.concat(pl.DataFrame(fetch_numbers(rows)) for rows in fetches)
+    written = pl.concat(pl.DataFrame(produce_numbers(rows)) for rows in produces)
+    kept, sent = landmarks(told, written)
+    whole = columns[0]._replace(fetches=_taken(fetches, kept), produces=_taken(produces, sent))
     yield from _marked(told_in(whole), kept, sent)
+
+
+def _taken(parts: Sequence[Integers], kept: pl.DataFrame) -> Integers:
+    """The rows at some places of parts that follow each other, in order."""
+    places, starts = kept["place"].to_numpy(), np.cumsum([0, *(len(rows) for rows in parts)])
+    cuts = np.searchsorted(places, starts)
+    return np.concatenate([
+        rows[places[first:last] - start]
+        for rows, start, first, last in zip(parts, starts[:-1], cuts[:-1], cuts[1:], strict=True)
+    ])
 
 
 def _of_rows(rows: Sequence[FetchTold | ProduceTold]) -> Iterator[Told]:

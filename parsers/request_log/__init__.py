@@ -3,6 +3,7 @@
 from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
 from parsers.request_log.columns import Columns
 from parsers.request_log.fetches import fetch_rows
+from parsers.request_log.grammar import Integers
 from parsers.request_log.layout import DEFAULT_PATTERN
 from parsers.request_log.presence import holds_requests
 from parsers.request_log.read import LineCounts, RequestLog, first_time, read_request_lines, read_request_log
@@ -19,7 +20,7 @@ from parsers.request_log.told import (
 from parsers.request_log.trace import Told, Trace, sessions_after
 
 __all__ = [
-    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "Columns", "FetchCall", "FetchTold", "LineCounts",
+    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "Columns", "FetchCall", "FetchTold", "Integers", "LineCounts",
     "PartitionKey", "ProduceTold", "RequestLog", "Session", "SessionState", "Told", "Trace", "fetch_numbers",
     "fetch_rows", "fetch_told", "first_time", "fold", "holds_requests", "join", "produce_numbers", "produce_told",
     "read_request_lines", "read_request_log", "sessions_after", "told_in",

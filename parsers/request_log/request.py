@@ -86,7 +86,7 @@ def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
     version, correlation_id = int(header[2]), int(header[4])
     if version >= 1 << 15 or not -(1 << 31) <= correlation_id < 1 << 31:
         raise WrongShape("a version and a correlation id that fit their fields")
-    body, position = parse_struct(message, header.end())
+    body, position = parse_struct(message, header.end(), _RESPONSE)
     if not message.startswith(_RESPONSE, position):
         raise WrongShape("the answer behind the request")
     answer, position = _text_answer(message, position + len(_RESPONSE))
@@ -111,7 +111,7 @@ def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
 
 def _text_answer(message: str, position: int) -> tuple[Struct | None, int]:
     if message.startswith("{", position):
-        return parse_struct(message, position)
+        return parse_struct(message, position, _CONNECTION)
     return None, position
 
 

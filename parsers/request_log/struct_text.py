@@ -1,8 +1,13 @@
-"""Structs as Kafka 1.0 to 2.7 printed them: `{name=value,list=[{…},…]}`, unquoted; one pass, of bounded depth."""
+"""Structs as Kafka 1.0 to 2.7 printed them: `{name=value,list=[{…},…]}`, unquoted.
+
+Those of everyday letters are spelt as JSON and read as such; others are walked, in one pass of bounded depth.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -10,6 +15,8 @@ from parsers.request_log.fields import WrongShape
 
 DEPTH_LIMIT: Final = 32
 DIGIT_LIMIT: Final = 20
+KEPT_LENGTH: Final = 1 << 15
+"""Structs that are longer than this are not kept for the next line that says the same."""
 
 _SCALAR_END: Final = re.compile(r"[,(){}\[\]]")
 _PARENTHESIS: Final = re.compile(r"[()]")
@@ -17,14 +24,50 @@ _NAME: Final = re.compile(r"([A-Za-z_]\w{0,63})=")
 _PLAIN: Final = re.compile(r"([A-Za-z_]\w{0,63})=([^,(){}\[\]]*)(?:(?=\})|,(?=[A-Za-z_]\w{0,63}=))")
 """A field whose value opens nothing, with the comma behind it: most fields are such."""
 _NUMBER: Final = re.compile(r"-?\d+\Z")
+_ODD: Final = re.compile(r"[^A-Za-z0-9_.,=\-{}\[\]]")
+_UNNAMED: Final = re.compile(r"\{(?!\}|[A-Za-z_]\w{0,63}=)")
+_NEXT: Final = re.compile(r",(?=[A-Za-z_]\w{0,63}=)")
+_TEXT: Final = re.compile(
+    r"(:|\[(?!\])|,(?![\]}]))(?![\[{\"]|(?:-?\d{1,19}|\d{20}|null|true|false)[,\]}])([^,\[\]{}\"]*)"
+)
+"""What is no number, word, name, struct or list, with what stands before it."""
 _WORDS: Final[dict[str, object]] = {"null": None, "true": True, "false": False}
 
 
-def parse_struct(text: str, start: int) -> tuple[dict[str, object], int]:
-    """The struct that opens at `start`, its names in camelCase, and where it ends."""
+def parse_struct(text: str, start: int, behind: str) -> tuple[Mapping[str, object], int]:
+    """The struct that opens at `start`, its names in camelCase, and where it ends; `behind` is what stands there."""
     if not text.startswith("{", start):
         raise WrongShape("a struct in braces")
-    return _struct(text, start, DEPTH_LIMIT)
+    end = text.find("}" + behind, start) + 1
+    spelt = text[start:end]
+    everyday = (_kept if len(spelt) <= KEPT_LENGTH else _of_everyday)(spelt) if end else None
+    return _struct(text, start, DEPTH_LIMIT) if everyday is None else (everyday, end)
+
+
+def _of_everyday(text: str) -> dict[str, object] | None:
+    """A struct without any odd character, spelt as JSON; None where that would not say the same for sure.
+
+    A comma inside a value, a field in a list, a number of another form: each makes JSON that cannot be read.
+    """
+    if _ODD.search(text) is not None or _UNNAMED.search(text) is not None:
+        return None
+    named, names = _NEXT.subn(',"', text)
+    if names + text.count("{") - text.count("{}") != text.count("="):
+        return None
+    named = named.replace("{", '{"').replace('{"}', "{}")
+    try:
+        read = _JSON.decode(_TEXT.sub(r'\1"\2"', named.replace("=", '":')))
+    except (ValueError, RecursionError):
+        return None
+    return read if isinstance(read, dict) else None
+
+
+# A broker answers the same to one client after the other, until a leader or an ISR changes.
+_kept = lru_cache(maxsize=64)(_of_everyday)
+
+
+def _in_camel_case(fields: list[tuple[str, object]]) -> dict[str, object]:
+    return {camel_case(name): value for name, value in fields}
 
 
 def _struct(text: str, start: int, depth: int) -> tuple[dict[str, object], int]:
@@ -108,3 +151,6 @@ def camel_case(name: str) -> str:
     """`log_start_offset` as later releases write it: `logStartOffset`."""
     head, *tail = name.split("_")
     return head + "".join(part[:1].upper() + part[1:] for part in tail)
+
+
+_JSON: Final = json.JSONDecoder(object_pairs_hook=_in_camel_case)

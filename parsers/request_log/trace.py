@@ -83,7 +83,7 @@ class Trace:
                     self._sessions = table.state()
                 else:
                     fold = line_fold(loops, self._apis, self._before, runs=True)
-                    yield from _read_fast(pieces, reading, fold)
+                    yield from read_fast(pieces, reading, fold)
                     self._sessions = fold.sessions()
         except OSError as error:
             yield unreadable(error, self._origin)
@@ -110,10 +110,11 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
 
 def told_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Told]:
     """The same by compiled code, which makes rows in columns."""
-    return _one_by_one(_read_fast(pieces, reading, fold))
+    return _one_by_one(read_fast(pieces, reading, fold))
 
 
-def _read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Columns | Told]:
+def read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Columns | Told]:
+    """The same, with fetches and produces in their columns."""
     for event in kept_refusals(folded_events(pieces, fold, reading), reading.origin):
         yield event if isinstance(event, Columns) else _as_told(event)
 

@@ -1,7 +1,8 @@
 """How fast request logs are read: megabytes a second of one core, from the recorded logs repeated to some size.
 
-Each repetition of a recorded log has times and correlation ids of its own. Two more logs are written, as large clusters
-write them: 500 partitions in one session of which a line names few, and 500 partitions in every line.
+Each repetition of a recorded log has times and correlation ids of its own. More logs are written, as large clusters
+write them: every fetch of 1 or 50 partitions moves on, 500 partitions in one session of which a line names few, and 500
+partitions in every line.
 Run as `python tests/benchmarks/request_log_read.py [megabytes]`.
 """
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from auditor.engines.chronicle import of_trace
 from auditor.engines.logs import TELLING
+from auditor.engines.traces import thinned
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts
 from parsers.request_log.compiled import Loops, compiled_loops
@@ -26,7 +28,8 @@ from parsers.request_log.grammar import END, grammar_table
 from parsers.request_log.lines import Block, blocks_of
 from parsers.request_log.sessions import SessionTable
 from parsers.request_log.tables import empty_tables
-from parsers.request_log.trace import Reading, folded_events, line_fold, told_fast, told_plainly
+from parsers.request_log.trace import Reading, folded_events, line_fold, read_fast, told_plainly
+from tests.benchmarks.busy_audit import busy_trace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 ORIGIN = Origin(source="kafka-request.log", broker=1)
@@ -71,6 +74,9 @@ def main() -> None:
     ]
     for kind, chosen in KINDS.items():
         measure(kind, repeated([line for line in lines if chosen(line)], size), loops)
+    for form in ("JSON", "text"):
+        for partitions in (1, 50):
+            measure(f"{form}, busy, {partitions} partitions", busy_trace(form, partitions, size), loops)
     measure("500 partitions a session", gathered(of_session(), size), loops)
     measure("500 partitions a line, all but one as before", gathered(of_full_fetches(), size), loops)
 
@@ -79,11 +85,7 @@ def measure(kind: str, text: bytes, loops: Loops) -> None:
     """The stages one above the other."""
     report(f"{kind}: scanned", text, lambda text: scanned(text, loops))
     report(f"{kind}: to columns, sessions rebuilt", text, lambda text: columns(text, loops))
-    report(
-        f"{kind}: to statements of the audit",
-        text[: text.rindex(b"\n", 0, len(text) // 4) + 1],
-        lambda text: said(text, loops),
-    )
+    report(f"{kind}: to statements of the audit", text, lambda text: said(text, loops))
     report(f"{kind}: the same, plain parser", text[: text.index(b"\n", len(text) // 32) + 1], said_plainly)
 
 
@@ -180,10 +182,10 @@ def columns(text: bytes, loops: Loops) -> None:
 
 
 def said(text: bytes, loops: Loops) -> None:
-    """What an audit keeps, before repetitions are folded."""
+    """What an audit keeps, before repetitions are folded: of busy logs what rules over time need."""
     fold = line_fold(loops, TELLING, NOTHING, runs=True)
     reading = Reading(ORIGIN, LineCounts(), TELLING)
-    for _ in of_trace(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold), ORIGIN, {}):
+    for _ in of_trace(thinned(read_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold)), ORIGIN, {}):
         pass
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditor.engines.chronicle import of_trace
+from auditor.engines.traces import thinned
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines, read_request_log
 from parsers.request_log.batches import table_batches
@@ -20,11 +21,13 @@ from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.grammar import FIELDS, SLOTS, grammar_table, known_names
 from parsers.request_log.lines import Block, Line, blocks_of
 from parsers.request_log.sessions import SessionTable
+from parsers.request_log.told import told_in
 from parsers.request_log.trace import Reading, Told, folded_events, line_fold, told_fast, told_plainly
 from parsers.tables import Refusal, from_arrow
 from parsers.tables.requests import Fetch, Produce, RequestEvent, SessionGap
 from rules.history import Moment
 from rules.repetitions import collapse
+from tests.benchmarks.busy_audit import busy_trace
 from tests.lab.effort import cases
 
 # Compiling takes half a minute, once a version of the loops.
@@ -119,6 +122,19 @@ def test_a_log_read_in_two_ways_goes_on_with_its_sessions(name: str) -> None:
     assert fast(text[:cut])[2] == before
     assert fast(text[cut:], before) == plainly(text[cut:], before)
     assert fast(text[cut:], before)[2] == join(before, fast(text[cut:])[2]) == plainly(text)[2]
+
+
+@pytest.mark.parametrize("form", ["JSON", "text"])
+def test_a_busy_log_is_thinned_to_the_same_statements(form: str) -> None:
+    text = busy_trace(form, 7, 8_000_000)
+    reading = Reading(ORIGIN, LineCounts())
+    fold = line_fold(loops(), reading.apis, NOTHING, runs=True)
+    events = folded_events(blocks_of(io.BytesIO(text), 0, None), fold, reading)
+    columns = [event for event in events if isinstance(event, Columns)]
+    rows = [row for part in columns for row in told_in(part)]
+    few = moments(list(thinned(columns)))
+    assert 4 * len(few) < len(rows)
+    assert few == moments(list(thinned(rows)))
 
 
 def test_every_recorded_fetch_and_produce_is_read_by_the_loop() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
 from parsers.request_log import Answered, Asked, PartitionKey, RequestLog, read_request_lines
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.struct_text import parse_struct
+from tests.lab.effort import cases
 
 ORIGIN = Origin(source="kafka-request.log", broker=1)
 TIMES = "totalTime:12.3,requestQueueTime:0.05,localTime:0.4,remoteTime:11.7,throttleTime:0.1,sendTime:0.05"
@@ -122,6 +123,7 @@ def test_client_names_with_the_grammars_own_marks_end_where_the_header_ends(clie
     assert bool(log.refusals) == (not read_names)
 
 
+BEHIND = ",response:"
 NAMES = st.sampled_from(["a", "topic", "log_start_offset", "error_code", "x_y"])
 WORDS = st.text("abcxyz. ", min_size=1, max_size=8)
 VALUES = st.recursive(
@@ -149,7 +151,26 @@ def camel(value: object) -> object:
 @given(st.dictionaries(NAMES, VALUES, max_size=4))
 def test_what_was_printed_is_read_back(struct: dict[str, object]) -> None:
     text = printed(struct)
-    assert parse_struct(text + ",response:", 0) == (camel(struct), len(text))
+    assert parse_struct(text + BEHIND, 0, BEHIND) == (camel(struct), len(text))
+
+
+PIECES = st.sampled_from([
+    *"{}[],=-.0195aZ_:(", "null", "true", "{}", "[]", "a=b", "a=1,", "=,", "[{a=1}]", "{b=x,c=[1,2]}", "007", "1.5",
+    "-0", "9" * 20, "9" * 21, ",,", "x,y", "a_b=3,aB=4,", "topic=t-1,", "_" * 70, ",a=", "=null,",
+])  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=8))
+@settings(max_examples=cases(500))
+def test_everyday_structs_say_what_a_walk_finds(pieces: list[str]) -> None:
+    text = "{" + "".join(pieces) + "}"
+    read = []
+    for behind in (BEHIND, "what stands nowhere"):
+        try:
+            read.append(parse_struct(text + BEHIND, 0, behind))
+        except WrongShape:
+            read.append(None)
+    assert repr(read[0]) == repr(read[1])
 
 
 DEEP = "{a=" * 40 + "1" + "}" * 40
@@ -158,4 +179,4 @@ DEEP = "{a=" * 40 + "1" + "}" * 40
 @pytest.mark.parametrize("text", ["", "a", "{a", "{a=", "{a=1", "{a=[1", "{a=(}", "{=1}", "{a={}b=1}", DEEP])
 def test_broken_structs_are_refused(text: str) -> None:
     with pytest.raises(WrongShape):
-        parse_struct(text, 0)
+        parse_struct(text, 0, BEHIND)
