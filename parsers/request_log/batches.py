@@ -16,7 +16,7 @@ from parsers.request_log.compiled import Loops
 from parsers.request_log.grammar import NULL, Integers
 from parsers.request_log.lines import pieces_of
 from parsers.request_log.read import FETCH, LineCounts
-from parsers.request_log.sessions import NOTHING
+from parsers.request_log.sessions import NOTHING, SessionState
 from parsers.request_log.trace import PRODUCE, Reading, folded_events, line_fold
 from parsers.tables import arrow_schema, to_arrow
 from parsers.tables.requests import Fetch, Produce, SessionGap
@@ -58,12 +58,19 @@ COMPILED: Final = frozenset(_TABLES)
 """Tables whose rows come in columns."""
 
 
-def table_batches(path: Path, origin: Origin, row_class: type, loops: Loops) -> Iterator[pa.RecordBatch]:
-    """The rows of a log in one of these tables, a bounded number a batch."""
+def table_batches(
+    path: Path,
+    origin: Origin,
+    row_class: type,
+    loops: Loops,
+    between: tuple[int, int | None] = (0, None),
+    before: SessionState = NOTHING,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of the lines that begin between two bytes of a log, in one of these tables, a bounded number a batch."""
     apis = frozenset((PRODUCE if row_class is Produce else FETCH,))
-    fold = line_fold(loops, apis, NOTHING, runs=False)
+    fold = line_fold(loops, apis, before, runs=False)
     with path.open("rb") as file:
-        for event in folded_events(pieces_of(file, 0, None), fold, Reading(origin, LineCounts(), apis)):
+        for event in folded_events(pieces_of(file, *between), fold, Reading(origin, LineCounts(), apis)):
             if isinstance(event, Columns):
                 if len(_TABLES[row_class][0](event)):
                     yield _batch(event, origin, row_class)

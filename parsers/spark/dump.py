@@ -13,6 +13,7 @@ from pyspark.sql.datasource import DataSourceReader
 from parsers.inventory import NotADump, enclose
 from parsers.spark.registry import READERS
 from parsers.spark.request import SPLIT_BYTES, TableRequest, to_options
+from parsers.spark.sessions import OF_SESSIONS, cut_traces, traced
 from parsers.spark.source import FORMAT, DumpSource
 
 _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
@@ -32,6 +33,8 @@ class Dump:
         others are not computed. Without `crc_valid` no checksum is.
         """
         request = replace(self.request, table=name, columns=tuple(columns))
+        if name in OF_SESSIONS and (parts := cut_traces(request)):
+            return traced(self.spark, request, parts)
         return self.spark.read.format(FORMAT).options(**to_options(request)).load()
 
     def register(self, prefix: str = "") -> tuple[str, ...]:

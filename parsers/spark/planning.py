@@ -26,9 +26,18 @@ def plan(request: TableRequest, wanted: Wanted) -> list[Slice]:
     reader = READERS.get(request.table)
     if reader is None:
         return []
-    chosen = [file for file in _files(inventory, reader) if _may_give(file, reader, request, wanted)]
+    chosen = chosen_files(inventory, reader, request, wanted)
     found = list(_found(inventory, request))
-    return found + list(by_replica(chosen) if reader.topic else by_bytes(chosen, request.split_bytes))
+    if reader.topic:
+        return found + list(by_replica(chosen))
+    return found + list(by_bytes(chosen, request.split_bytes, reader.splittable))
+
+
+def chosen_files(
+    inventory: Inventory, reader: TableReader, request: TableRequest, wanted: Wanted
+) -> list[Source]:
+    """The files that rows of the request may come from."""
+    return [file for file in _files(inventory, reader) if _may_give(file, reader, request, wanted)]
 
 
 def _files(inventory: Inventory, reader: TableReader) -> Iterator[Source]:

@@ -15,7 +15,7 @@ from parsers.spark.brought import OF_MANY_BROKERS, brought_refusals, description
 from parsers.spark.disk import SMALL, batch_rows, disk_refusals, record_rows, small_rows
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of
-from parsers.spark.slices import Part
+from parsers.spark.slices import SPLITTABLE, Part
 from parsers.spark.told import (
     COORDINATORS,
     METADATA,
@@ -42,6 +42,8 @@ class TableReader:
     kinds: tuple[FileKind, ...]
     place: tuple[str, ...] = OF_A_REPLICA
     """Columns that every row of a file has in common with the file: a filter on one of them skips files."""
+    splittable: frozenset[FileKind] = SPLITTABLE
+    """Kinds of files that are cut."""
     topic: str | None = None
     """The one topic whose replicas are read; their files are never cut, since the rows build on each other."""
 
@@ -61,6 +63,8 @@ def _planned(_parts: Sequence[Part], _request: TableRequest) -> Iterator[pa.Reco
 _LOGS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
 _REQUESTS: Final[tuple[FileKind, ...]] = ("request-log",)
 _TRACES: Final[tuple[FileKind, ...]] = ("request-log", "trace-table")
+_ALL_BUT_SESSIONS: Final[frozenset[FileKind]] = SPLITTABLE | {"request-log"}
+"""Other requests than fetches stand for themselves."""
 _COORDINATOR: Final = {"transactions": "__transaction_state"}
 
 READERS: Final[dict[str, TableReader]] = {
@@ -77,7 +81,10 @@ READERS: Final[dict[str, TableReader]] = {
     "fetches": TableReader(rows_of=traced_rows, kinds=_TRACES, place=OF_A_BROKER),
     "descriptions": TableReader(rows_of=description_rows, kinds=("describe-text",), place=OF_A_BROKER),
     "session_gaps": TableReader(rows_of=fetch_rows, kinds=_REQUESTS, place=OF_A_BROKER),
-    **{name: TableReader(rows_of=request_rows, kinds=_REQUESTS, place=OF_A_BROKER) for name in REQUESTS},
+    **{
+        name: TableReader(rows_of=request_rows, kinds=_REQUESTS, place=OF_A_BROKER, splittable=_ALL_BUT_SESSIONS)
+        for name in REQUESTS
+    },
     **{
         name: TableReader(rows_of=metadata_rows, kinds=("segment",), place=OF_A_BROKER, topic="__cluster_metadata")
         for name in METADATA

@@ -12,6 +12,7 @@ from parsers.provenance import FileKind, Origin, Source
 OPENING_COST: Final = 16 << 10
 """To open a file takes as long as reading so many bytes; small files fill a task by their number."""
 SPLITTABLE: Final[frozenset[FileKind]] = frozenset({"segment", "broker-log", "trace-table"})
+"""Files of which a part gives its rows whatever stands before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,14 @@ class Slice:
     """Rows as an Arrow stream."""
 
 
-def by_bytes(files: Iterable[Source], split_bytes: int) -> Iterator[Slice]:
+def by_bytes(
+    files: Iterable[Source], split_bytes: int, splittable: frozenset[FileKind] = SPLITTABLE
+) -> Iterator[Slice]:
     """Files in their order, large ones cut and small ones together, about `split_bytes` a slice."""
     parts: list[Part] = []
     room = split_bytes
     for file in files:
-        for part in _cut(file, split_bytes):
+        for part in cut(file, split_bytes, splittable):
             length = part.end - part.start
             if parts and length > room:
                 yield Slice(parts=tuple(parts))
@@ -57,8 +60,9 @@ def by_replica(files: Iterable[Source]) -> Iterator[Slice]:
         yield Slice(parts=tuple(_part(file, 0, file.size) for file in own))
 
 
-def _cut(file: Source, split_bytes: int) -> Sequence[Part]:
-    if file.kind not in SPLITTABLE or file.size <= split_bytes:
+def cut(file: Source, split_bytes: int, splittable: frozenset[FileKind]) -> Sequence[Part]:
+    """A file in parts of at most `split_bytes`, if it is of a kind that may be cut."""
+    if file.kind not in splittable or file.size <= split_bytes:
         return (_part(file, 0, file.size),)
     starts = range(0, file.size, split_bytes)
     return tuple(_part(file, start, min(start + split_bytes, file.size)) for start in starts)

@@ -13,7 +13,7 @@ from parsers.broker_log import GzipText, LogPart, Reading, read_log
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
-from parsers.request_log import RequestLog, read_request_log
+from parsers.request_log import NOTHING, RequestLog, SessionState, read_request_log
 from parsers.request_log.batches import COMPILED, table_batches
 from parsers.request_log.trace import loops_for
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
@@ -55,24 +55,35 @@ def _broker_log(part: Part, request: TableRequest, *, settings: bool = False) ->
 
 
 def _request_log(part: Part, request: TableRequest) -> RequestLog:
-    return read_request_log(place_of(request, part), part.origin)
+    return read_request_log(place_of(request, part), part.origin, part.start, _end(part))
 
 
-def _fast_rows(part: Part, request: TableRequest) -> Iterator[pa.RecordBatch] | None:
+def _end(part: Part) -> int | None:
+    """Where a part ends; the last one of a packed file goes on to the end of its text."""
+    return part.end if part.end < part.size else None
+
+
+def _fast_rows(
+    part: Part, request: TableRequest, before: SessionState = NOTHING
+) -> Iterator[pa.RecordBatch] | None:
     """The rows of a log that is worth compiled code, of a table that it can fill."""
     path = place_of(request, part)
-    loops = loops_for(path, 0, None) if request.row_class in COMPILED else None
-    return None if loops is None else table_batches(path, part.origin, request.row_class, loops)
+    loops = loops_for(path, part.start, _end(part)) if request.row_class in COMPILED else None
+    if loops is None:
+        return None
+    return table_batches(path, part.origin, request.row_class, loops, (part.start, _end(part)), before)
 
 
-def fetch_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
-    """Fetches with their sessions rebuilt, file by file."""
+def fetch_rows(
+    parts: Sequence[Part], request: TableRequest, before: SessionState = NOTHING
+) -> Iterator[pa.RecordBatch]:
+    """Fetches with their sessions rebuilt, file by file; `before` holds the sessions that a first part goes on with."""
     for part in parts:
-        fast = _fast_rows(part, request)
+        fast = _fast_rows(part, request, before)
         if fast is not None:
             yield from fast
             continue
-        told = _request_log(part, request).fetches(part.origin)
+        told = _request_log(part, request).fetches(part.origin, before)
         yield from batches_of((row for row in told if isinstance(row, request.row_class)), request.row_class)
 
 

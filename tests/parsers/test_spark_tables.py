@@ -108,6 +108,23 @@ def test_cuts_of_4_kib_change_nothing(case: str, sample: Sample, spark: SparkSes
         assert rows(cut.table(name)) == rows(whole.table(name))
 
 
+@pytest.mark.parametrize(("case", "size"), [("clean_1_1", 256 << 10), ("unclean_4x", 24 << 10)])
+def test_fetch_sessions_go_on_from_part_to_part(case: str, size: int, sample: Sample, spark: SparkSession) -> None:
+    """A trace is not all of a log: sessions that began before a part are told in it as the whole log tells them."""
+    from parsers.spark import open_dump
+
+    whole, cut = open_dump(spark, sample(case)), open_dump(spark, sample(case), split_bytes=size)
+    assert cut.fetches.rdd.getNumPartitions() > whole.fetches.rdd.getNumPartitions() + 5
+    assert cut.fetches.schema == whole.fetches.schema
+    told = rows(whole.fetches)
+    assert len(told) > 100
+    assert rows(cut.fetches) == told
+    for name in ("session_gaps", "produces", "isr_requests"):
+        assert rows(cut.table(name)) == rows(whole.table(name))
+    topics = cut.table("fetches", ["topic", "fetch_offset"]).where("topic = 'pay'").count()
+    assert topics == whole.fetches.where("topic = 'pay'").count()
+
+
 def test_a_segment_that_is_cut_into_4_kib_gives_its_rows_in_order(tmp_path: Path, spark: SparkSession) -> None:
     from parsers.spark import open_dump
 
