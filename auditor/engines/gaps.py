@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from auditor.engines.plan import ReadUnit
 from parsers.refusal import refuse
 from parsers.tables import Refusal
+from rules.evidence import METADATA_TOPIC
 from rules.gaps import TraceGap
 from rules.history import Moment
 
@@ -22,8 +23,12 @@ def trace_gaps(unit: ReadUnit, refusals: Iterable[Refusal]) -> Iterator[TraceGap
 
 
 def of_several_brokers(unit: ReadUnit, spoken: Mapping[tuple[str, int], Sequence[Moment]]) -> Refusal | None:
-    """Why a log of requests is not one broker's, if it is not: a broker never fetches from itself."""
-    own = (moment for moments in spoken.values() for moment in moments if moment.broker == unit.broker)
+    """Why a log of requests is not one broker's, if it is not: a broker never fetches from itself.
+
+    A node that is a controller too asks every voter for the metadata log while it knows no leader, itself among them.
+    """
+    told = (moments for (topic, _), moments in spoken.items() if topic != METADATA_TOPIC)
+    own = (moment for moments in told for moment in moments if moment.broker == unit.broker)
     itself = next((m for m in own if m.kind == "fetched" and m.witness == unit.broker), None)
     if itself is None:
         return None
