@@ -34,7 +34,7 @@ def sentence(loss: Loss) -> str:
     else:
         told = f"acknowledged {acknowledged(loss)}, none of them committed"
     verb = "was" if loss.offsets == 1 else "were"
-    left_out = f"{verb} left out when {_leader(loss.next_leader)} led epoch {loss.next_epoch}"
+    left_out = f"{verb} left out when {who_led(loss.next_leader)} led epoch {loss.next_epoch}"
     if loss.restored:
         return f"{what} ({told}) {left_out}; the log that leads now holds them again."
     standing = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
@@ -57,7 +57,8 @@ def in_all(bill: IncidentBill) -> str:
     return f"{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}: {', '.join(parts)}{told}"
 
 
-def _leader(broker: int | None) -> str:
+def who_led(broker: int | None) -> str:
+    """A leader by name, if it is known."""
     return "an unknown broker" if broker is None or broker < 0 else f"broker {broker}"
 
 

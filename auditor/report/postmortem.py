@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.report.bill import acknowledged, details, in_all, moment, sentence, span
+from auditor.report.bill import acknowledged, details, in_all, moment, sentence, span, who_led
 from auditor.report.layout import counted, size
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
@@ -81,7 +81,7 @@ def _told_of(loss: Loss) -> Iterator[str]:
 
 def _bill(history: PlacedHistory, loss: Loss) -> str:
     committed = span(loss.start_offset, loss.committed_end)
-    change = f"epoch {loss.epoch} (broker {loss.leader}) to epoch {loss.next_epoch} (broker {loss.next_leader})"
+    change = f"epoch {loss.epoch} ({who_led(loss.leader)}) to epoch {loss.next_epoch} ({who_led(loss.next_leader)})"
     offsets = f"{span(loss.start_offset, loss.end_offset)} ({loss.offsets})"
     reused = span(loss.start_offset, loss.reused_end)
     cells = (place(history), offsets, committed, acknowledged(loss), change, reused, _standing(loss))

@@ -96,7 +96,8 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
     last = evidence.batch_end(max(m.offset or 0 for m in answers), opening.epoch or 0)
     everyone = any(m.acks == -1 for m in answers)
     start = min(m.offset or 0 for m in answers)
-    opened = f"broker {following.broker} opened epoch {following.epoch} at {following.offset}"
+    who = "its leader" if following.broker is None else f"broker {following.broker}"
+    opened = f"{who} opened epoch {following.epoch} at {following.offset}"
     held = evidence.leader_at_the_end and epoch_held(evidence.leader_at_the_end, start)
     return Violation(
         brokers=() if opening.broker is None else (opening.broker,),

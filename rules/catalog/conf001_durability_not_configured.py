@@ -155,7 +155,7 @@ def _written_once(evidence: PartitionEvidence) -> Iterator[_Allowed]:
     if len(alone) != 1 or len(states[0].replicas or ()) != 1:
         return
     (broker,) = states[0].replicas or ()
-    lost = next((lost for lost in evidence.lost_terms if lost.leader == broker), None)
+    lost = next((lost for lost in evidence.lost_terms if lost.leader in (None, broker)), None)
     damage = _first_damage(evidence, broker)
     if lost is not None:
         shown_at, what = lost.opening.span, f"[{lost.start_offset}, {lost.committed.end_offset}), which it lost"

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="{brokers:+broker} hold different records at offsets [{start_offset}, {end_offset}), which both count as"
+    message="{brokers:+broker} hold different records at offsets [{start_offset}, {end_offset}), which each of them counts as"
     " committed: {judgement}",
     implied_by=("LOG003", "SEG006", "SEG007", "EPOCH001", "TRUNC002", "LEAD001"),
 )

@@ -145,8 +145,8 @@ def _cut_while_leading(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield Hit(
                 broker=m.broker,
                 at=m,
-                says=f"broker {m.broker} cut its log to {m.offset} while it led epoch {opened.epoch}, by an answer of a"
-                " leader that it followed before",
+                says=f"broker {m.broker} cut its log to {m.offset} while it led epoch {opened.epoch}, as by a late"
+                " answer of a leader that it followed before",
                 exhibits=(Exhibit(span=opened.span, role="the election"), Exhibit(span=m.span, role="the cut")),
                 start_offset=m.offset,
             )

@@ -37,13 +37,17 @@ def _asks_in_a_circle(evidence: PartitionEvidence) -> Iterator[Hit]:
                     broker=m.broker,
                     at=m,
                     says=f"broker {m.broker} asked {ROUNDS} times in a row where its last epoch ends, got the same"
-                    " answer and neither cut its log nor fetched",
+                    f" answer{_of(m)} and neither cut its log nor fetched",
                     exhibits=(
                         Exhibit(span=rounds[place][0].span, role="the first time"),
                         Exhibit(span=m.span, role="the same again"),
                     ),
                     start_offset=m.offset if m.kind == "epoch-round" else m.answer_offset,
                 )
+
+
+def _of(m: Moment) -> str:
+    return f", by which it is to cut to {m.offset}," if m.kind == "epoch-round" else f", {m.answer_offset},"
 
 
 def _question(m: Moment) -> tuple[object, ...]:
