@@ -15,6 +15,8 @@ class EpochEnd:
 
     offset: int
     because: str
+    witnessed: bool
+    """Whether somebody wrote it down: copies that were cut since would show less."""
 
 
 def epoch_ends(
@@ -44,12 +46,14 @@ def epoch_ends(
     for epoch, last in answered.items():
         told = batch_end(last, epoch), "the last batch answered to a producer ends there"
         ends[epoch] = max(ends.get(epoch, told), told)
+    found = {epoch: EpochEnd(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
     for epoch, copy in _copied(replicas, openings):
-        ends[epoch] = max(ends.get(epoch, copy), copy)
-    return {epoch: EpochEnd(offset=offset, because=because) for epoch, (offset, because) in ends.items()}
+        if epoch not in found or found[epoch].offset < copy.offset:
+            found[epoch] = copy
+    return found
 
 
-def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, tuple[int, str]]]:
+def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, EpochEnd]]:
     """How far copies hold records of each epoch: whoever wrote them, they were written."""
     for replica in replicas:
         runs = [(run, "log") for run in replica.log.epochs]
@@ -58,7 +62,8 @@ def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iter
             opening = openings.get(run.epoch)
             begun = 0 if opening is None or opening.offset is None else opening.offset
             if run.epoch >= 0 and run.start_offset >= begun:
-                yield run.epoch, (run.end_offset, f"broker {replica.broker}'s {where} holds its records up to there")
+                because = f"broker {replica.broker}'s {where} holds its records up to there"
+                yield run.epoch, EpochEnd(offset=run.end_offset, because=because, witnessed=False)
 
 
 def _agreed(fetch: Moment) -> bool:

@@ -33,6 +33,7 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
     ordered = _causes_first(findings, rules)
     told = _Telling(evidence, undecided)
     billed = told.part("the bill of losses", losses)
+    undecided.extend(_unasked(evidence, billed))
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
@@ -51,6 +52,13 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
     )
+
+
+def _unasked(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[RuleCoverage]:
+    """What of a bill a deeper audit would tell."""
+    if evidence.level == "quick" and any(loss.matters and not loss.groups_known for loss in billed):
+        reason, missing = "what consumer groups committed is not read", "the logs of __consumer_offsets, decoded"
+        yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
 
 
 class _Telling:

@@ -77,13 +77,14 @@ def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity,
     who = "it was the last known leader, and " if again else ""
     opening = evidence.openings.get(change.epoch)
     before = [end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0]
-    if opening is None or opening.offset is None or not before:
-        severity = Severity.MEDIUM if again else Severity.HIGH
-        return severity, f"{who}nothing tells what it lacked"
-    furthest = max(before, key=lambda end: end.offset)
+    furthest = max(before, key=lambda end: (end.offset, end.witnessed), default=None)
+    open_cost = Severity.MEDIUM if again else Severity.HIGH
+    if opening is None or opening.offset is None or furthest is None:
+        return open_cost, f"{who}nothing tells what it lacked"
     if furthest.offset > opening.offset:
-        severity = Severity.MEDIUM if again else Severity.HIGH
-        return severity, f"{who}it lacked what was written from {opening.offset} to {furthest.offset}"
+        return open_cost, f"{who}it lacked what was written from {opening.offset} to {furthest.offset}"
+    if not furthest.witnessed:  # of records that every copy has lost since, none tells
+        return open_cost, f"{who}no witness tells what it lacked"
     severity = Severity.LOW if again else Severity.MEDIUM
     return severity, f"{who}it opened at {opening.offset} with all that is known to have been written"
 
