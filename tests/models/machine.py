@@ -52,7 +52,8 @@ class Held(RuleBasedStateMachine):
                 cls.broken_by = list(self.pair.lines)
                 raise Broken(f"{self.wanted} after {self.pair.lines}")
             return
-        assert not broken & self.world.must_hold(self.version), (broken, self.pair.lines)
+        owed = self.world.must_hold(self.version, forgot_epochs=self.pair.model.forgot_epochs)
+        assert not broken & owed, (broken & owed, self.pair.lines)
 
 
 class Drawn(random.Random):

@@ -155,11 +155,15 @@ class Model:
         self.min_isr = min(min_isr, replicas)
         self.answers: list[str] = []
         """What each producer was told, in the order in which they sent."""
+        self.sent: list[tuple[Record, int] | None] = []
+        """What became of each producer's record: the record and its offset, or nothing where it was turned away."""
         self.waiting: dict[int, list[tuple[int, int]]] = {}
         """Of each leader the producers that wait, and how far it must have committed for each."""
         self.now = 1_000_000_000
         self.cut_elsewhere = False
         """Whether a cut ever went elsewhere than to the first offset, from the tail, that does not match."""
+        self.forgot_epochs = False
+        """Whether a log start that was not on disk ever fell back below what its broker remembers of epochs."""
         self.next_id = 0
         self.gone: set[int] = set()
         self.replicas = {broker: ReplicaState() for broker in range(1, replicas + 1)}
@@ -314,11 +318,15 @@ class Model:
         replica = self.replicas[leader]
         if not replica.alive or not replica.presumes or replica.state is None:
             self.answers.append("failed" if replica.alive else "untold")
+            self.sent.append(None)
             return
         if acks == "all" and len(replica.isr) < self.min_isr:
             self.answers.append("refused")
+            self.sent.append(None)
             return
-        self._append(replica, Record(self.next_id, replica.state.leader_epoch))
+        record = Record(self.next_id, replica.state.leader_epoch)
+        self.sent.append((record, replica.end))
+        self._append(replica, record)
         self.next_id += 1
         if acks == "all":
             self.waiting.setdefault(leader, []).append((len(self.answers), replica.end))
@@ -674,6 +682,8 @@ class Model:
         replica.starts = [entry for entry in replica.starts if entry[1] < replica.end]
         self._clip_epochs(replica)
         replica.hw = max(replica.start, min(replica.hw_on_disk or 0, replica.end))
+        remembered = replica.starts[0][1] if replica.starts else replica.end
+        self.forgot_epochs = self.forgot_epochs or (self.version.remembers_epochs and remembered > replica.start)
 
     def _exclude_after_unclean_shutdown(self, broker: int) -> None:
         """It registers for another life while it is fenced still: out of the ISR and of the ELR with it."""

@@ -280,9 +280,9 @@ class World:
     processes: bool = True
     more: tuple[Chooser, ...] = ()
 
-    def must_hold(self, version: Version) -> frozenset[str]:
-        """The invariants that a version keeps in this world."""
-        if not version.fenced:
+    def must_hold(self, version: Version, *, forgot_epochs: bool = False) -> frozenset[str]:
+        """The invariants that a version keeps in this world, unless a broker forgot which epoch wrote what it holds."""
+        if not version.fenced or forgot_epochs:
             return ALWAYS_HOLD
         lost, unclean = of_lost_pages in self.more, of_unclean_elections in self.more
         if not lost and not unclean:
@@ -308,24 +308,30 @@ class Walk:
 
     steps: int
     found: dict[str, list[str]]
+    """The shortest script for each invariant that broke."""
+    wrong: dict[str, list[str]]
+    """The same of those that had to hold."""
 
 
 def walk(version: Version, world: World, *, seed: int, steps: int, replicas: int = 3, length: int = 60) -> Walk:
     """Random walks of a length, from the beginning each time, until the steps are made."""
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     found: dict[str, list[str]] = {}
+    wrong: dict[str, list[str]] = {}
     made = 0
     while made < steps:
         pair = Pair.created(version, replicas, world.min_isr)
         for _ in range(min(length, steps - made)):
             made += 1
             broken = pair.act(choice(pair.model, rng, processes=world.processes, more=world.more))
+            owed = world.must_hold(version, forgot_epochs=pair.model.forgot_epochs) if broken else frozenset()
             for name in broken:
-                if name not in found or len(pair.lines) < len(found[name]):
-                    found[name] = list(pair.lines)
+                for kept in (found, wrong) if name in owed else (found,):
+                    if name not in kept or len(pair.lines) < len(kept[name]):
+                        kept[name] = list(pair.lines)
             if broken >= set(INVARIANTS) - ALWAYS_HOLD:
                 break
-    return Walk(steps=made, found=found)
+    return Walk(steps=made, found=found, wrong=wrong)
 
 
 def breaks(version: Version, replicas: int, lines: Sequence[str], name: str) -> bool:

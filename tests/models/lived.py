@@ -1,0 +1,119 @@
+"""Random walks written to disk as their brokers would leave them, and the model's own account of what was lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.simulation.dump import write_dump
+from rules.finding import Severity, Violation
+from rules.protocol.offsets import BrokerId
+from rules.simulator.script import Script, read_events
+from rules.simulator.state import Settings
+from rules.simulator.timeline import run
+from tests.models.oracle import Model, Record, Version
+from tests.models.search import SPOKEN, Pair, World, choice, named
+
+
+@dataclass
+class Account:
+    """What the model knows of a walk."""
+
+    acknowledged: dict[Record, int] = field(default_factory=dict)
+    """Records that a producer was told of, and their offsets."""
+    committed: dict[Record, int] = field(default_factory=dict)
+    """Records below the high watermark of whoever believed to lead."""
+    openings: dict[tuple[int, int], tuple[int, tuple[Record, ...]]] = field(default_factory=dict)
+    """Of every leader and epoch the log start and the log with which it opened."""
+
+    def note(self, model: Model) -> None:
+        """Take in a state."""
+        for answer, sent in zip(model.answers, model.sent, strict=True):
+            if answer == "acknowledged" and sent is not None:
+                self.acknowledged.setdefault(*sent)
+        for broker, replica in model.replicas.items():
+            if replica.alive and replica.presumes and replica.state:
+                for offset in range(replica.start, replica.hw):
+                    self.committed.setdefault(replica.log[offset], offset)
+                self.openings.setdefault((broker, replica.state.leader_epoch), (replica.start, tuple(replica.log)))
+
+    @property
+    def missed(self) -> set[int]:
+        """Offsets of records, told at whatever time, with which the leader of some later epoch did not open."""
+        return {
+            offset
+            for (_, epoch), (start, log) in self.openings.items()
+            for record, offset in self.lacking(start, log).items()
+            if record.epoch < epoch
+        }
+
+    def lacking(self, start: int, log: Sequence[Record]) -> dict[Record, int]:
+        """Acknowledged or committed records that a log does not hold where they were, from its start on."""
+        told = self.acknowledged | self.committed
+        return {
+            record: offset
+            for record, offset in told.items()
+            if offset >= start and (offset >= len(log) or log[offset] != record)
+        }
+
+
+@dataclass
+class Lived:
+    """A walk that is over: the script of it, and the model in the end."""
+
+    version: Version
+    world: World
+    lines: list[str]
+    model: Model
+    account: Account
+
+    @property
+    def lost(self) -> set[int]:
+        """What the last leader lacks of all that was acknowledged or committed."""
+        leaders = [r for b, r in self.model.replicas.items() if r.alive and self.model.is_true_leader(b)]
+        return set(self.account.lacking(leaders[0].start, leaders[0].log).values()) if leaders else set()
+
+    @property
+    def diverging(self) -> set[int]:
+        """Offsets at which two logs hold different records."""
+        pairs = combinations(self.model.replicas.values(), 2)
+        return {
+            offset
+            for one, other in pairs
+            for offset in range(max(one.start, other.start), min(one.end, other.end))
+            if one.log[offset] != other.log[offset]
+        }
+
+
+def lived(version: Version, world: World, seed: int, length: int, replicas: int = 3) -> Lived:
+    """A random walk to its end; a second passes between two actions."""
+    rng = random.Random(seed)  # noqa: S311 - the same walks every time
+    pair, account = Pair.created(version, replicas, world.min_isr), Account()
+    for _ in range(length):
+        for line in (choice(pair.model, rng, processes=world.processes, more=world.more), "wait 1s"):
+            pair.act(line)
+            account.note(pair.model)
+    return Lived(version, world, pair.lines, pair.model, account)
+
+
+def audited(found: Lived, folder: Path) -> list[Violation]:
+    """What an audit of all that the walk's brokers left says of medium severity or above."""
+    lines = tuple(named(line, number) for number, line in enumerate(found.lines))
+    script = Script(
+        title="a walk",
+        assignment=tuple(map(BrokerId, found.model.replicas)),
+        version=found.version.name,
+        inter_broker_protocol=SPOKEN[found.version.name],
+        settings=Settings(unclean_leader_election=False, min_insync_replicas=found.world.min_isr),
+        lines=lines,
+        events=read_events(lines),
+    )
+    write_dump(run(script), folder)
+    report = audit(folder, AuditConfig(engine="local"))
+    assert report.refusals == ()
+    return [finding for finding in report.violations if finding.severity >= Severity.MEDIUM]
