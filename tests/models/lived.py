@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -75,8 +75,16 @@ class Lived:
     @property
     def lost(self) -> set[int]:
         """What the last leader lacks of all that was acknowledged or committed."""
-        leaders = [r for b, r in self.model.replicas.items() if r.alive and self.model.is_true_leader(b)]
-        return set(self.account.lacking(leaders[0].start, leaders[0].log).values()) if leaders else set()
+        return self._lacking([broker for broker in self.model.alive if self.model.is_true_leader(broker)])
+
+    @property
+    def lost_by_candidates(self) -> set[int]:
+        """What somebody lacks who stands in the quorum's ISR."""
+        return self._lacking(self.model.quorum.isr)
+
+    def _lacking(self, brokers: Iterable[int]) -> set[int]:
+        logs = [self.model.replicas[broker] for broker in brokers]
+        return {offset for held in logs for offset in self.account.lacking(held.start, held.log).values()}
 
     @property
     def diverging(self) -> set[int]:
@@ -117,3 +125,29 @@ def audited(found: Lived, folder: Path) -> list[Violation]:
     report = audit(folder, AuditConfig(engine="local"))
     assert report.refusals == ()
     return [finding for finding in report.violations if finding.severity >= Severity.MEDIUM]
+
+
+BY_HAND = frozenset({"ISR002"})
+"""Walks take members out of the ISR whether they lag or not, and the audit says so."""
+
+
+def backed(finding: Violation, found: Lived) -> bool:
+    """Whether the model bears a finding out: an unclean election, logs that differ, records that were missed."""
+    if finding.rule in BY_HAND:
+        return True
+    if finding.rule == "LEAD002":
+        return any(request.unclean for request in found.model.requests)
+    said = set(range(finding.start_offset or 0, finding.end_offset or 0))
+    if finding.rule in ("LOG001", "EPOCH001", "EPOCH003", "EPOCH005"):
+        return bool(said & found.diverging) or found.model.forgot_epochs
+    if finding.rule == "ISR001":
+        return bool(said & found.lost_by_candidates)
+    if finding.rule == "TRUNC004":
+        return bool(said & (found.diverging | found.account.missed | found.lost))
+    return bool(said & (found.account.missed | found.lost))
+
+
+def unfound(findings: Iterable[Violation], found: Lived) -> set[int]:
+    """Offsets that were lost for good, of which no finding speaks."""
+    said = [range(f.start_offset or 0, f.end_offset or 0) for f in findings]
+    return {offset for offset in found.lost if not any(offset in offsets for offsets in said)}
