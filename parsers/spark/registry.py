@@ -64,7 +64,7 @@ _LOGS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
 _REQUESTS: Final[tuple[FileKind, ...]] = ("request-log",)
 _TRACES: Final[tuple[FileKind, ...]] = ("request-log", "trace-table")
 _ALL_BUT_SESSIONS: Final[frozenset[FileKind]] = SPLITTABLE | {"request-log"}
-"""Other requests than fetches stand for themselves."""
+"""Where no fetch session is rebuilt, the lines of a request log stand for themselves."""
 _COORDINATOR: Final = {"transactions": "__transaction_state"}
 
 READERS: Final[dict[str, TableReader]] = {
@@ -74,7 +74,9 @@ READERS: Final[dict[str, TableReader]] = {
     "checkpoints": TableReader(rows_of=small_rows, kinds=tuple(OFFSET_CHECKPOINTS), place=OF_A_BROKER),
     "producers": TableReader(rows_of=small_rows, kinds=("producer-snapshot",)),
     "indexes": TableReader(rows_of=small_rows, kinds=tuple(INDEX_KINDS)),
-    "refusals": TableReader(rows_of=_refusals, kinds=("segment", *SMALL, *_LOGS, *OF_MANY_BROKERS)),
+    "refusals": TableReader(
+        rows_of=_refusals, kinds=("segment", *SMALL, *_LOGS, *OF_MANY_BROKERS), splittable=_ALL_BUT_SESSIONS
+    ),
     "sources": TableReader(rows_of=_planned, kinds=()),
     "events": TableReader(rows_of=event_rows, kinds=("broker-log",), place=OF_A_BROKER),
     "settings": TableReader(rows_of=setting_rows, kinds=("broker-log", "server-properties"), place=("cluster_id",)),

@@ -119,7 +119,7 @@ def test_fetch_sessions_go_on_from_part_to_part(case: str, size: int, sample: Sa
     told = rows(whole.fetches)
     assert len(told) > 100
     assert rows(cut.fetches) == told
-    for name in ("session_gaps", "produces", "isr_requests"):
+    for name in ("session_gaps", "produces", "isr_requests", "refusals"):
         assert rows(cut.table(name)) == rows(whole.table(name))
     topics = cut.table("fetches", ["topic", "fetch_offset"]).where("topic = 'pay'").count()
     assert topics == whole.fetches.where("topic = 'pay'").count()
