@@ -1,6 +1,6 @@
 """How long a local audit of a busy request log takes: a leader whose followers' every fetch moves on.
 
-Run as `python tests/benchmarks/busy_audit.py [megabytes]`; each audit runs in a process of its own, whose highest
+Run as `python -m tests.benchmarks.busy_audit [megabytes]`; each audit runs in a process of its own, whose highest
 memory is told beside its time.
 """
 

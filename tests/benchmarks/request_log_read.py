@@ -3,7 +3,7 @@
 Each repetition of a recorded log has times and correlation ids of its own. More logs are written, as large clusters
 write them: every fetch of 1 or 50 partitions moves on, 500 partitions in one session of which a line names few, and 500
 partitions in every line.
-Run as `python tests/benchmarks/request_log_read.py [megabytes]`.
+Run as `python -m tests.benchmarks.request_log_read [megabytes]`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""Recordings whose request logs are thinned as if they were busy: the same is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.engines import traces
+from auditor.report.model import AuditReport
+from rules.landmarks import landmarks
+from tests.lab.effort import fast_if
+from tests.lab.sample_reports import report_on
+
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
+CASES = ["unclean_4x", "unclean_rejoined", "acks_one_lost", "lost_pages_hw", "fast_failover_kip279", "clean_mixed"]
+FEWEST_CELLS = 8
+
+
+def found(report: AuditReport) -> set[tuple[object, ...]]:
+    """What was found, where from, and how severe it is: the last batch's own end may not be told any more."""
+    return {(f.rule, f.severity, f.topic, f.partition, f.brokers, f.start_offset) for f in report.findings}
+
+
+def furthest(report: AuditReport) -> dict[tuple[object, ...], int]:
+    """Where what was found ends."""
+    ends: dict[tuple[object, ...], int] = {}
+    for f in report.findings:
+        key = (f.rule, f.topic, f.partition, f.brokers)
+        ends[key] = max(ends.get(key, -1), f.end_offset or 0)
+    return ends
+
+
+@pytest.mark.parametrize("case", fast_if(lambda case: case == "acks_one_lost", CASES))
+def test_thinned_recordings_show_the_same(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = report_on(SAMPLES / case)
+    rows: list[int] = []
+
+    def thinly(fetches: pl.DataFrame, produces: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        kept, sent = landmarks(fetches, produces, FEWEST_CELLS)
+        rows.append(len(fetches) + len(produces) - len(kept) - len(sent))
+        return kept, sent
+
+    monkeypatch.setattr(traces, "WHOLE", 0)
+    monkeypatch.setattr(traces, "landmarks", thinly)
+    thinned = audit(SAMPLES / case / "dump", AuditConfig(engine="local"))
+    assert sum(rows) > 10
+    assert found(thinned) == found(whole)
+    ends, fewer = furthest(whole), furthest(thinned)
+    assert all(end <= ends[key] for key, end in fewer.items())
