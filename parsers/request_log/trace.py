@@ -31,7 +31,7 @@ from parsers.request_log.read import (
     unreadable,
 )
 from parsers.request_log.sessions import NOTHING, SessionState, SessionTable
-from parsers.request_log.told import FetchTold, ProduceTold, fetch_told, produce_told, told_in
+from parsers.request_log.told import FetchTold, ProduceTold, fetch_told, produce_told
 from parsers.tables import Refusal
 from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
 
@@ -42,7 +42,7 @@ Told: TypeAlias = FetchTold | ProduceTold | EpochRequest | OffsetRequest | IsrRe
 
 
 class Trace:
-    """One range of a log; `told` reads it once, and afterwards `sessions` says what became of the sessions."""
+    """One range of a log; `read` reads it once, and afterwards `sessions` says what became of the sessions."""
 
     __slots__ = ("_apis", "_before", "_end", "_loops", "_origin", "_path", "_sessions", "_start", "counts")
 
@@ -66,12 +66,11 @@ class Trace:
         """The sessions after the range."""
         return self._sessions
 
-    def told(self) -> Iterator[Told]:
-        """Everything that is told, each partition's part of it in the order of the lines."""
-        return _one_by_one(self.read())
-
     def read(self) -> Iterator[Columns | Told]:
-        """The same, with what is told by fetches and produces in columns where they are read by compiled code."""
+        """Everything that is told, each partition's part of it in the order of the lines.
+
+        Fetches and produces come in columns where they are read by compiled code.
+        """
         try:
             with self._path.open("rb") as file:
                 pieces = pieces_of(file, self._start, self._end)
@@ -108,23 +107,10 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
     yield from _emptied(others)
 
 
-def told_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Told]:
-    """The same by compiled code, which makes rows in columns."""
-    return _one_by_one(read_fast(pieces, reading, fold))
-
-
 def read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Columns | Told]:
-    """The same, with fetches and produces in their columns."""
+    """The same by compiled code, with fetches and produces in columns."""
     for event in kept_refusals(folded_events(pieces, fold, reading), reading.origin):
         yield event if isinstance(event, Columns) else _as_told(event)
-
-
-def _one_by_one(parts: Iterable[Columns | Told]) -> Iterator[Told]:
-    for part in parts:
-        if isinstance(part, Columns):
-            yield from told_in(part)
-        else:
-            yield part
 
 
 def sessions_after(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> SessionState:

@@ -22,7 +22,7 @@ from parsers.request_log.grammar import FIELDS, SLOTS, grammar_table, known_name
 from parsers.request_log.lines import Block, Line, blocks_of
 from parsers.request_log.sessions import SessionTable
 from parsers.request_log.told import told_in
-from parsers.request_log.trace import Reading, Told, folded_events, line_fold, told_fast, told_plainly
+from parsers.request_log.trace import Reading, Told, folded_events, line_fold, read_fast, told_plainly
 from parsers.tables import Refusal, from_arrow
 from parsers.tables.requests import Fetch, Produce, RequestEvent, SessionGap
 from rules.history import Moment
@@ -69,7 +69,8 @@ def plainly(text: bytes, before: SessionState = NOTHING) -> Read:
 def fast(text: bytes, before: SessionState = NOTHING) -> Read:
     reading = Reading(ORIGIN, LineCounts())
     lines = line_fold(loops(), reading.apis, before, runs=True)
-    told = list(told_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines))
+    parts = read_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines)
+    told = [row for part in parts for row in (told_in(part) if isinstance(part, Columns) else (part,))]
     return read(told, lines.sessions(), reading.counts)
 
 
