@@ -34,7 +34,6 @@ from rules.replay.restarts import with_restarts
 from rules.replay.statements import Statements
 from rules.replay.told import Told
 from rules.replica import Replica
-from rules.terms import telling_every_role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +103,6 @@ class _Story:
             if moment.broker in told and moment.clock == f"broker {moment.broker}":
                 told[moment.broker].append(moment)
         self.own = {broker: OwnWords(words) for broker, words in told.items()}
-        self.every_role = telling_every_role(moments)
         self.places = dict.fromkeys(self.brokers, 0)
         self.last_roles = last_roles(moments, led=True)
         self.ends: dict[int, RoleEnd] = {}
@@ -184,28 +182,21 @@ class _Story:
     def _until(self, broker: int, reign: Reign) -> None:
         """What befell a replica between its last role and the one that it takes in this reign."""
         own = self.own[broker]
+        if reign.untold:
+            self.held[broker] = UNKNOWN
         while self.places[broker] < len(own.moments):
             moment = own.moments[self.places[broker]]
             if moment.term is not None and moment.term >= reign.epochs[0]:
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
                 break
-            if moment.term in reign.untold and not self._heard_nothing_in(reign.untold, broker):
-                self.held[broker] = UNKNOWN
             self._befall(broker, moment)
             self.places[broker] += 1
-        if reign.untold and not self._heard_nothing_in(reign.untold, broker):
-            self.held[broker] = UNKNOWN
         if own.silent:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
         if broker != reign.leader:
             cuts = list(own.in_terms(reign.epochs, self.places[broker]))
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
-
-    def _heard_nothing_in(self, epochs: range, broker: int) -> bool:
-        """Whether a broker took no role in some epochs, and so was answered by none who led them."""
-        tells = f"broker {broker}" in self.every_role
-        return tells and not self.own[broker].takes_role_in(epochs)
 
     def _within(self, broker: int, reign: Reign) -> Moment | None:
         """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.

@@ -64,7 +64,7 @@ def middle_of(statement: InForce) -> int | None:
 
 def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> IsrHistory:
     """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
-    if not _changes_told(reign, statements) or not _followed(reign, statements):
+    if reign.unplaced or not _changes_told(reign, statements) or not _followed(reign, statements):
         return IsrHistory(statements=())
     told = [*_own(reign, statements), *_controllers(reign, statements, offsets)]
     merged = _merged(told)
@@ -74,6 +74,8 @@ def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, Cloc
         merged.sort(key=lambda s: s.partition_epoch or 0)
     else:
         merged.sort(key=lambda s: (_time(s) or 0, s.partition_epoch or 0))
+    if _lost(merged, statements.first_states.get(reign.epochs[-1] + 1)):
+        return IsrHistory(statements=())
     merged = _confirmed(merged)
     if merged and _opens(merged[0], reign):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
@@ -210,6 +212,21 @@ def _tightest(left: InForce, right: InForce) -> InForce:
         partition_epoch=left.partition_epoch,
         moment=left.moment,
     )
+
+
+def _lost(told: Sequence[InForce], following: int | None) -> bool:
+    """Whether partition epochs leave room for a change that nobody tells of: every change takes one."""
+    before: int | None = None
+    proposed = 0
+    for statement in told:
+        epoch = statement.partition_epoch
+        if epoch is None:
+            proposed += statement.moment.kind not in LED
+            continue
+        if before is not None and epoch - before > 1 + proposed:
+            return True
+        before, proposed = epoch, 0
+    return before is not None and following is not None and following - before > 1 + proposed
 
 
 def _confirmed(statements: list[InForce]) -> list[InForce]:

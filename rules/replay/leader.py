@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import Final
 
 from rules.history import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
@@ -18,6 +19,9 @@ from rules.replay.rank import LAG_TIME, MIN_IN_SYNC, Rank
 from rules.replay.reigns import Reign, follower_runs
 from rules.replay.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track, accepted
 from rules.replay.weighing import Weighing
+
+LONGEST_LAG_MS: Final = 30_000
+"""What no release's default for a follower's lag exceeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,9 @@ class LeaderWalk:
         self.first_low = self.low
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
-        self.weighing = Weighing(rank.version, None if reign.opening is None else reign.opening.time)
+        self.unseen: Isr = frozenset()
+        self.opened = None if reign.opening is None else reign.opening.time
+        self.weighing = Weighing(rank.version, self.opened)
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if reign.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the reign."""
         self.low_when_asked: dict[int | None, Bound] = {}
@@ -70,6 +76,7 @@ class LeaderWalk:
         if asker is not None:
             asker.answer(row, last=last)
         self._append(row)
+        self.unseen = frozenset(b for b, t in self.tracks.items() if t is not asker and self._asks_unseen(t, time))
         possible = self.isr.possible(time)
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
         asking = {} if asker is None else {asker.broker: self._remote(asker, time, asking=True)}
@@ -96,6 +103,15 @@ class LeaderWalk:
     def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
         """Only the last fetches of a trace can have been applied without ever being logged."""
         return track.now(in_flight_at_end=self._is_late(time), asking=asking)
+
+    def _asks_unseen(self, track: Track, time: int | None) -> bool:
+        """Whether a follower that the trace tells no more of is silent for so long that no ISR would keep it.
+
+        Where one does, the trace has a hole, and the follower may have asked for anything.
+        """
+        since = self.opened if track.answered is None else track.answered
+        limit = 2 * (self.rank.lag_limit_ms or LONGEST_LAG_MS)
+        return track.exhausted and time is not None and since is not None and time - since > limit
 
     def _is_late(self, time: int | None) -> bool:
         return time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
@@ -190,7 +206,7 @@ class LeaderWalk:
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
         if self.rank.surely_too_few([len(isr) for isr in possible.isrs]):
             return
-        surely = frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()
+        surely = (frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()) - self.unseen
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
         self._raise_to(min((r for r in counted if r.high is not None), key=attrgetter("high"), default=None))
         for broker in sorted(surely & self.tracks.keys() & possible.joined):

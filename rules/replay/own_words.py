@@ -29,7 +29,6 @@ class OwnWords:
         self.turn_before: list[Moment | None] = []
         """For every place the role or the restart before it."""
         self.of_term: dict[int | None, list[int]] = {}
-        self.role_epochs = sorted({m.epoch for m in self.moments if gives_role(m) and m.epoch is not None})
         self.opened = [m for m in self.moments if m.kind == "leader-starts"]
         self.furthest = list(accumulate((opening.epoch or 0 for opening in self.opened), max))
         """The highest epoch that it had opened by then."""
@@ -57,8 +56,3 @@ class OwnWords:
         """What it tells in some terms, from a place on."""
         places = sorted(place for epoch in epochs for place in self.of_term.get(epoch, ()) if place >= since)
         return (self.moments[place] for place in places)
-
-    def takes_role_in(self, epochs: range) -> bool:
-        """Whether it tells of a role in some epochs."""
-        place = bisect_left(self.role_epochs, epochs.start)
-        return place < len(self.role_epochs) and self.role_epochs[place] in epochs

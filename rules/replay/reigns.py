@@ -32,6 +32,8 @@ class Reign:
     end_offset: int | None
     """Its log end when the reign was over, as it told it itself when it took its next role."""
     end_because: str
+    unplaced: bool = False
+    """Whether answers of its leader may be of this reign or of another: what it said of its ISR may be too."""
     untold: range = range(0)
     """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
     holed: bool = False
@@ -126,14 +128,19 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
     answered = statements.answers.placed((clock, epoch) for epoch in epochs)
     # What it said after it was started again in the same epoch may be of another log.
     restarted = turns.loaded_after(epochs)
-    rows = tuple(m for place, m in answered if m.witness == leader and (restarted is None or place < restarted))
+    given = [m for place, m in answered if m.witness == leader and (restarted is None or place < restarted)]
+    # Behind a hole in its log of roles an answer may be of a later term, in which it led again.
+    rows = tuple(m for m in given if m.latest_term is None or m.latest_term <= epochs[-1])
     return Reign(
         leader=leader,
         epochs=epochs,
         opening=opening,
         start_offset=start,
         start_because=why,
-        begun_unseen=_begun_unseen(opening, statements.traces.get(clock, ())) or any(map(_position_unknown, rows)),
+        begun_unseen=len(rows) < len(given)
+        or _begun_unseen(opening, statements.traces.get(clock, ()))
+        or any(map(_position_unknown, rows)),
+        unplaced=len(rows) < len(given),
         rows=rows,
         end_offset=end,
         end_because=end_why,
@@ -160,8 +167,12 @@ def _follower_ends(epochs: tuple[int, ...], statements: Statements) -> dict[int,
             continue
         if m.kind not in ROLE_KINDS:
             disturbed.add(m.broker)
-        elif m.epoch is not None and m.epoch > epochs[-1] and m.offset is not None:
-            ends.setdefault(m.broker, m.offset)
+        elif m.epoch is not None and m.epoch > epochs[-1]:
+            # Of a role between the two its log may have lost the line, and with it what was cut then.
+            if m.offset is None or m.epoch > epochs[-1] + 1:
+                disturbed.add(m.broker)
+            else:
+                ends.setdefault(m.broker, m.offset)
     return {broker: end for broker, end in ends.items() if broker not in disturbed}
 
 
@@ -180,7 +191,9 @@ def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, s
     if epoch not in turns.opened:
         return None, ""
     following = turns.following(epoch)
-    if following is not None and following.kind in ROLE_KINDS and following.offset is not None:
+    # Of a role between the two its log may have lost the line, and with it what was cut then.
+    next_role = following is not None and following.kind in ROLE_KINDS and following.epoch == epoch + 1
+    if following is not None and next_role and following.offset is not None:
         return following.offset, f"broker {leader} took its next role at log end {following.offset}"
     last = following is None and statements.last_role <= epoch
     current = [r for r in statements.replicas if r.broker == leader and r.state == "current"] if last else []

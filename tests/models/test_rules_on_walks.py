@@ -15,9 +15,10 @@ from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Violation
 from tests.lab.effort import fast_if
 from tests.models.lived import audited, backed, lived, unfound
+from tests.models.losses import losses
 from tests.models.oracle import Version
 from tests.models.search import WORLDS, World
-from tests.models.test_replay_truth import TOLD_OF, by_name, losses, walk
+from tests.models.test_replay_truth import TOLD_OF, by_name, walk
 from tests.models.witnessed import moments_of
 
 NEVER = ("LEAD004", "EPOCH008", "HW006", "BUG001")
