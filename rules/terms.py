@@ -18,7 +18,8 @@ from rules.history import ROLE_KINDS, Moment, gives_role, ordered
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
 
-    A request that names the epoch is of that epoch. One that does not is of the term in which its serving broker was.
+    A request that names the epoch is of that epoch; an older one that a leader still answers, after it went on into a
+    newer epoch, may be of either. One that names none is of the term in which its serving broker was.
     What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
     log shows, in some epoch below that one, or in that one before a restart.
     """
@@ -29,17 +30,26 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
             first_role.setdefault(moment.clock, moment.epoch)
     terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
     placed: list[Moment] = []
-    roles: set[str] = set()
+    roles: dict[str, Moment] = {}
     for moment in in_order:
         former = terms.get(moment.clock)
-        restarted = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
+        latest = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
         if gives_role(moment) and moment.epoch is not None:
             terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
-            roles.add(moment.clock)
+            roles[moment.clock] = moment
         named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
         term = named if named is not None and named >= 0 else former
-        placed.append(replace(moment, term=term, latest_term=restarted))
+        if term is not None and former is not None and term < former and _leads(roles.get(moment.clock)):
+            latest = former
+        placed.append(replace(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
+
+
+def _leads(role: Moment | None) -> bool:
+    """Whether a clock's broker has taken a leader's role, by its own word or by the order that it was given."""
+    if role is None or role.kind == "leader-starts":
+        return role is not None
+    return role.leader is not None and role.leader == role.witness
 
 
 def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:

@@ -167,6 +167,19 @@ t7 leads 1 epoch 3 at 4 hw 4 isr 1
 """
 
 
+@pytest.mark.parametrize(
+    ("next_role", "said"),
+    [
+        ("t3 leads 1 epoch 1 at 2 hw 2", []),
+        # It follows by then: what it told in epoch 0 it had learnt in epoch 0.
+        ("t3 follows 1 epoch 1 at 4 hw 2\nt3 leads 2 epoch 1 at 2 hw 2", [((2,), 2, 4, "certain")]),
+    ],
+)
+def test_a_leader_that_goes_on_may_answer_in_the_name_of_its_former_epoch(next_role: str, said: list[Said]) -> None:
+    drawing = "broker 1* 0011|\nbroker 2 0011|\nt1 leads 1 epoch 0 at 0 hw 0\n"
+    assert violations("LEAD001", drawing + next_role + "\nt4 fetch 2@2 from 1 hw=4 epoch 0") == said
+
+
 @pytest.mark.parametrize(("begins", "found"), [("t5 begins 1", set()), ("", {"HW003", "LEAD004"})])
 def test_a_deposed_leader_may_begin_anew_on_a_new_disk(begins: str, found: set[str]) -> None:
     drawing = f"""
