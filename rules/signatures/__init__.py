@@ -8,6 +8,7 @@ from rules.signatures.cutting import CUTTING
 from rules.signatures.electing import ELECTING
 from rules.signatures.fetching import FETCHING
 from rules.signatures.following import FOLLOWING
+from rules.signatures.formats import FORMATS
 from rules.signatures.signature import Hit, Signature, Untold
 from rules.signatures.storing import STORING
 from rules.signatures.untold import UNTOLD
@@ -15,7 +16,9 @@ from rules.signatures.watermarks import WATERMARKS
 
 __all__ = ["SIGNATURES", "UNTOLD", "Hit", "Signature", "Untold", "reach"]
 
-SIGNATURES: Final[tuple[Signature, ...]] = (*CUTTING, *FETCHING, *FOLLOWING, *ELECTING, *WATERMARKS, *STORING)
+SIGNATURES: Final[tuple[Signature, ...]] = (
+    *CUTTING, *FETCHING, *FOLLOWING, *ELECTING, *WATERMARKS, *STORING, *FORMATS,
+)  # fmt: skip
 
 
 def reach() -> str:

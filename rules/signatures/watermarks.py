@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence, Setting
@@ -14,6 +15,7 @@ SETTLED_MS: Final = 1000
 """What stood for so long was in flight no more."""
 LAG_LIMITS_MS: Final = (10_000, 30_000)
 """The smallest and the largest default of replica.lag.time.max.ms, for leaders whose release is not known."""
+BEFORE_ALL: Final = -(1 << 62)
 MIN_IN_SYNC: Final = "min.insync.replicas"
 
 
@@ -54,8 +56,11 @@ def _all_beyond(row: LeaderRow, course: Course, asked: dict[int, list[Moment]]) 
     """Whether each follower in the ISR had asked, long enough ago, for more than the watermark that is told now."""
     told = row.moment.high_watermark or 0
     members = frozenset().union(*row.isr) - {course.reign.leader}
-    beyond = [[m for m in asked.get(member, ()) if (m.offset or 0) > told] for member in members]
-    return bool(members) and all(fetches and _silence(fetches[0], row.moment) > SETTLED_MS for fetches in beyond)
+    settled = [
+        next((m for m in reversed(asked.get(member, ())) if _silence(m, row.moment) > SETTLED_MS), None)
+        for member in members
+    ]
+    return bool(settled) and all(m is not None and (m.offset or 0) > told for m in settled)
 
 
 def _silence(last: Moment, now: Moment) -> int:
@@ -130,41 +135,52 @@ def _starts_beyond_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
     for course in evidence.replayed.courses:
-        rows = [row.moment for row in course.rows]
-        for statement, joined in zip(course.isr.statements, course.isr.joined(), strict=True):
-            for broker in sorted(joined - {course.reign.leader}):
-                hit = _joined(course, broker, statement.moment, rows)
-                if hit is not None:
-                    yield hit
+        joins = [
+            (joined.moment, broker)
+            for joined, brokers in zip(course.isr.statements, course.isr.joined(), strict=True)
+            if joined.moment.clock == course.reign.clock and joined.moment.time is not None
+            for broker in sorted(brokers - {course.reign.leader})
+        ]
+        fetches: dict[int | None, list[Moment]] = {}
+        told: list[tuple[int, int]] = [(BEFORE_ALL, 0)]
+        for row in course.rows if joins else ():
+            m = row.moment
+            if m.time is None:
+                continue
+            told.append((m.time, max(told[-1][1], m.high_watermark or 0)))
+            if m.kind == "fetched" and m.error == 0:
+                fetches.setdefault(m.broker, []).append(m)
+        for joined, broker in joins:
+            watermark = told[bisect_right(told, (joined.time or 0) - SETTLED_MS, key=itemgetter(0)) - 1][1]
+            hit = _joined(course, joined, fetches.get(broker, ()), watermark)
+            if hit is not None:
+                yield hit
 
 
-def _joined(course: Course, broker: int, joined: Moment, rows: Sequence[Moment]) -> Hit | None:
+def _joined(course: Course, joined: Moment, fetches: Sequence[Moment], watermark: int) -> Hit | None:
     """A join of a broker that has come back with less since it last stood as far as its leader's high watermark."""
-    if joined.clock != course.reign.clock or joined.time is None:
-        return None
-    fetches = [m for m in rows if m.kind == "fetched" and m.broker == broker and m.error == 0 and m.time is not None]
-    count = bisect_right([m.time or 0 for m in fetches], joined.time)
     # The fetch that made it join may be answered after that.
-    seen = fetches[: count + 1]
-    if any(m.doubtful or m.offset is None for m in seen):
-        return None
-    back = [i for i in range(1, len(seen)) if _returned_with_less(seen[i - 1], seen[i])]
-    since = [m.offset or 0 for m in seen[back[-1] :]] if back else []
-    told = [m.high_watermark or 0 for m in rows if m.time is not None and m.time <= joined.time - SETTLED_MS]
-    if not since or not told or max(since) >= max(told):
-        return None
-    return Hit(
-        broker=course.reign.leader,
-        at=joined,
-        says=f"broker {broker} came back with its log up to {max(since)} and was let into the ISR below high watermark"
-        f" {max(told)}, on the word of a fetch from before it was started again",
-        exhibits=(
-            Exhibit(span=seen[back[-1]].span, role="its first fetch since it came back"),
-            Exhibit(span=joined.span, role="the larger ISR"),
-        ),
-        start_offset=max(since),
-        end_offset=max(told),
-    )
+    count = bisect_right(fetches, joined.time or 0, key=lambda m: m.time or 0) + 1
+    furthest = 0
+    for place in range(min(count, len(fetches)) - 1, 0, -1):
+        m = fetches[place]
+        furthest = max(furthest, m.offset or 0)
+        if m.doubtful or m.offset is None or furthest >= watermark:
+            return None
+        if _returned_with_less(fetches[place - 1], m):
+            return Hit(
+                broker=course.reign.leader,
+                at=joined,
+                says=f"broker {m.broker} came back with its log up to {furthest} and was let into the ISR below high"
+                f" watermark {watermark}, on the word of a fetch from before it was started again",
+                exhibits=(
+                    Exhibit(span=m.span, role="its first fetch since it came back"),
+                    Exhibit(span=joined.span, role="the larger ISR"),
+                ),
+                start_offset=furthest,
+                end_offset=watermark,
+            )
+    return None
 
 
 def _returned_with_less(before: Moment, after: Moment) -> bool:
