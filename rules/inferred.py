@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from parsers.provenance import Span
-from rules.facts import EpochRun, ProducerRun
+from rules.facts import EpochRun, ProducerRun, SequenceStep
 from rules.history import Moment
 from rules.join import KEEP_RUNS
 from rules.replica import Leftover, ProducerClaim, Replica
@@ -196,11 +196,12 @@ def _jumps(replicas: Iterable[Replica]) -> Iterator[InferredCut]:
 
 
 def _jump(replica: Replica, run: ProducerRun) -> InferredCut | None:
-    step = run.step
+    step = run.step or _entrance(replica, run)
     if step is None or step.found <= step.expected or step.epoch_after <= step.epoch_before or replica.cleaned:
         return None
     new = _run_at(replica, step.offset)
-    if new is None or not replica.holds(run.first_offset, step.offset + 1):
+    since = 0 if step.expected == 0 else run.first_offset
+    if new is None or not replica.holds(since, step.offset + 1):
         return None
     missed = step.found - step.expected
     return InferredCut(
@@ -216,4 +217,24 @@ def _jump(replica: Replica, run: ProducerRun) -> InferredCut | None:
         f" {step.offset}, where {step.expected} was due",
         after=f"epoch {step.epoch_before} had written {missed} more of its records",
         before=f"epoch {step.epoch_after} began at {new.start_offset}",
+    )
+
+
+def _entrance(replica: Replica, run: ProducerRun) -> SequenceStep | None:
+    """The first batch of a producer that a later epoch than the log's first took: nothing was due but sequence 0.
+
+    Of a log whose beginning was deleted, or that begins with the batch, the records before may have been deleted too.
+    """
+    before = _run_at(replica, 0)
+    if before is None or replica.log_start_offset > 0 or run.first_sequence == 0 or run.first_epoch <= before.epoch:
+        return None
+    return SequenceStep(
+        expected=0,
+        found=run.first_sequence,
+        offset=run.first_offset,
+        epoch_before=max(
+            r.epoch for r in replica.log.epochs if r.start_offset < run.first_offset and r.epoch < run.first_epoch
+        ),
+        epoch_after=run.first_epoch,
+        span=run.first,
     )

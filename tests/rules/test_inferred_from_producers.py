@@ -77,6 +77,13 @@ def test_a_snapshot_that_the_log_bears_out_is_none(
     assert asked(yard) == []
 
 
+def test_a_producer_that_enters_a_later_epoch_in_the_middle_of_its_sequence(yard: Yard) -> None:
+    yard.healthy([sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 40, producer=8)], 1, 2)
+    ((reason, _),) = asked(yard)
+    assert reason.startswith("records of epoch 0 were cut at 20 or below, from 60, after epoch 0 had written 40 more")
+    assert "producer 8 of epoch 0 goes on with sequence 40 at offset 20, where 0 was due" in reason
+
+
 def test_a_sequence_ahead_of_the_one_due_in_a_new_epoch(yard: Yard) -> None:
     yard.healthy([sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 50)], 1, 2)
     ((reason, missing),) = asked(yard)
@@ -94,6 +101,8 @@ def test_a_sequence_ahead_of_the_one_due_in_a_new_epoch(yard: Yard) -> None:
         [sent(0, 0, 0), sent(0, 10, 10), sent(0, 20, 50)],  # no new leader
         [sent(0, 0, 30), sent(0, 10, 40), sent(1, 20, 50)],  # its state had expired
         [sent(0, 0, 0), sent(1, 20, 50)],  # a hole tells why
+        [sent(0, 0, 40), sent(1, 10, 50)],  # the topic was created again under its feet
+        [sent(0, 10, 0), sent(1, 20, 40, producer=8)],  # the log's beginning was deleted
     ],
 )
 def test_a_sequence_that_something_else_explains(yard: Yard, log: list[Batch]) -> None:
