@@ -12,6 +12,7 @@ from typing import Final
 
 from rules.history import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
+from rules.replay.acknowledged import acknowledged_end, committed, taken
 from rules.replay.bounds import at_least, at_most, between, why_counted, why_in_sync
 from rules.replay.in_force import NOTHING_KNOWN, InForceOverTime, Isr, Possible
 from rules.replay.in_sync import IsrHistory
@@ -78,6 +79,7 @@ class LeaderWalk:
         self._append(row)
         self.unseen = frozenset(b for b, t in self.tracks.items() if t is not asker and self._asks_unseen(t, time))
         possible = self.isr.possible(time)
+        self.end_low = taken(row, self.reign, self.tracks, possible.isrs, self.end_low)
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
         asking = {} if asker is None else {asker.broker: self._remote(asker, time, asking=True)}
         self._raise_high({**remotes, **asking}, possible)
@@ -125,10 +127,10 @@ class LeaderWalk:
             self.end_low = at_least(row.offset, f"broker {row.broker} asked for offset {row.offset}, in range")
 
     def _raise_low(self, row: Moment, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None) -> None:
-        acknowledged = row.kind == "produced" and row.acks == -1 and row.error == 0 and (row.offset or 0) >= 0
-        if acknowledged and row.offset is not None:
-            because = f"offset {row.offset} was acknowledged for all replicas"
-            self.low = max(self.low, at_least(row.offset + 1, because), key=_offset)
+        end = acknowledged_end(row)
+        if end is not None:
+            everyone = self.tracks if self.rank.everyone_known else {}
+            self.low = max(self.low, committed(end, self.reign, everyone, self.end_low), key=_offset)
             sizes = [len(isr) for isr in possible.isrs]
             if sizes:
                 self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))

@@ -16,6 +16,9 @@ NEVER: Final = -1
 IN_FLIGHT_MS: Final = 30_000
 """A fetch that was not answered for this long has been given up by its follower (replica.socket.timeout.ms)."""
 
+_FEW: Final = 64
+"""So many fetches are looked back on for the one that reached an acknowledged record."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteEnd:
@@ -87,6 +90,32 @@ class Track:
             self.low = min(self.low, offset)
             self.high = None if self.high is None else max(self.high, offset)
 
+    def acknowledged(self, end: int) -> int:
+        """What the leader held for it at least when a record that ends there was acknowledged, if it was counted then.
+
+        That is the first offset at or beyond the record that it ever asked for: by now, or by its next fetch, if its
+        last one falls short. Where others may lie between two fetches it is the record's end.
+        """
+        reached = self.index >= 0 and _reaches(self.runs[self.index], end)
+        if self.holed or self.high is None or not (self.done or reached):
+            return end
+        place = self.index if reached else self.index + 1
+        for _ in range(_FEW):
+            if place <= 0 or not _reaches(self.runs[place - 1], end):
+                break
+            place -= 1
+        else:
+            return end
+        if place > 0 and self.runs[place - 1].left_out:
+            return end
+        told = 0 <= place < len(self.runs) and accepted(self.runs[place]) and not self.runs[place].doubtful
+        return max(end, self.runs[place].offset or 0) if told else end
+
+    def take_acknowledged(self, end: int) -> None:
+        """Take in that such a record was acknowledged while it was in sync."""
+        self.low = max(self.low, self.acknowledged(end))
+        self.high = None if self.high is None else max(self.high, self.low)
+
     def now(self, *, in_flight_at_end: bool, asking: bool) -> RemoteEnd:
         """Where the follower may stand in the leader's memory at this place of the log.
 
@@ -105,6 +134,10 @@ class Track:
         if self.holed:
             high = None
         return RemoteEnd(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
+
+
+def _reaches(run: Moment, end: int) -> bool:
+    return run.offset is not None and run.offset >= end
 
 
 def accepted(run: Moment) -> bool:

@@ -1,0 +1,49 @@
+"""What an acknowledgement for all replicas proves: that whoever was counted had asked for more than its record.
+
+That holds of records that were appended in the same reign: one that is sent again may have been committed before it,
+when the leader's memory of its followers was another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rules.history import Moment
+from rules.protocol.watermarks import Bound
+from rules.replay.bounds import at_least
+from rules.replay.reigns import Reign
+from rules.replay.tracks import Track
+
+
+def acknowledged_end(row: Moment) -> int | None:
+    """Behind the record that an answer names and acknowledges for all replicas; its batch may be longer."""
+    told = row.kind == "produced" and row.acks == -1 and row.error == 0 and row.offset is not None and row.offset >= 0
+    return (row.offset or 0) + 1 if told else None
+
+
+def taken(
+    row: Moment, reign: Reign, tracks: Mapping[int, Track], isrs: Sequence[frozenset[int]], end_low: Bound
+) -> Bound:
+    """Have the tracks of all who are surely in sync take it in; how far the leader's own log must reach then."""
+    end = acknowledged_end(row)
+    if end is None or not _appended_in(reign, end) or not isrs:
+        return end_low
+    for broker in sorted(frozenset.intersection(*isrs) & tracks.keys()):
+        tracks[broker].take_acknowledged(end)
+        if tracks[broker].low > end_low.offset:
+            end_low = at_least(tracks[broker].low, f"broker {broker} asked for offset {tracks[broker].low}, in range")
+    return end_low
+
+
+def committed(end: int, reign: Reign, tracks: Mapping[int, Track], end_low: Bound) -> Bound:
+    """How far the high watermark must have come; `tracks` are of everybody who can have been counted, if any."""
+    because = f"offset {end - 1} was acknowledged for all replicas"
+    held = min((track.acknowledged(end) for track in tracks.values()), default=end)
+    reached = min(held, end_low.offset)
+    if not _appended_in(reign, end) or reached <= end:
+        return at_least(end, because)
+    return at_least(reached, f"{because}, and whoever was counted next asked for offset {reached} or beyond")
+
+
+def _appended_in(reign: Reign, end: int) -> bool:
+    return reign.start_offset is not None and end > reign.start_offset
