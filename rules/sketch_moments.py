@@ -30,7 +30,8 @@
     t16 fell 2 from 8 to 7                broker 2's high watermark fell from 8 to 7
     t17 shrinks 1 from 1,2 to 1 at 4      broker 1, whose log ends at 4, proposes a smaller ISR
 
-Times order the lines of one broker; those of two brokers are put in order by the epochs that they name.
+A named value stands as `hw 4` or as `hw=4`, as in scripts of `simulate`. Times order the lines of one broker; those of
+two brokers are put in order by the epochs that they name.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from parsers.provenance import Span
+from rules.event_lines import Words, brokers, number, verb_and_rest, words_of
 from rules.history import Moment
 
 _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
@@ -47,10 +49,10 @@ _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\
 _SHAPES: Final[Mapping[str, str]] = {
     "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?",
     "follows": _ROLE + r"(?: from (?P<leader>\d+))?",
-    "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
+    "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
     r"(?: last (?P<last>-?\d+))?(?: start (?P<start>\d+))?(?: diverges (?P<of>\d+):(?P<ends>\d+))?"
     r"(?: error (?P<error>\d+))?(?P<implied> implied)?",
-    "acks": r"(?P<leader>\d+) at (?P<at>-?\d+) acks=(?P<acks>all|1)(?: error (?P<error>\d+))?",
+    "acks": r"(?P<leader>\d+) at (?P<at>-?\d+) acks (?P<acks>all|1)(?: error (?P<error>\d+))?",
     "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
     r"(?: told (?P<told>\d+))?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
@@ -61,7 +63,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "begins": r"(?P<broker>\d+)",
     "deletes": r"(?P<broker>\d+)",
     "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
-    "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw=(?P<hw>\d+)",
+    "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)",
     "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
     "fails": r"(?P<broker>\d+)",
     "exits": r"(?P<broker>\d+)",
@@ -82,21 +84,13 @@ def read_event(line: str) -> Moment:
     """The statement that an event line draws."""
     event = _EVENT.match(line)
     shape = _SHAPES.get(event["verb"]) if event else None
-    words = re.fullmatch(shape, event["rest"].strip()) if event and shape else None
+    words = words_of(shape, verb_and_rest(f"{event['verb']} {event['rest']}")[1]) if event and shape else None
     if event is None or words is None:
         message = f"expected an event such as 't1 leads 1 epoch 0 at 0 hw 0', found {line!r}"
         raise ValueError(message)
     time = int(event["time"])
     span = Span(source="events", start=time, end=time + 1)
-    return _READERS[event["verb"]](words.groupdict(), time, span)
-
-
-Words = Mapping[str, str | None]
-
-
-def _number(words: Words, name: str) -> int | None:
-    value = words.get(name)
-    return None if value is None else int(value)
+    return _READERS[event["verb"]](words, time, span)
 
 
 def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
@@ -104,23 +98,23 @@ def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
     ends_at = kind in ("truncation-kept", "log-loaded", "isr-shrinking")
 
     def read(words: Words, time: int, span: Span) -> Moment:
-        broker = _number(words, "broker")
+        broker = number(words, "broker")
         return Moment(
             kind=kind,  # type: ignore[arg-type]
             clock=f"broker {broker}",
             time=time,
             witness=broker,
             broker=broker,
-            leader=_number(words, "leader"),
-            epoch=_number(words, "epoch"),
-            partition_epoch=_number(words, "version"),
-            offset=None if ends_at else _number(words, "at"),
-            end_offset=_number(words, "at") if ends_at else None,
-            high_watermark=_number(words, "hw"),
-            answered_epoch=_number(words, "of"),
-            answer_offset=_number(words, "at") if kind == "cut-by-epoch-answer" else None,
-            isr=_ids(words),
-            previous_isr=_ids(words, "former"),
+            leader=number(words, "leader"),
+            epoch=number(words, "epoch"),
+            partition_epoch=number(words, "version"),
+            offset=None if ends_at else number(words, "at"),
+            end_offset=number(words, "at") if ends_at else None,
+            high_watermark=number(words, "hw"),
+            answered_epoch=number(words, "of"),
+            answer_offset=number(words, "at") if kind == "cut-by-epoch-answer" else None,
+            isr=brokers(words, "isr"),
+            previous_isr=brokers(words, "former"),
             span=span,
         )
 
@@ -131,24 +125,24 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
     """Readers of what a leader's trace says of those that asked it."""
 
     def read(words: Words, time: int, span: Span) -> Moment:
-        leader, asked = _number(words, "leader"), kind == "epoch-asked"
+        leader, asked = number(words, "leader"), kind == "epoch-asked"
         acks = words.get("acks")
         return Moment(
             kind=kind,  # type: ignore[arg-type]
             clock=f"broker {leader}",
             time=time,
             witness=leader,
-            broker=leader if kind == "produced" else _number(words, "broker"),
+            broker=leader if kind == "produced" else number(words, "broker"),
             leader=leader,
-            offset=None if asked else _number(words, "at"),
-            high_watermark=_number(words, "hw"),
-            epoch=None if asked else _number(words, "epoch"),
-            asked_epoch=_number(words, "epoch" if asked else "last"),
-            answered_epoch=_number(words, "of"),
-            answer_offset=_number(words, "at" if asked else "ends"),
-            log_start_offset=_number(words, "start"),
+            offset=None if asked else number(words, "at"),
+            high_watermark=number(words, "hw"),
+            epoch=None if asked else number(words, "epoch"),
+            asked_epoch=number(words, "epoch" if asked else "last"),
+            answered_epoch=number(words, "of"),
+            answer_offset=number(words, "at" if asked else "ends"),
+            log_start_offset=number(words, "start"),
             acks=None if acks is None else (-1 if acks == "all" else 1),
-            error=_number(words, "error") or 0,
+            error=number(words, "error") or 0,
             implied=words.get("implied") is not None,
             span=span,
         )
@@ -156,36 +150,31 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
     return read
 
 
-def _ids(words: Words, name: str = "isr") -> tuple[int, ...] | None:
-    told = words.get(name)
-    return None if told is None else tuple(int(broker) for broker in told.split(",") if broker)
-
-
 def _leadership(words: Words, time: int, span: Span) -> Moment:
-    told = _number(words, "told")
+    told = number(words, "told")
     return Moment(
         kind="leadership",
         clock="order" if told is None else f"broker {told}",
         time=time,
         witness=told,
-        leader=_number(words, "leader"),
-        epoch=_number(words, "epoch"),
+        leader=number(words, "leader"),
+        epoch=number(words, "epoch"),
         partition_epoch=time,
-        isr=_ids(words) or (),
-        replicas=_ids(words, "replicas"),
+        isr=brokers(words, "isr") or (),
+        replicas=brokers(words, "replicas"),
         span=span,
     )
 
 
 def _told_to_a_client(words: Words, time: int, span: Span) -> Moment:
-    witness = _number(words, "witness")
+    witness = number(words, "witness")
     return Moment(
         kind="leader-told",
         clock=f"broker {witness}",
         time=time,
         witness=witness,
-        leader=_number(words, "leader"),
-        epoch=_number(words, "epoch"),
+        leader=number(words, "leader"),
+        epoch=number(words, "epoch"),
         error=0,
         span=span,
     )

@@ -71,7 +71,11 @@ LAWS: Final = (
     Law(
         modules=("rules.simulator.**",),
         says="the simulator is made of rules.protocol: it judges nothing and reads nothing",
-        ours=("rules.simulator.**", "rules.protocol.**"),
+        ours=("rules.simulator.**", "rules.event_lines", "rules.protocol.**"),
+    ),
+    Law(
+        modules=("rules.event_lines",),
+        says="the grammar of event lines, of sketches and of scripts, stands on the standard library",
     ),
     Law(
         modules=("rules.catalog",),
@@ -97,7 +101,7 @@ LAWS: Final = (
     Law(
         modules=SKETCH,
         says="a sketch is text to evidence and back",
-        ours=(*SKETCH, *EVIDENCE, *NARROW, "rules.protocol.**", *TABLES),
+        ours=(*SKETCH, "rules.event_lines", *EVIDENCE, *NARROW, "rules.protocol.**", *TABLES),
         foreign=("pyarrow",),
     ),
     Law(

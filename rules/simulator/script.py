@@ -29,15 +29,17 @@ expand 3                    the leader takes it in, if it may enter; `proposed` 
 commit                      ... until the controller accepts it, or with `reject` does not
 check                       the leader looks at the clock: who lags leaves the ISR
 wait 30s                    time passes; also in ms
+
+As in every event line, a named value stands as `epoch=2` or as `epoch 2`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from rules.event_lines import IDS, NUMBER, Words, brokers, number, verb_and_rest, words_of
 from rules.protocol.acknowledgement import Acks
 from rules.protocol.offsets import BrokerId, Epoch, Offset
 from rules.simulator import events
@@ -49,37 +51,34 @@ from rules.simulator.step import create
 LONGEST_SCRIPT: Final = 1_000
 MOST_BROKERS: Final = 16
 MOST_RECORDS: Final = 100_000
-_NUMBER: Final = r"\d{1,9}"
-_IDS: Final = rf"{_NUMBER}(?:,{_NUMBER})*"
 _SHAPES: Final[Mapping[str, str]] = {
-    "produce": rf"(?P<id>{_NUMBER}) (?P<name>[A-Za-z][\w-]{{0,30}})(?:\((?P<count>\d{{1,6}})\))?"
-    r"(?: x(?P<times>\d{1,4}))?(?: acks=(?P<acks>0|1|all))?",
-    "fetch": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
-    "ask": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
-    "answer": rf"(?P<id>{_NUMBER})",
-    "reconcile": rf"(?P<id>{_NUMBER})(?: batches=(?P<limit>\d{{1,6}}))?",
-    "end-of": rf"(?P<id>{_NUMBER}) epoch=(?P<epoch>{_NUMBER})",
-    "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{_NUMBER})?)(?: ?(?P<unclean>unclean))?"
-    rf"(?: ?told=(?P<told>{_IDS}|none))?",
-    "reassign": rf"(?P<ids>{_IDS})",
-    "tell": rf"(?P<id>{_NUMBER})(?: epoch=(?P<epoch>{_NUMBER}))?",
-    "fence": rf"(?P<id>{_NUMBER})(?: told=(?P<told>{_IDS}|none))?",
-    "crash": rf"(?P<id>{_NUMBER})",
-    "lose": rf"(?P<id>{_NUMBER}) to (?P<offset>{_NUMBER})",
-    "restart": rf"(?P<id>{_NUMBER})(?: (?P<untold>untold))?",
-    "shutdown": rf"(?P<id>{_NUMBER})",
-    "checkpoint": rf"(?P<id>{_NUMBER})",
-    "delete": rf"(?P<id>{_NUMBER}) below (?P<offset>{_NUMBER})",
-    "expire": rf"(?P<id>{_NUMBER}) below (?P<offset>{_NUMBER})",
-    "shrink": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
-    "expand": rf"(?P<id>{_NUMBER})(?: (?P<proposed>proposed))?(?: by=(?P<by>{_NUMBER}))?",
-    "commit": rf"(?:by=(?P<by>{_NUMBER}))?",
-    "reject": rf"(?:by=(?P<by>{_NUMBER}))?",
+    "produce": rf"(?P<id>{NUMBER}) (?P<name>[A-Za-z][\w-]{{0,30}})(?:\((?P<count>\d{{1,6}})\))?"
+    r"(?: x(?P<times>\d{1,4}))?(?: acks (?P<acks>0|1|all))?",
+    "fetch": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
+    "ask": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
+    "answer": rf"(?P<id>{NUMBER})",
+    "reconcile": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
+    "end-of": rf"(?P<id>{NUMBER}) epoch (?P<epoch>{NUMBER})",
+    "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{NUMBER})?)(?: ?(?P<unclean>unclean))?"
+    rf"(?: ?told (?P<told>{IDS}|none))?",
+    "reassign": rf"(?P<ids>{IDS})",
+    "tell": rf"(?P<id>{NUMBER})(?: epoch (?P<epoch>{NUMBER}))?",
+    "fence": rf"(?P<id>{NUMBER})(?: told (?P<told>{IDS}|none))?",
+    "crash": rf"(?P<id>{NUMBER})",
+    "lose": rf"(?P<id>{NUMBER}) to (?P<offset>{NUMBER})",
+    "restart": rf"(?P<id>{NUMBER})(?: (?P<untold>untold))?",
+    "shutdown": rf"(?P<id>{NUMBER})",
+    "checkpoint": rf"(?P<id>{NUMBER})",
+    "delete": rf"(?P<id>{NUMBER}) below (?P<offset>{NUMBER})",
+    "expire": rf"(?P<id>{NUMBER}) below (?P<offset>{NUMBER})",
+    "shrink": rf"(?P<id>{NUMBER})(?: (?P<proposed>proposed))?(?: by (?P<by>{NUMBER}))?",
+    "expand": rf"(?P<id>{NUMBER})(?: (?P<proposed>proposed))?(?: by (?P<by>{NUMBER}))?",
+    "commit": rf"(?:by (?P<by>{NUMBER}))?",
+    "reject": rf"(?:by (?P<by>{NUMBER}))?",
     "check": "",
     "wait": r"(?P<time>\d{1,9})(?P<unit>ms|s)",
 }
 VERBS: Final = tuple(_SHAPES)
-Words = Mapping[str, str | None]
 
 
 class ScriptError(ValueError):
@@ -121,14 +120,14 @@ def read_events(lines: Iterable[str]) -> tuple[Event, ...]:
 
 def read_event(line: str) -> Event:
     """The event that a line describes."""
-    verb, _, rest = " ".join(line.split()).partition(" ")
+    verb, rest = verb_and_rest(line)
     shape = _SHAPES.get(verb)
     if shape is None:
         raise ScriptError(f"expected an event that begins with {', '.join(VERBS)}; found {line!r}")
-    words = re.fullmatch(shape, rest)
+    words = words_of(shape, rest)
     if words is None:
         raise ScriptError(f"expected {_example(verb)!r} or the like, found {line!r}")
-    return _READERS[verb](words.groupdict())
+    return _READERS[verb](words)
 
 
 def _example(verb: str) -> str:
@@ -145,11 +144,6 @@ def _offset(words: Words) -> Offset:
     return Offset(int(words["offset"] or 0))
 
 
-def _optional(words: Words, name: str) -> int | None:
-    value = words.get(name)
-    return None if value is None else int(value)
-
-
 def _produce(words: Words) -> Event:
     acks: Acks = words["acks"] or "all"  # type: ignore[assignment]
     count, times = int(words["count"] or 1), int(words["times"] or 1)
@@ -162,27 +156,21 @@ def _elect(words: Words) -> Event:
     if words["preferred"]:
         return events.ElectPreferred()
     chosen = _broker(words) if words["id"] else None
-    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, told=_told(words))
+    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, told=_ids(words, "told"))
 
 
-def _told(words: Words) -> tuple[BrokerId, ...] | None:
-    told = words["told"]
-    if told is None:
-        return None
-    return () if told == "none" else _ids(told)
-
-
-def _ids(text: str) -> tuple[BrokerId, ...]:
-    return tuple(BrokerId(int(word)) for word in text.split(","))
+def _ids(words: Words, name: str) -> tuple[BrokerId, ...] | None:
+    told = brokers(words, name)
+    return None if told is None else tuple(map(BrokerId, told))
 
 
 def _tell(words: Words) -> Event:
-    epoch = _optional(words, "epoch")
+    epoch = number(words, "epoch")
     return events.Tell(broker=_broker(words), epoch=None if epoch is None else Epoch(epoch))
 
 
 def _named(words: Words) -> BrokerId | None:
-    by = _optional(words, "by")
+    by = number(words, "by")
     return None if by is None else BrokerId(by)
 
 
@@ -195,15 +183,15 @@ def _isr_change(kind: type[events.ShrinkIsr | events.ExpandIsr]) -> Callable[[Wo
 
 _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "produce": _produce,
-    "fetch": lambda words: events.Fetch(follower=_broker(words), limit=_optional(words, "limit")),
-    "ask": lambda words: events.Ask(follower=_broker(words), limit=_optional(words, "limit")),
+    "fetch": lambda words: events.Fetch(follower=_broker(words), limit=number(words, "limit")),
+    "ask": lambda words: events.Ask(follower=_broker(words), limit=number(words, "limit")),
     "answer": lambda words: events.Answer(follower=_broker(words)),
-    "reconcile": lambda words: events.Reconcile(follower=_broker(words), limit=_optional(words, "limit")),
+    "reconcile": lambda words: events.Reconcile(follower=_broker(words), limit=number(words, "limit")),
     "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
     "elect": _elect,
-    "reassign": lambda words: events.Reassign(target=_ids(words["ids"] or "")),
+    "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or ()),
     "tell": _tell,
-    "fence": lambda words: events.Fence(broker=_broker(words), told=_told(words)),
+    "fence": lambda words: events.Fence(broker=_broker(words), told=_ids(words, "told")),
     "crash": lambda words: events.Crash(broker=_broker(words)),
     "lose": lambda words: events.LosePages(broker=_broker(words), offset=_offset(words)),
     "restart": lambda words: events.Restart(broker=_broker(words), told=words["untold"] is None),

@@ -109,6 +109,11 @@ def test_a_line_that_cannot_be_read_is_refused_with_an_example(line: str, expect
         read_event(line)
 
 
+@given(LINES)
+def test_named_values_stand_in_either_spelling(line: str) -> None:
+    assert read_event(line.replace("=", " ")) == read_event(line)
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

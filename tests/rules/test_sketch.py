@@ -120,3 +120,10 @@ def test_lines_before_the_brokers() -> None:
 def test_what_is_no_sketch_is_refused(text: str) -> None:
     with pytest.raises(SketchError):
         read_sketch(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["t3 fetch 2@4 from 1 hw=4 epoch=1 last=0", "t4 acks 1 at 3 acks=all", "t1 leads 1 epoch=0 at=0 hw=0"]
+)
+def test_named_values_of_event_lines_stand_in_either_spelling(line: str) -> None:
+    assert read_sketch(line.replace("=", " ")) == read_sketch(line)
