@@ -175,14 +175,18 @@ def openings_on_older_records(
     """
     starts = epoch_starts(moments)
     sure = _sure_terms(moments)
-    proofs = [proof for proof in committed(moments) if _sure(proof, sure)]
+    best: dict[int, Committed] = {}
+    for proof in committed(moments):
+        if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
+            best[proof.term] = proof
     told: set[int] = set()
     for epoch in sorted(starts):
         leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
+        if leader is None:
+            continue
         void_below = max((lost for lost in voided if lost <= epoch), default=-1)
-        for term in sorted({proof.term for proof in proofs if void_below <= proof.term < epoch} - told):
-            best = max((proof for proof in proofs if proof.term == term), key=lambda proof: proof.end_offset)
-            found = leader and _kept(leader, starts[epoch], starts.get(term), best)
+        for term in sorted(term for term in best if void_below <= term < epoch and term not in told):
+            found = _kept(leader, starts[epoch], starts.get(term), best[term])
             if found and not _cut_since(found, moments):
                 told.add(term)
                 yield found

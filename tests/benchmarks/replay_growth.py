@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from time import process_time
 
 from parsers.provenance import Span
-from rules.history import Moment, in_terms
+from rules.history import Moment
 from rules.replay import lags, replay
+from rules.terms import in_terms
 
 BROKERS = (1, 2, 3)
 STEP_MS = 10
