@@ -7,7 +7,7 @@ the hole may be of the untold term.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -58,10 +58,12 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
     for moment in moments:
         if gives_role(moment) and moment.time is not None:
             roles.setdefault(moment.clock, []).append(moment.time)
+    in_order = {clock: sorted(times) for clock, times in roles.items()}
     for moment in moments:
         first, last = moment.time, moment.last_time
         unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
-        if unnamed and any((first or 0) < time <= (last or 0) for time in roles.get(moment.clock, ())):
+        times = in_order.get(moment.clock, ()) if unnamed else ()
+        if bisect_right(times, first or 0) < bisect_right(times, last or 0):
             yield replace(moment, count=1, last_time=None)
             yield replace(moment, count=1, time=last, last_time=None)
         else:
