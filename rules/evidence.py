@@ -124,14 +124,20 @@ class PartitionEvidence:
         return tuple(replica for replica in self.replicas if replica.state == "current")
 
     @cached_property
+    def own_logs(self) -> tuple[Replica, ...]:
+        """The copies but for those of another topic id than most replicas have: those are of another topic."""
+        largest = max(self.incarnations, key=len, default=())
+        return tuple(replica for replica in self.replicas if all(same_topic(replica, own) for own in largest))
+
+    @cached_property
     def openings(self) -> Mapping[int, Moment]:
         """Where each epoch began, by its leader's own word or by the logs."""
-        return first_openings(self.moments, self.replicas)
+        return first_openings(self.moments, self.own_logs)
 
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
-        lost = openings_below_committed(self.moments, self.replicas)
+        lost = openings_below_committed(self.moments, self.own_logs)
         return tuple(term for term in lost if not term.checkpointed or self._parted(term))
 
     def _parted(self, lost: LostTerm) -> bool:
@@ -166,7 +172,7 @@ class PartitionEvidence:
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        return tuple(committed_batches(self.moments, self.replicas))
+        return tuple(committed_batches(self.moments, self.own_logs))
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:

@@ -35,9 +35,9 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
 
 
 def _beginnings(moments: Sequence[Moment]) -> Iterator[Moment]:
-    """Where each clock shows a new life: a leader epoch falls, or is taken anew after the log was deleted.
+    """Where each clock shows a new life: a leader epoch falls to 0, or is taken anew after the log was deleted.
 
-    A replica that is moved away and comes back comes back in a newer epoch.
+    A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one.
     """
     newest: dict[str, int] = {}
     deleted: dict[str, Moment] = {}
@@ -47,7 +47,8 @@ def _beginnings(moments: Sequence[Moment]) -> Iterator[Moment]:
             deleted[moment.clock] = moment
         elif moment.epoch is not None and _accepted(moment):
             gone = deleted.pop(moment.clock, None)
-            anew = known is not None and (moment.epoch < known or (gone is not None and moment.epoch == known))
+            fallen = known is not None and moment.epoch < known and (moment.epoch == 0 or gone is not None)
+            anew = fallen or (gone is not None and moment.epoch == known)
             if anew:
                 yield gone or moment
             newest[moment.clock] = moment.epoch if known is None or anew else max(known, moment.epoch)
