@@ -216,7 +216,7 @@ def _reused(evidence: PartitionEvidence, left_out: _LeftOut) -> int:
 def answered(moment: Moment, epoch: int) -> bool:
     """Whether a producer was told that its records were written in this epoch."""
     written = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return written and moment.term == epoch and moment.latest_term is None and moment.acks != 0
+    return written and moment.term == epoch and moment.acks != 0
 
 
 def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parsers.provenance import Span
+from rules.clocks import ClockOffset
 from rules.history import ZOOKEEPER_CLOCK, Moment
-from rules.replay.clocks import ClockOffset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

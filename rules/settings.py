@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
+from rules.clocks import ClockOffset, translated
 from rules.history import Moment
-from rules.replay.clocks import ClockOffset, translated
 
 SettingOrigin = Literal["log", "file", "describe", "metadata", "znode"]
 """Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller."""

@@ -89,7 +89,7 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
         elif latest is None and moment.term is not None:
             untold = had if moment.kind in _OF_ITS_ROLE else led if _as_leader(moment) else {}
             until = moment.epoch if gives_role(moment) else following.get(moment.clock)
-            latest = _last_between(untold.get(moment.clock, ()), moment.term, until)
+            latest = max(_between(untold.get(moment.clock, ()), moment.term, until), default=None)
         bounded.append(moment if latest is None else replace(moment, latest_term=latest))
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch
@@ -101,10 +101,9 @@ def _as_leader(moment: Moment) -> bool:
     return moment.kind in _LEADERS_WORD and (moment.epoch is None or moment.epoch < 0)
 
 
-def _last_between(epochs: Sequence[int], term: int, until: int | None) -> int | None:
-    """The last of some epochs after a term, and before another where one follows."""
-    end = len(epochs) if until is None else bisect_left(epochs, until)
-    return epochs[end - 1] if end and epochs[end - 1] > term else None
+def _between(epochs: Sequence[int], term: int, until: int | None) -> Sequence[int]:
+    """Those of some epochs after a term, and before another where one follows."""
+    return epochs[bisect_right(epochs, term) : len(epochs) if until is None else bisect_left(epochs, until)]
 
 
 Roles = Iterable[tuple[int | None, int | None]]

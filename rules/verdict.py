@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rules.advice import Advice
+from rules.clocks import ClockOffset
 from rules.counterfactual import Counterfactual
 from rules.finding import Finding
 from rules.loss import Loss
 from rules.milestones import Milestone
-from rules.replay.clocks import ClockOffset
 from rules.zoom import UnreadFile
 
 

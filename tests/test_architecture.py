@@ -49,7 +49,8 @@ class Law:
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
 EVIDENCE: Final = (
-    "rules.aftermath.**", "rules.closing.**", "rules.disagreement.**", "rules.epoch_ends.**", "rules.evidence.**",
+    "rules.aftermath.**", "rules.clocks.**", "rules.closing.**", "rules.disagreement.**", "rules.epoch_ends.**",
+    "rules.evidence.**",
     "rules.facts.**", "rules.gaps.**", "rules.groups.**", "rules.history.**", "rules.inferred.**", "rules.lineage.**",
     "rules.lives.**", "rules.replay.**", "rules.repetitions.**", "rules.replica.**", "rules.settings.**",
     "rules.sides.**", "rules.stable.**", "rules.terms.**", "rules.topic_ids.**", "rules.turns.**", "rules.zoom.**",
@@ -189,7 +190,7 @@ LAWS: Final = (
         ours=(
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
             *("rules.bill", "rules.loss", "rules.milestones", "rules.advice", "rules.survivors"),
-            "rules.replay.clocks",
+            "rules.clocks",
         ),
     ),
     Law(

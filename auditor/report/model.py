@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
 from rules.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
+from rules.clocks import ClockOffset
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
 from rules.incident import Incident, IncidentBill
 from rules.loss import Loss
 from rules.milestones import Milestone
-from rules.replay.clocks import ClockOffset
 from rules.survivors import Survivor
 from rules.verdict import ReplicaVerdict
 

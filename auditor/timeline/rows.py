@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.timeline.words import words
+from rules.clocks import on_reference
 from rules.evidence import PartitionEvidence
 from rules.history import ROLE_KINDS, Moment
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import ClockOffset, Course, Missing, Told
 from rules.replay.bounds import at_least, at_most
-from rules.replay.clocks import on_reference
 from rules.replay.followers import capped
 from rules.replay.leader import LeaderRow
 from rules.replay.tracks import RemoteEnd, accepted

@@ -61,11 +61,17 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
 
 def _missing(answer: Moment, opening: Moment, later: Sequence[Moment], evidence: PartitionEvidence) -> bool:
-    """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening."""
+    """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening.
+
+    An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide.
+    """
     last, offset, epoch = evidence.leader_at_the_end, answer.offset or 0, opening.epoch or 0
+    latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
     held = None if last is None else epoch_held(last, offset)
     if held is None or held < 0:  # up to message format 1 records carry no epoch
-        return any(offset >= (following.offset or 0) for following in later)
+        return any(offset >= (following.offset or 0) for following in later if (following.epoch or 0) > latest)
+    if epoch < held <= latest:
+        return False
     if offset < (opening.offset or 0):
         return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
     return held not in _led_without_a_break(epoch, evidence)
@@ -82,8 +88,7 @@ def _led_without_a_break(epoch: int, evidence: PartitionEvidence) -> tuple[int, 
 def _acknowledged(moment: Moment, opening: Moment) -> bool:
     """Whether it is an answer of the epoch: by the broker that said itself that it opened it."""
     answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    surely = moment.term == opening.epoch and moment.latest_term is None
-    return answered and moment.acks != 0 and moment.clock == opening.clock and surely
+    return answered and moment.acks != 0 and moment.clock == opening.clock and moment.term == opening.epoch
 
 
 def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, answers: list[Moment]) -> Violation:

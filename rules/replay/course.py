@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rules.clocks import ClockOffset, clock_offsets, translated
 from rules.gaps import TraceGap, holed
 from rules.history import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
-from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.replay.ends import RoleEnd, last_roles, role_ends
 from rules.replay.followers import (
     UNKNOWN,

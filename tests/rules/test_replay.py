@@ -8,10 +8,10 @@ from statistics import median
 import pytest
 
 from parsers.provenance import Span
+from rules.clocks import ClockOffset, clock_offsets, translated
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history import Moment
 from rules.replay import Replay, Told
-from rules.replay.clocks import ClockOffset, clock_offsets, translated
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
 from rules.sketch import read_sketch
 from rules.terms import in_terms
