@@ -15,19 +15,40 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
 
     Fetches of one session repeat each other whoever else asks in between, so that a trace may be cut anywhere.
     """
-    held: dict[tuple[object, ...], Moment] = {}
+    held: dict[tuple[object, ...], _Run] = {}
     for moment in moments:
         key = _ASKING(moment)
-        before = held.get(key)
-        if moment.kind not in ("fetched", "consumed", "leader-told") or before is None or not _repeats(before, moment):
-            if before is not None:
-                yield before
-            held[key] = moment
-        else:
-            count, last_time = before.count + moment.count, moment.last_time or moment.time
-            left_out = before.left_out + moment.left_out
-            held[key] = replace(before, count=count, last_time=last_time, left_out=left_out)
-    yield from held.values()
+        run = held.get(key)
+        if run is not None and moment.kind in _REPEATABLE and _repeats(run.first, moment):
+            run.add(moment)
+            continue
+        if run is not None:
+            yield run.told()
+        held[key] = _Run(moment)
+    yield from (run.told() for run in held.values())
+
+
+class _Run:
+    """A statement and those that repeat it: it is copied once, when all of them are known."""
+
+    __slots__ = ("_count", "_last_time", "_left_out", "_repeated", "first")
+
+    def __init__(self, first: Moment) -> None:
+        self.first, self._repeated = first, False
+        self._count, self._last_time, self._left_out = first.count, first.last_time, first.left_out
+
+    def add(self, moment: Moment) -> None:
+        """One more."""
+        self._repeated = True
+        self._count += moment.count
+        self._left_out += moment.left_out
+        self._last_time = moment.last_time or moment.time
+
+    def told(self) -> Moment:
+        """All of them as one."""
+        if not self._repeated:
+            return self.first
+        return replace(self.first, count=self._count, last_time=self._last_time, left_out=self._left_out)
 
 
 def times_told(moments: Iterable[Moment]) -> int:
@@ -64,6 +85,7 @@ def once(moments: Iterable[Moment]) -> list[Moment]:
     return kept
 
 
+_REPEATABLE: Final = ("fetched", "consumed", "leader-told")
 _ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
 _REPEATED: Final = attrgetter(
     "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",

@@ -18,6 +18,7 @@ from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetReque
 from rules.history import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
 
 PartitionName = tuple[str, int]
+Request = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 NO_EPOCH: Final = -1
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
 
@@ -191,9 +192,6 @@ def _known(offset: int | None) -> int | None:
     return None if offset is None or offset < 0 else offset
 
 
-Request = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
-
-
 def of_requests(rows: Iterable[Request], names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of the other requests of a trace."""
     for row in rows:
@@ -214,12 +212,13 @@ def _request(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> M
         return Moment(
             kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=_asker(row), leader=row.broker,
             epoch=row.current_leader_epoch, asked_epoch=row.asked_epoch, answered_epoch=row.answered_epoch,
-            answer_offset=row.end_offset, error=row.error_code, span=span,
+            answer_offset=row.end_offset, error=row.error_code, topic_id=row.topic_id, span=span,
         )  # fmt: skip
     if isinstance(row, OffsetRequest):
         return Moment(
             kind="offset-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
-            epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code, span=span,
+            epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code,
+            topic_id=row.topic_id, span=span,
         )  # fmt: skip
     if isinstance(row, RequestEvent):
         return _deletion(row, clock, time, span)
@@ -251,16 +250,16 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
         return Moment(
             kind="leader-told", clock=clock, time=time, witness=row.broker, leader=row.leader,
             epoch=_known(row.leader_epoch), isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None,
-            error=row.error_code, span=span,
+            error=row.error_code, topic_id=row.topic_id, span=span,
         )  # fmt: skip
     ordered = row.api == "LEADER_AND_ISR" and not row.answered
     granted = row.api == "ALTER_PARTITION" and row.answered and row.error_code == 0
     if not (ordered or granted):
         return None
     return Moment(
-        kind="leadership" if ordered else "isr",
-        clock=clock, time=time, witness=row.broker, leader=row.leader, epoch=row.leader_epoch,
-        partition_epoch=row.partition_epoch, isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None, span=span,
+        kind="leadership" if ordered else "isr", clock=clock, time=time, witness=row.broker, leader=row.leader,
+        partition_epoch=row.partition_epoch, isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None,
+        epoch=row.leader_epoch, topic_id=row.topic_id, span=span,
     )  # fmt: skip
 
 
@@ -284,6 +283,7 @@ def of_metadata(
             replicas=replica_ids(change.replicas) or None,
             unclean=change.unclean,
             trust="high" if to_its_end else "medium",
+            topic_id=change.topic_id,
             span=Span(source=change.source, start=change.span_start, end=change.span_end),
         )
 

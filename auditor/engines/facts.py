@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from auditor.engines.chronicle import Named
 from auditor.engines.files import unread_file
 from auditor.engines.plan import ReadUnit
 from parsers.tables import Refusal
 from rules.assemble import Fact, RootClaims
 from rules.groups import GroupCommit
 from rules.history import Moment
+
+
+def with_its_topic(named: Named) -> Moment:
+    """A statement that names the topic id itself."""
+    _, topic_id, moment = named
+    return moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
 
 
 def told_fact(

@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.engines.broker_logs import read_broker_log, read_stretch
 from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
-from auditor.engines.facts import told_fact, unread_fact
+from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of, refuse_wide_text
 from auditor.engines.gaps import of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
@@ -95,9 +95,8 @@ def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:
 
 def _spoken(statements: Iterable[Named]) -> dict[tuple[str, int], list[Moment]]:
     spoken: dict[tuple[str, int], list[Moment]] = {}
-    for place, topic_id, moment in statements:
-        named = moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
-        spoken.setdefault(place, []).append(named)
+    for named in statements:
+        spoken.setdefault(named[0], []).append(with_its_topic(named))
     return spoken
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from auditor.engines.chronicle import Named, of_fetches, of_metadata
 from auditor.engines.descriptions import described_commits, described_settings, of_descriptions
-from auditor.engines.facts import told_fact, unread_fact
+from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of
 from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
@@ -41,8 +41,8 @@ class _Told:
 
     def note(self, named: Iterable[Named]) -> None:
         """Take statements about partitions."""
-        for place, topic_id, moment in named:
-            self.moments.setdefault(place, []).append(replace(moment, topic_id=topic_id))
+        for one in named:
+            self.moments.setdefault(one[0], []).append(with_its_topic(one))
 
 
 def read_told(unit: ReadUnit) -> Iterator[Fact]:

@@ -32,12 +32,13 @@ def i16(struct: Struct, *names: str) -> int | None:
 
 
 def _integer(struct: Struct, names: tuple[str, ...], bound: int) -> int | None:
-    value = _first(struct, names)
-    if value is None:
-        return None
-    if type(value) is int and -bound <= value < bound:
-        return value
-    raise WrongShape(f"a number for {names[0]}")
+    for name in names:
+        if name in struct:
+            value = struct[name]
+            if value is None or (type(value) is int and -bound <= value < bound):
+                return value
+            raise WrongShape(f"a number for {names[0]}")
+    return None
 
 
 def flag(struct: Struct, *names: str) -> bool | None:
@@ -89,7 +90,7 @@ def structs(struct: Struct, *names: str) -> Sequence[Struct]:
     value = _first(struct, names)
     if value is None:
         return ()
-    if isinstance(value, list) and all(type(item) is dict for item in value):
+    if isinstance(value, list) and set(map(type, value)) <= {dict}:
         return value
     raise WrongShape(f"a list of structs for {names[0]}")
 
@@ -99,7 +100,9 @@ def integers(struct: Struct, *names: str) -> tuple[int, ...] | None:
     value = _first(struct, names)
     if value is None:
         return None
-    if isinstance(value, list) and all(type(item) is int and -_I32 <= item < _I32 for item in value):
+    if value == []:
+        return ()
+    if isinstance(value, list) and set(map(type, value)) == {int} and min(value) >= -_I32 and max(value) < _I32:
         return tuple(value)
     raise WrongShape(f"a list of numbers for {names[0]}")
 

@@ -16,8 +16,12 @@ _HEADER: Final = re.compile(
 _RESPONSE: Final = ",response:"
 _CONNECTION: Final = " from connection "
 _TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime")
+_NAMED_ONCE: Final = tuple(name + ":" for name in _TIMES)
 _TIME_NAMES: Final = tuple(name + "Ms" for name in _TIMES)
-_TAIL_TIMES: Final = re.compile(r"(\w{1,32}):(\d{1,15}(?:\.\d{1,12})?)(?=[, ])")
+_DURATION: Final = r"(\d{1,15}(?:\.\d{1,12})?)"
+_TAIL_TIMES: Final = re.compile(rf"(\w{{1,32}}):{_DURATION}(?=[, ])")
+_TIMES_IN_ORDER: Final = re.compile(";" + ",".join(f"{name}:{_DURATION}" for name in _TIMES) + "(?=[, ])")
+"""The same as every release prints them: one behind the other, behind the connection."""
 _JSON: Final = json.JSONDecoder()
 
 
@@ -93,7 +97,6 @@ def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
     if not message.startswith(_CONNECTION, position):
         raise WrongShape("the connection behind the answer")
     tail = message[position + len(_CONNECTION) :]
-    times = {name: _microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
     return Request(
         api=header[1],
         version=version,
@@ -102,11 +105,20 @@ def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
         endpoint=_endpoint(tail.partition(";")[0]),
         body=body,
         answer=answer,
-        times=Times(*(times.get(name) for name in _TIMES)),
+        times=_text_times(tail),
         time_text=time_text,
         start=start,
         end=end,
     )
+
+
+def _text_times(tail: str) -> Times:
+    """Where a name stands twice, as a client may call itself after one, its last value counts."""
+    told = _TIMES_IN_ORDER.search(tail)
+    if told is not None and all(tail.count(name) == 1 for name in _NAMED_ONCE):
+        return Times(*(_microseconds(float(value)) for value in told.groups()))
+    times = {name: _microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
+    return Times(*(times.get(name) for name in _TIMES))
 
 
 def _text_answer(message: str, position: int) -> tuple[Struct | None, int]:

@@ -109,6 +109,27 @@ def test_orders_by_topic_of_2_4_and_list_offsets_of_a_replica() -> None:
     assert [(row.replica, row.timestamp, row.offset, row.leader_epoch) for row in offsets] == [(2, -2, 5, 1)]
 
 
+@pytest.mark.parametrize(
+    ("tail", "times"),
+    [
+        (f"{TIMES},principal:User:a", (12300, 50, 400, 11700)),
+        (f"{TIMES},principal:User:a,localTime:7,b", (12300, 50, 7000, 11700)),
+        (f"{TIMES},principal:User:xlocalTime:7,b", (12300, 50, 400, 11700)),
+        ("localTime:2,totalTime:12,remoteTime:1.5,", (12000, None, 2000, 1500)),
+        ("totalTime:1,requestQueueTime:2,localTime:3,remoteTime:4;", (1000, 2000, 3000, None)),
+        ("principal:User:a", (None, None, None, None)),
+    ],
+)
+def test_times_are_found_wherever_they_stand_and_the_last_of_a_name_counts(
+    tail: str, times: tuple[int | None, ...]
+) -> None:
+    header = "RequestHeader(apiKey=FETCH, apiVersion=4, clientId=c, correlationId=9)"
+    line = f"[2020-01-02 03:04:05,678] DEBUG Completed request:{header} -- {{}},response:{{}}"
+    text = f"{line} from connection h:1-h:2-0;{tail} (kafka.request.logger)\n"
+    (call,) = read_request_lines(io.BytesIO(text.encode()), ORIGIN).fetch_calls
+    assert tuple(call.times) == times
+
+
 def test_unanswered_produce_keeps_what_was_sent() -> None:
     log = read("PRODUCE", 5, "{acks=0,timeout=30000,numPartitions=1}", "")
     assert log.refusals == ()
