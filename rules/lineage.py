@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
@@ -41,14 +42,11 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
     A leader that is started again opens its epoch again, with what its disk has kept. What an opening has thrown away
     does not count against its successors.
     """
-    place = {id(moment): index for index, moment in enumerate(moments)}
-    sure = _sure_terms(moments)
-    proofs = committed_batches(moments, replicas)
     first = first_openings(moments, replicas)
+    pool = _Proofs(moments, replicas)
     lowest: int | None = None
     for opening in _openings(moments, first):
-        earlier = [p for p in proofs if _before(p, opening, place) and (_sure(p, sure) or not _lower(lowest, p))]
-        best = max(earlier, key=lambda proof: proof.end_offset, default=None)
+        best = pool.furthest_before(opening, lowest)
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
             yield LostTerm(
                 epoch=-1 if opening.epoch is None else opening.epoch,
@@ -57,17 +55,59 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
                 committed=best,
                 opening=opening,
             )
-            void = {id(proof) for proof in earlier}
-            if opening is not first[opening.epoch or 0]:
-                # What others learnt of the term cannot be told from what they learnt before it was opened again.
-                void |= {id(p) for p in proofs if p.term == opening.epoch and p.moment.clock != opening.clock}
-            proofs = [proof for proof in proofs if id(proof) not in void]
+            pool.throw_away(opening, again=opening is not first[opening.epoch or 0])
         if opening.offset is not None:
             lowest = opening.offset if lowest is None else min(lowest, opening.offset)
 
 
+class _Proofs:
+    """The proofs of committed records in the order of their terms, each taken up once as the openings go by."""
+
+    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+        self._place = {id(moment): index for index, moment in enumerate(moments)}
+        self._sure = _sure_terms(moments)
+        self._pending: dict[int, list[tuple[int, Committed]]] = {}
+        for index, proof in enumerate(committed_batches(moments, replicas)):
+            self._pending.setdefault(proof.term, []).append((index, proof))
+        self._terms = sorted(self._pending, reverse=True)
+        self._pool: list[tuple[int, int, Committed]] = []
+
+    def furthest_before(self, opening: Moment, lowest: int | None) -> Committed | None:
+        """What was committed furthest before an opening and still counts; epochs may only rise from call to call."""
+        epoch = -1 if opening.epoch is None else opening.epoch
+        while self._terms and self._terms[-1] < epoch:
+            self._take(self._pending[self._terms.pop()])
+        same = self._pending.get(epoch)
+        if same and self._terms and self._terms[-1] == epoch:
+            earlier = [entry for entry in same if self._said_before(entry[1], opening)]
+            self._take(earlier)
+            taken = {index for index, _ in earlier}
+            self._pending[epoch] = [entry for entry in same if entry[0] not in taken]
+        while self._pool and not _sure(self._pool[0][2], self._sure) and _lower(lowest, self._pool[0][2]):
+            heappop(self._pool)
+        return self._pool[0][2] if self._pool else None
+
+    def throw_away(self, opening: Moment, *, again: bool) -> None:
+        """Forget what an opening has lost: it does not count against later ones."""
+        self._pool.clear()
+        if again and opening.epoch in self._pending:
+            # What others learnt of the term cannot be told from what they learnt before it was opened again.
+            pending = self._pending[opening.epoch]
+            self._pending[opening.epoch] = [entry for entry in pending if entry[1].moment.clock == opening.clock]
+
+    def _take(self, entries: Iterable[tuple[int, Committed]]) -> None:
+        for index, proof in entries:
+            heappush(self._pool, (-proof.end_offset, index, proof))
+
+    def _said_before(self, proof: Committed, opening: Moment) -> bool:
+        """Whether this leader wrote it in the same term, before it opened it again."""
+        told = proof.moment
+        own = told.clock == opening.clock and told.clock != ON_DISK
+        return own and self._place[id(told)] < self._place[id(opening)]
+
+
 def _lower(lowest: int | None, proof: Committed) -> bool:
-    """Whether an earlier opening may have lost it already, so that a proof of an unsure term proves nothing here."""
+    """Whether an earlier opening may have lost it already, so that one of an unsure term proves nothing any more."""
     return lowest is not None and lowest < proof.end_offset
 
 
@@ -108,14 +148,6 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Mo
     told = [m for m in starts if first[m.epoch or 0].clock == m.clock]
     told += [m for m in first.values() if m.clock == ON_DISK]
     return sorted(told, key=lambda m: m.epoch or 0)
-
-
-def _before(proof: Committed, opening: Moment, place: Mapping[int, int]) -> bool:
-    """Whether the proof is of an older term, or of the same one by what this leader wrote before it opened it again."""
-    told, epoch = proof.moment, -1 if opening.epoch is None else opening.epoch
-    if proof.term != epoch or told.clock != opening.clock or told.clock == ON_DISK:
-        return proof.term < epoch
-    return place[id(told)] < place[id(opening)]
 
 
 def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:

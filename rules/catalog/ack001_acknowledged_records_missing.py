@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import Moment, PartitionEvidence, epoch_held, times_told
+from rules.evidence import Moment, PartitionEvidence, Replica, epoch_held, times_told
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -50,39 +52,61 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     t3 leads 2 epoch 1 at 2 hw 2
     """
     starts = evidence.openings
+    answers = _answers_by_epoch(evidence.moments, starts)
+    led = {epoch: course.reign.epochs for course in reversed(evidence.replayed.courses) for epoch in course.reign.epochs}
+    openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
+    log = _Later(openings, evidence.leader_at_the_end, led)
     for epoch, opening in sorted(starts.items()):
-        later = [starts[other] for other in sorted(starts) if other > epoch and starts[other].offset is not None]
-        given = [m for m in evidence.moments if _acknowledged(m, opening)] if later else []
-        missing = [m for m in given if _missing(m, opening, later, evidence)]
+        later = openings[log.place(epoch) :] if epoch in answers else []
+        missing = [m for m in answers[epoch] if log.lacks(m, opening)] if later else []
         if missing:
             first = min(m.offset or 0 for m in missing)
             lost_by = next((m for m in later if (m.offset or 0) <= first), later[0])
             yield _violation(evidence, opening, lost_by, missing)
 
 
-def _missing(answer: Moment, opening: Moment, later: Sequence[Moment], evidence: PartitionEvidence) -> bool:
-    """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening.
-
-    An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide.
-    """
-    last, offset, epoch = evidence.leader_at_the_end, answer.offset or 0, opening.epoch or 0
-    latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
-    held = None if last is None else epoch_held(last, offset)
-    if held is None or held < 0:  # up to message format 1 records carry no epoch
-        return any(offset >= (following.offset or 0) for following in later if (following.epoch or 0) > latest)
-    if epoch < held <= latest:
-        return False
-    if offset < (opening.offset or 0):
-        return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
-    return held not in _led_without_a_break(epoch, evidence)
+def _answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
+    answers: dict[int, list[Moment]] = {}
+    for m in moments:
+        opening = None if m.kind != "produced" or m.term is None else starts.get(m.term)
+        if opening is not None and _acknowledged(m, opening):
+            answers.setdefault(opening.epoch or 0, []).append(m)
+    return answers
 
 
-def _led_without_a_break(epoch: int, evidence: PartitionEvidence) -> tuple[int, ...]:
-    """The epochs in which the record can have been appended: its answer waits through all that its leader leads."""
-    for course in evidence.replayed.courses:
-        if epoch in course.reign.epochs:
-            return tuple(led for led in course.reign.epochs if led <= epoch)
-    return (epoch,)
+class _Later:
+    """What came after an answer: later openings, and the log of who led last."""
+
+    def __init__(
+        self, openings: Sequence[Moment], last: Replica | None, led: Mapping[int, tuple[int, ...]]
+    ) -> None:
+        self._epochs = [-1 if opening.epoch is None else opening.epoch for opening in openings]
+        self._lowest = list(accumulate((opening.offset or 0 for opening in reversed(openings)), min))[::-1]
+        self._last = last
+        self._led = led
+
+    def place(self, epoch: int) -> int:
+        """Of the first opening of a newer epoch."""
+        return bisect_right(self._epochs, epoch)
+
+    def lacks(self, answer: Moment, opening: Moment) -> bool:
+        """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening.
+
+        An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide.
+        """
+        offset, epoch = answer.offset or 0, opening.epoch or 0
+        latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
+        held = None if self._last is None else epoch_held(self._last, offset)
+        if held is None or held < 0:  # up to message format 1 records carry no epoch
+            newer = self.place(latest)
+            return newer < len(self._lowest) and self._lowest[newer] <= offset
+        if epoch < held <= latest:
+            return False
+        if offset < (opening.offset or 0):
+            return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
+        # Its answer waits through all that its leader leads without a break.
+        without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
+        return held not in without_a_break
 
 
 def _acknowledged(moment: Moment, opening: Moment) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
@@ -70,6 +71,10 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     t99000 acks 1 at 10 acks=1
     t99001 shrinks 1 from 1,2 to 1 at 11
     """
+    shrinking: dict[tuple[str, int | None], list[Moment]] = {}
+    for m in evidence.moments:
+        if m.kind == "isr-shrinking":
+            shrinking.setdefault((m.clock, m.term), []).append(m)
     for course in evidence.replayed.courses:
         limit = course.rank.lag_limit_ms
         if limit is None:
@@ -77,7 +82,8 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
             yield Undecided(reason=reason, missing="replica.lag.time.max.ms, or the broker's release", blocking=False)
             continue
         yield from _kept(evidence, course, limit)
-        yield from _dropped(evidence, course)
+        own = (shrinking.get((course.reign.clock, epoch), ()) for epoch in course.reign.epochs)
+        yield from _dropped(course, chain.from_iterable(own))
 
 
 def _kept(evidence: PartitionEvidence, course: Course, limit: int) -> Iterator[Violation]:
@@ -126,14 +132,13 @@ def _limit(course: Course, limit: int) -> str:
     return f"replica.lag.time.max.ms is {limit}" + (", by default" if course.rank.lag_time_max_ms is None else "")
 
 
-def _dropped(evidence: PartitionEvidence, course: Course) -> Iterator[Violation]:
+def _dropped(course: Course, shrinking: Iterable[Moment]) -> Iterator[Violation]:
     version = course.rank.version
     if version is None or not version.at_least(2, 4):
         # Up to 2.0 a member at the log end is dropped too; up to 2.3 a failed read makes its leader forget it.
         return
-    for m in evidence.moments:
-        own = m.kind == "isr-shrinking" and m.clock == course.reign.clock and m.term in course.reign.epochs
-        if not own or m.end_offset is None or m.time is None:
+    for m in shrinking:
+        if m.end_offset is None or m.time is None:
             continue
         for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
             asked = _around(course, broker, m.time)

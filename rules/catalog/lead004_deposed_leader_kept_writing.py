@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Produce
@@ -85,15 +87,60 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
         yield Undecided(reason=reason, missing="topic ids in the logs", blocking=False)
         return
     told: set[int] = set()
+    index = _Told(evidence)
     for deposed in _deposed(evidence.moments):
-        found = _written_as_follower(evidence, deposed) or _stands_in_a_log(evidence, deposed)
+        found = _written_as_follower(index, deposed) or _stands_in_a_log(index, deposed)
         if found is not None and deposed.broker not in told:
             told.add(deposed.broker)
             yield found
-    for found in _acknowledged_late(evidence):
+    for found in _acknowledged_late(evidence, index):
         if found.brokers[0] not in told:
             told.add(found.brokers[0])
             yield found
+
+
+class _Told:
+    """What is asked again for every term, by whom it is asked of."""
+
+    def __init__(self, evidence: PartitionEvidence) -> None:
+        self.led = leaders_by_epoch(evidence.moments)
+        self.vacant = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.leader == -1}
+        self.runs: dict[int, list[tuple[Replica, EpochRun]]] = {}
+        for replica in evidence.current:
+            for run in replica.log.epochs:
+                self.runs.setdefault(run.epoch, []).append((replica, run))
+        self.opened: dict[int | None, set[int | None]] = {}
+        self.loaded: dict[str, int] = {}
+        """When each witness first told of a loading."""
+        self._answers: dict[str, list[tuple[int, Moment]]] = {}
+        for m in evidence.moments:
+            if m.kind == "leader-starts":
+                self.opened.setdefault(m.broker, set()).add(m.epoch)
+            elif m.kind in ("log-loaded", "high-watermark-loaded") and m.time is not None:
+                self.loaded[m.clock] = min(m.time, self.loaded.get(m.clock, m.time))
+            elif m.kind == "produced" and m.error == 0 and m.offset is not None and m.time is not None:
+                self._answers.setdefault(m.clock, []).append((m.time, m))
+        for answers in self._answers.values():
+            answers.sort(key=_first)
+        self._may_lead: dict[int, int] = {}
+
+    def answers(self, clock: str, start: int, end: int | None) -> Sequence[tuple[int, Moment]]:
+        """What a witness answered to producers from one time of its clock to another."""
+        own = self._answers.get(clock, [])
+        return own[bisect_left(own, start, key=_first) : None if end is None else bisect_left(own, end, key=_first)]
+
+    def may_lead_again(self, broker: int, epoch: int) -> bool:
+        """Whether it may have led in a newer epoch of whose beginning its log does not tell: its answers may be of that."""
+        if broker not in self._may_lead:
+            newest = max(self.led.keys() | self.runs.keys() | {-1})
+            opened = self.opened.get(broker, set())
+            untold = (e for e in range(newest, -1, -1) if e not in self.vacant and e not in opened)
+            self._may_lead[broker] = next((e for e in untold if self.led.get(e, broker) == broker), -1)
+        return self._may_lead[broker] > epoch
+
+
+def _first(entry: tuple[int, Moment]) -> int:
+    return entry[0]
 
 
 def _deposed(moments: tuple[Moment, ...]) -> Iterator[_Deposed]:
@@ -110,18 +157,13 @@ def _deposed(moments: tuple[Moment, ...]) -> Iterator[_Deposed]:
                 yield _Deposed(broker=role.broker, led=before.epoch, role=role, until=until)
 
 
-def _written_as_follower(evidence: PartitionEvidence, deposed: _Deposed) -> Violation | None:
+def _written_as_follower(index: _Told, deposed: _Deposed) -> Violation | None:
     """Records that it appended, by its own answers, beyond its log end when it became a follower."""
     role, until = deposed.role, deposed.until
-    if role.time is None or _may_lead_again(evidence, deposed.broker, role.epoch or 0):
+    if role.time is None or index.may_lead_again(deposed.broker, role.epoch or 0):
         return None
-    end = None if until is None else until.time
-    answers = [
-        m
-        for m in evidence.moments
-        if m.kind == "produced" and m.clock == role.clock and m.error == 0 and m.offset is not None
-        and m.offset >= (role.offset or 0) and m.time is not None and m.time >= role.time and (end is None or m.time < end)
-    ]  # fmt: skip
+    said = index.answers(role.clock, role.time, None if until is None else until.time)
+    answers = [m for _, m in said if (m.offset or 0) >= (role.offset or 0)]
     if not answers:
         return None
     why = f"it answered producers after it had become a follower at log end {role.offset}"
@@ -131,68 +173,59 @@ def _written_as_follower(evidence: PartitionEvidence, deposed: _Deposed) -> Viol
     )
 
 
-def _may_lead_again(evidence: PartitionEvidence, broker: int, epoch: int) -> bool:
-    """Whether it may have led in a newer epoch of whose beginning its log does not tell: its answers may be of that."""
-    led = leaders_by_epoch(evidence.moments)
-    vacant = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.leader == -1}
-    held = {run.epoch for replica in evidence.current for run in replica.log.epochs}
-    opened = {m.epoch for m in evidence.moments if m.kind == "leader-starts" and m.broker == broker}
-    for newer in range(epoch + 1, max(led.keys() | held | {epoch}) + 1):
-        if newer not in vacant and newer not in opened and led.get(newer, broker) == broker:
-            return True
-    return False
-
-
 def _denied(replica: Replica, run: EpochRun) -> bool:
     """Whether the replica's own epoch file gives some of the run to a newer epoch: the log may be another's then."""
     return any(e.epoch > run.epoch and e.start_offset < run.end_offset for e in replica.epoch_file.entries)
 
 
-def _stands_in_a_log(evidence: PartitionEvidence, deposed: _Deposed) -> Violation | None:
+def _stands_in_a_log(index: _Told, deposed: _Deposed) -> Violation | None:
     """Batches of the epoch that it led, beyond its log end when it became a follower.
 
     Whoever lost its tail in a restart would look the same: its log must go back to where that life began.
     """
-    own = (m for m in evidence.moments if m.clock == deposed.role.clock)
-    if not any(m.kind in ("log-loaded", "high-watermark-loaded") and _before(m, deposed.role) for m in own):
+    loaded = index.loaded.get(deposed.role.clock)
+    if loaded is None or deposed.role.time is None or loaded > deposed.role.time:
         return None
     end = deposed.role.offset or 0
-    for replica in evidence.current:
-        for run in replica.log.epochs:
-            if run.epoch == deposed.led and run.end_offset > end and not _denied(replica, run):
-                why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
-                shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
-                return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)
+    for replica, run in index.runs.get(deposed.led, ()):
+        if run.end_offset > end and not _denied(replica, run):
+            why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
+            shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
+            return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)
     return None
 
 
-def _before(moment: Moment, role: Moment) -> bool:
-    return moment.time is not None and role.time is not None and moment.time <= role.time
-
-
-def _acknowledged_late(evidence: PartitionEvidence) -> Iterator[Violation]:
+def _acknowledged_late(evidence: PartitionEvidence, index: _Told) -> Iterator[Violation]:
     """Records acknowledged for all replicas when, by the clocks, another broker had opened a newer epoch below them."""
     offsets = {clock.clock: clock for clock in evidence.replayed.clocks}
     openings = epoch_starts(evidence.moments)
+    epochs = sorted(openings)
+    lowest = _lowest_from_each(openings, epochs)
     for m in evidence.moments:
         if m.kind != "produced" or m.acks != -1 or m.error != 0 or m.term is None or m.offset is None or m.time is None:
             continue
+        newer = bisect_right(epochs, m.term)
+        if m.witness is None or newer == len(epochs) or lowest[newer] > m.offset:
+            continue
+        if index.may_lead_again(m.witness, m.term):
+            continue
         for epoch, opening in openings.items():
             below = opening.offset is not None and opening.offset <= m.offset
-            if epoch <= m.term or opening.broker == m.witness or not below or m.witness is None:
+            if epoch <= m.term or opening.broker == m.witness or not below:
                 continue
             window = translated(opening.time, opening.clock, m.clock, offsets)
-            if (
-                window is not None
-                and m.time > window[1] + SLACK_MS
-                and not _may_lead_again(evidence, m.witness, m.term)
-            ):
+            if window is not None and m.time > window[1] + SLACK_MS:
                 role = _Deposed(broker=m.witness, led=m.term, role=opening, until=None)
                 why = f"by the estimated clocks broker {opening.broker} had opened it at {opening.offset} when it acknowledged them"
                 yield _violation(
                     role, m.offset, m.offset + 1, why, "likely", Exhibit(span=m.span, role="its acknowledgement")
                 )
                 break
+
+
+def _lowest_from_each(openings: Mapping[int, Moment], epochs: Sequence[int]) -> list[int]:
+    """The lowest offset at which each epoch or any newer one opened."""
+    return list(accumulate((openings[epoch].offset or 0 for epoch in reversed(epochs)), min))[::-1]
 
 
 def _violation(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.evidence import Moment, PartitionEvidence, Unclosed, gives_role, translated
@@ -54,14 +55,15 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     t3 loads 2 at 2
     t4 leads 2 epoch 1 at 2 hw 2
     """
+    roles, fetches = _Roles(evidence.moments), _furthest_fetches(evidence.moments)
     loading = {m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}
     for broker in sorted(loading - _once_unassigned(evidence)):
         own = [m for m in evidence.moments if m.clock == f"broker {broker}" and m.broker == broker]
         for load in (m for m in own if _tells_its_end(m)):
-            furthest = _furthest(evidence, broker, load)
+            furthest = fetches.get((broker, load.term))
             if furthest is None or furthest.offset is None or load.end_offset is None:
                 continue
-            placed, before = _between_epochs(evidence, load), _before_by_clocks(evidence, furthest, load)
+            placed, before = _between_epochs(roles, load), _before_by_clocks(evidence, roles, furthest, load)
             if before is False or not (placed or before):
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
@@ -111,27 +113,43 @@ def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation]:
             )
 
 
-def _between_epochs(evidence: PartitionEvidence, load: Moment) -> bool:
+class _Roles:
+    """The roles that each broker tells of itself, with their places among all that is told."""
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        self._place = {id(moment): place for place, moment in enumerate(moments)}
+        self._roles: dict[str, list[Moment]] = {}
+        self._places: dict[str, list[int]] = {}
+        for place, moment in enumerate(moments):
+            if gives_role(moment):
+                self._roles.setdefault(moment.clock, []).append(moment)
+                self._places.setdefault(moment.clock, []).append(place)
+
+    def around(self, load: Moment) -> tuple[bool, Moment | None]:
+        """Whether a role is told before a loading, and the next one after it."""
+        roles = self._roles.get(load.clock, [])
+        after = bisect_left(self._places.get(load.clock, []), self._place[id(load)])
+        return after > 0, roles[after] if after < len(roles) else None
+
+
+def _between_epochs(roles: _Roles, load: Moment) -> bool:
     """Whether a role is told before the loading, and a newer one next after it.
 
     Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
     fetches on, and one whose former role is not told was in some epoch or other.
     """
-    place = evidence.moments.index(load)
-    before = [m for m in evidence.moments[:place] if m.clock == load.clock and gives_role(m)]
-    after = (m for m in evidence.moments[place:] if m.clock == load.clock and gives_role(m))
-    first = next(after, None)
+    before, first = roles.around(load)
     newer = first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
-    return bool(before) and newer
+    return before and newer
 
 
-def _before_by_clocks(evidence: PartitionEvidence, fetch: Moment, load: Moment) -> bool | None:
+def _before_by_clocks(evidence: PartitionEvidence, roles: _Roles, fetch: Moment, load: Moment) -> bool | None:
     """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
     clocks = {clock.clock: clock for clock in evidence.replayed.clocks}
     window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
     if window is None or load.time is None or window[0] <= load.time <= window[1]:
         return None
-    told = any(gives_role(m) and m.clock == load.clock for m in evidence.moments[: evidence.moments.index(load)])
+    told, _ = roles.around(load)
     return window[1] < load.time and (told or None)
 
 
@@ -147,15 +165,16 @@ def _tells_its_end(moment: Moment) -> bool:
     return moment.kind == "log-loaded" and moment.end_offset is not None and sure
 
 
-def _furthest(evidence: PartitionEvidence, broker: int, load: Moment) -> Moment | None:
-    """The furthest fetch of a term that had ended for this broker when it loaded its log, and was its last one."""
-    fetches = [
-        m
-        for m in evidence.moments
-        if m.kind == "fetched" and m.broker == broker and m.error == 0 and not m.doubtful and m.offset is not None
-        and m.answered_epoch is None and m.term == load.term
-    ]  # fmt: skip
-    return max(fetches, key=lambda m: m.offset or 0, default=None)
+def _furthest_fetches(moments: Sequence[Moment]) -> dict[tuple[int, int | None], Moment]:
+    """The furthest fetch of each broker in each term."""
+    furthest: dict[tuple[int, int | None], Moment] = {}
+    for m in moments:
+        answered = m.kind == "fetched" and m.error == 0 and not m.doubtful and m.answered_epoch is None
+        if answered and m.broker is not None and m.offset is not None:
+            known = furthest.get((m.broker, m.term))
+            if known is None or m.offset > (known.offset or 0):
+                furthest[m.broker, m.term] = m
+    return furthest
 
 
 def _cut_before(own: list[Moment], load: Moment, furthest: Moment) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, gives_role
@@ -84,15 +84,14 @@ def _dropped(m: Moment) -> set[int]:
 
 def _never_began_to_fetch(evidence: PartitionEvidence) -> Iterator[Hit]:
     whole = {m.witness for m in evidence.moments if m.kind == "fetched"} - {gap.broker for gap in evidence.gaps}
+    said = _said_in_each_role(evidence)
     for order, following in _orders_without_restart(evidence):
-        leads, asked = False, False
-        for m in evidence.moments:
-            if m.clock != f"broker {order.leader}" or order.leader not in whole:
-                continue
-            if gives_role(m):
-                leads = m.epoch == order.epoch
-            asked = asked or (leads and m.kind == "fetched" and m.broker == order.witness)
-            if leads and not asked and order.witness in _dropped(m):
+        if order.leader not in whole:
+            continue
+        for m in said.get((f"broker {order.leader}", order.epoch), ()):
+            if m.kind == "fetched" and m.broker == order.witness:
+                break
+            if order.witness in _dropped(m):
                 yield Hit(
                     broker=order.witness,
                     at=order,
@@ -105,6 +104,24 @@ def _never_began_to_fetch(evidence: PartitionEvidence) -> Iterator[Hit]:
                     ),
                 )
                 break
+
+
+def _said_in_each_role(evidence: PartitionEvidence) -> Mapping[tuple[str, int | None], Sequence[Moment]]:
+    """First fetches and smaller ISRs that each broker told while it had a role in an epoch."""
+    epoch: dict[str, int | None] = {}
+    said: dict[tuple[str, int | None], list[Moment]] = {}
+    fetching: set[tuple[str, int | None, int | None]] = set()
+    for m in evidence.moments:
+        if gives_role(m):
+            epoch[m.clock] = m.epoch
+        if m.clock not in epoch or m.kind not in ("fetched", "isr-shrinking"):
+            continue
+        asker = (m.clock, epoch[m.clock], m.broker)
+        if m.kind == "isr-shrinking" or asker not in fetching:
+            said.setdefault((m.clock, epoch[m.clock]), []).append(m)
+        if m.kind == "fetched":
+            fetching.add(asker)
+    return said
 
 
 def _orders_without_restart(evidence: PartitionEvidence) -> Iterator[tuple[Moment, Moment]]:
