@@ -8,7 +8,7 @@ the hole may be of the untold term.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -72,13 +72,15 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
 
 _OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
 _OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded")
+_STARTING: Final = ("log-loaded", "log-created", "high-watermark-loaded")
+"""What a broker says when it starts."""
 _LEADERS_WORD: Final = ("produced", "fetched", "consumed", "isr-shrinking")
 _ANY_TERM: Final = (1 << 31) - 1
 
 
 def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     """What is of no named epoch may be of any term up to the writer's next role, if roles in between may be untold."""
-    told, led, had = telling_every_role(placed), _untold(placed, _led), _untold(placed, _had)
+    told, untold = telling_every_role(placed), _Untold(placed)
     following: dict[str, int] = {}
     bounded: list[Moment] = []
     for moment in reversed(placed):
@@ -87,13 +89,56 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
             before = None if moment.epoch is None else moment.epoch - 1
             latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
         elif latest is None and moment.term is not None:
-            untold = had if moment.kind in _OF_ITS_ROLE else led if _as_leader(moment) else {}
             until = moment.epoch if gives_role(moment) else following.get(moment.clock)
-            latest = max(_between(untold.get(moment.clock, ()), moment.term, until), default=None)
+            latest = untold.last(moment, until)
         bounded.append(moment if latest is None else replace(moment, latest_term=latest))
+        untold.pass_over(moment)
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch
     return tuple(reversed(bounded))
+
+
+class _Untold:
+    """Epochs in which others show a broker in a role of which its own log, that tells roles, has no word.
+
+    Whom a controller elects may be gone before it leads, and an answer then be of no such term: where the broker was
+    started again before its next role, only who was served by it shows that it led.
+    """
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        told: dict[str, set[int]] = {}
+        for moment in moments:
+            if gives_role(moment) and moment.epoch is not None:
+                told.setdefault(moment.clock, set()).add(moment.epoch)
+        self.served = _beside(told, moments, _served)
+        self.fetched = _beside(told, moments, _fetched)
+        self.elected = _beside(told, moments, _elected)
+        self.restarted: set[str] = set()
+        """Clocks of brokers that were started again, behind the place that is looked at, before their next role."""
+        self.named: dict[str, int] = {}
+        """The lowest epoch that a fetch names which the broker served behind that place: what is before is no newer."""
+
+    def pass_over(self, moment: Moment) -> None:
+        """Go back beyond a statement."""
+        if moment.kind in _STARTING or (gives_role(moment) and moment.fresh):
+            self.restarted.add(moment.clock)
+        elif gives_role(moment):
+            self.restarted.discard(moment.clock)
+        if moment.kind == "fetched" and moment.error in (None, 0) and moment.epoch is not None and moment.epoch >= 0:
+            self.named[moment.clock] = min(moment.epoch, self.named.get(moment.clock, moment.epoch))
+
+    def last(self, moment: Moment, until: int | None) -> int | None:
+        """The latest untold role that a statement can be of, before the next one that is told."""
+        if moment.kind in _OF_ITS_ROLE:
+            shown = [self.served, self.fetched, self.elected]
+        elif _as_leader(moment):
+            shown = [self.served] if moment.clock in self.restarted else [self.served, self.elected]
+        else:
+            return None
+        term = -1 if moment.term is None else moment.term
+        if moment.clock in self.named:
+            until = min(self.named[moment.clock] + 1, self.named[moment.clock] + 1 if until is None else until)
+        return max((e for epochs in shown for e in _between(epochs.get(moment.clock, ()), term, until)), default=None)
 
 
 def _as_leader(moment: Moment) -> bool:
@@ -110,30 +155,31 @@ Roles = Iterable[tuple[int | None, int | None]]
 """Brokers and epochs; either may be unknown."""
 
 
-def _untold(moments: Sequence[Moment], roles: Callable[[Moment], Roles]) -> dict[str, list[int]]:
-    """Epochs in which others show a broker in a role, of which the broker's own log, that tells roles, has no word."""
-    told: dict[str, set[int]] = {}
+def _beside(
+    told: Mapping[str, set[int]], moments: Sequence[Moment], roles: Callable[[Moment], Roles]
+) -> dict[str, list[int]]:
+    """For every clock that tells roles, the epochs of others' that are none of its own."""
     shown: dict[str, set[int]] = {}
     for moment in moments:
-        if gives_role(moment) and moment.epoch is not None:
-            told.setdefault(moment.clock, set()).add(moment.epoch)
         for broker, epoch in roles(moment):
             if broker is not None and epoch is not None and epoch >= 0:
                 shown.setdefault(f"broker {broker}", set()).add(epoch)
     return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
 
 
-def _led(moment: Moment) -> Roles:
-    """Who led which epoch, by anybody's word: the controller's, a broker's that follows it, a fetch that it served."""
-    if moment.kind in ("leadership", "follower-starts"):
-        return ((moment.leader, moment.epoch),)
+def _served(moment: Moment) -> Roles:
+    """Who served a fetch in which epoch."""
     return ((moment.witness, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
 
 
-def _had(moment: Moment) -> Roles:
-    """Who led or fetched in which epoch."""
-    fetched = ((moment.broker, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
-    return (*_led(moment), *fetched)
+def _fetched(moment: Moment) -> Roles:
+    """Who fetched in which epoch."""
+    return ((moment.broker, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
+
+
+def _elected(moment: Moment) -> Roles:
+    """Who was elected for which epoch, by the word of its controller or of those that follow."""
+    return ((moment.leader, moment.epoch),) if moment.kind in ("leadership", "follower-starts") else ()
 
 
 def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:

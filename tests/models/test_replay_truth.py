@@ -98,5 +98,6 @@ def test_what_another_log_shows_of_a_hole_is_taken_into_account(name: str, seed:
 def test_most_answers_are_known_exactly_when_nothing_is_lost(version: Version) -> None:
     exact, closed, told = tightness([witnessed(version, seed, 60, 3) for seed in range(20)])
     assert told > 50
-    assert closed >= told * 0.7 > 0
+    # Where fetches name no epoch, an answer before an untold term may be of that term.
+    assert closed >= told * (0.7 if version.since(2, 1) else 0.55) > 0
     assert exact >= closed * 0.4 > 0
