@@ -55,6 +55,9 @@ _STATE: Final = (
     "last_fetched_epoch", "current_leader_epoch", "error_code", "leader_log_start_offset", "diverging_epoch",
     "possibly_stale",
 )  # fmt: skip
+_OF_RUNS: Final = (
+    "place", "stream", "cell", "time", "last_time", "times", "session", "fetch_offset", "high_watermark", *_STATE,
+)  # fmt: skip
 
 _TIME: Final = pl.col("time")
 _OFFSET: Final = pl.col("fetch_offset")
@@ -71,7 +74,9 @@ def landmarks(
 
     The columns are those of what a fetch and a produce tell, times in milliseconds, and NONE where nothing is told.
     """
-    fetches, produces = fetches.with_row_index("place"), produces.with_row_index("place")
+    place = pl.col("place").cast(pl.Int64)
+    fetches = fetches.with_row_index("place").with_columns(stream=place.first().over(_ASKER))
+    produces = produces.with_row_index("place")
     first, width = _grid(fetches, produces, cells)
     cell = ((_TIME - first) // width).alias("cell")
     highest = _WATERMARK.cum_max().over(_PARTITION).alias("highest")
@@ -85,7 +90,7 @@ def landmarks(
 
 def _grid(fetches: pl.DataFrame, produces: pl.DataFrame, most: int) -> tuple[int, int]:
     """Where the first cell begins, and how long each is: as many as the streams of the stretch may have."""
-    streams = fetches.select(_ASKER).n_unique() + produces.select(*_PARTITION, "acks").n_unique()
+    streams = fetches["stream"].n_unique() + produces.select(*_PARTITION, "acks").n_unique()
     cells = max(_LEAST, min(most, _CELLS // max(1, streams)))
     times = pl.concat([fetches["time"], produces["time"]])
     bounds = times.filter(times != NONE).to_frame().select(first=_TIME.min(), last=_TIME.max()).row(0)
@@ -97,7 +102,7 @@ def _of_followers(rows: pl.DataFrame, width: int) -> pl.DataFrame:
     """Each follower's runs of fetches, on a grid of its own."""
     ended = pl.when(pl.col("last_time") == NONE).then(_TIME).otherwise(pl.col("last_time"))
     pause = max(PAUSE_MS, width)
-    ordered = _in_streams(rows, _ASKER).with_columns(
+    ordered = _by_stream(rows.select(_OF_RUNS)).with_columns(
         _UNTOLD,
         regaining=_OFFSET.cum_max().over("stream") > _OFFSET,
         falls=(_OFFSET.shift(1) > _OFFSET) | (_WATERMARK.shift(1) > _WATERMARK),
@@ -140,8 +145,11 @@ def _of_writers(rows: pl.DataFrame, fetches: pl.DataFrame) -> pl.DataFrame:
 
 def _in_streams(rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
     """The rows of each stream together, in the order of the file; a stream is numbered by its first row."""
-    place = pl.col("place").cast(pl.Int64)
-    return rows.with_columns(stream=place.first().over(keys)).sort(pl.col("stream") * _ROWS + place)
+    return _by_stream(rows.with_columns(stream=pl.col("place").cast(pl.Int64).first().over(keys)))
+
+
+def _by_stream(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort(pl.col("stream") * _ROWS + pl.col("place").cast(pl.Int64))
 
 
 def _changed(*columns: str) -> pl.Expr:
