@@ -28,8 +28,9 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Proves
     ------
     Records whose producers were answered without error are not in the log: that of the last leader where its disk is
-    at hand, else that of the next one. The end of the range is the old leader's log end where a log tells it, else the
-    next batch boundary known after the last acknowledged record.
+    at hand, else that of the next one. The range runs from the first such record to the end of the last
+    such batch, which is the next batch boundary that anything tells of the epoch: an answer, a fetch, or the old leader's
+    log end. Not all records in between need have been answered.
 
     Undecided when
     --------------
@@ -116,13 +117,7 @@ def _acknowledged(moment: Moment, opening: Moment) -> bool:
 
 
 def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, answers: list[Moment]) -> Violation:
-    ends = [
-        end
-        for m in evidence.moments
-        if m.kind in ("follower-starts", "log-loaded") and m.broker == opening.broker and m.term == opening.epoch
-        if (end := m.offset if m.end_offset is None else m.end_offset) is not None
-    ]
-    last = evidence.batch_end(max(m.offset or 0 for m in answers), opening.epoch or 0)
+    end = evidence.batch_end(max(m.offset or 0 for m in answers), opening.epoch or 0)
     everyone = any(m.acks == -1 for m in answers)
     start = min(m.offset or 0 for m in answers)
     who = "its leader" if following.broker is None else f"broker {following.broker}"
@@ -130,8 +125,8 @@ def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, 
     held = evidence.leader_at_the_end and epoch_held(evidence.leader_at_the_end, start)
     return Violation(
         brokers=() if opening.broker is None else (opening.broker,),
-        start_offset=start if (following.offset or 0) > start else following.offset,
-        end_offset=max([last, *ends]),
+        start_offset=start,
+        end_offset=end,
         severity=Severity.CRITICAL if everyone else Severity.HIGH,
         facts={
             "leader": opening.broker,

@@ -54,6 +54,8 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
         if cut.high_watermark is None or cut.offset >= cut.high_watermark:
             continue
         end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark, cut.log_end_offset)
+        if end <= cut.offset:
+            continue  # the log was no longer than that: whatever it lost, this cut removed nothing
         yield Violation(
             brokers=(cut.broker,),
             start_offset=cut.offset,

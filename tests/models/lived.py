@@ -140,6 +140,8 @@ def backed(finding: Violation, found: Lived) -> bool:
     said = set(range(finding.start_offset or 0, finding.end_offset or 0))
     if finding.rule in ("LOG001", "EPOCH001", "EPOCH003", "EPOCH005"):
         return bool(said & found.diverging) or found.model.forgot_epochs
+    if finding.rule == "ACK001":  # it begins where it knows of a record, and ends where it knows of a boundary
+        said = {finding.start_offset or 0}
     if finding.rule == "ISR001":
         return bool(said & found.lost_by_candidates)
     if finding.rule == "TRUNC004":
