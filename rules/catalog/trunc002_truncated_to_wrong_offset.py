@@ -32,7 +32,8 @@ def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    The follower's epochs at the time of the question cannot be told from its disk.
+    The follower's epochs at the time of the question cannot be told from its disk, or the leader's log is no longer the one
+    that it answered of: it begins no newer epoch at the offset in its answer.
 
     Upheld
     ------
@@ -65,12 +66,30 @@ def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation
             )
             continue
         due = _due(follower, leader, moment, kept)
-        if due is not None and due.offset < kept:
+        if due is None or due.offset >= kept:
+            continue
+        if not _still_answers(leader, moment, kept):
+            yield Undecided(
+                reason=f"broker {leader.broker}'s log on disk is not the one of which it answered {kept} for epoch"
+                f" {moment.asked_epoch}",
+                missing="its log as it was then",
+                brokers=(follower.broker,),
+                blocking=False,
+                exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
+            )
+        else:
             yield _violation(moment, due, min(kept, follower.log_end_offset))
 
 
 def _id(broker: int | None) -> int:
     return -1 if broker is None else broker
+
+
+def _still_answers(leader: Replica, asked: Moment, answer: int) -> bool:
+    """Whether the leader would answer the same of the log that it has: where it begins the first epoch that is newer."""
+    entries = leader.at(leader.log_end_offset).epochs
+    newer = (entry.start_offset for entry in entries if entry.epoch > (asked.asked_epoch or 0))
+    return next(newer, None) == answer
 
 
 def _due(follower: Replica, leader: Replica, moment: Moment, kept: int) -> Truncation | None:
