@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +15,8 @@ from parsers.request_log.fields import WrongShape
 
 DEPTH_LIMIT: Final = 32
 DIGIT_LIMIT: Final = 20
+SHORT: Final = 1 << 12
+"""Structs up to this length are kept among their like: long ones never drive them out, nor they long ones."""
 KEPT_LENGTH: Final = 1 << 15
 """Structs that are longer than this are not kept for the next line that says the same."""
 
@@ -40,7 +42,7 @@ def parse_struct(text: str, start: int, behind: str) -> tuple[Mapping[str, objec
         raise WrongShape("a struct in braces")
     end = text.find("}" + behind, start) + 1
     spelt = text[start:end]
-    everyday = (_kept if len(spelt) <= KEPT_LENGTH else _of_everyday)(spelt) if end else None
+    everyday = _reader(len(spelt))(spelt) if end else None
     return _struct(text, start, DEPTH_LIMIT) if everyday is None else (everyday, end)
 
 
@@ -62,8 +64,14 @@ def _of_everyday(text: str) -> dict[str, object] | None:
     return read if isinstance(read, dict) else None
 
 
-# A broker answers the same to one client after the other, until a leader or an ISR changes.
-_kept = lru_cache(maxsize=64)(_of_everyday)
+# A broker answers the same to one client after the other, until a leader or an ISR changes. What it says in between is
+# short, so that long answers are kept apart from it; all that is kept was printed in 2 MB.
+_kept = lru_cache(maxsize=128)(_of_everyday)
+_kept_long = lru_cache(maxsize=48)(_of_everyday)
+
+
+def _reader(length: int) -> Callable[[str], dict[str, object] | None]:
+    return _kept if length <= SHORT else _kept_long if length <= KEPT_LENGTH else _of_everyday
 
 
 def _in_camel_case(fields: list[tuple[str, object]]) -> dict[str, object]:
