@@ -1,6 +1,7 @@
-"""How the replay's time grows with its input: of one long reign, of many reigns, and of many changes of an ISR.
+"""How the time of replay and rules grows with their input: of one long reign, many reigns, and many changes of an ISR.
 
-`python -m tests.benchmarks.replay_growth` prints CPU seconds for made-up partitions, each ten times the one before.
+`python -m tests.benchmarks.replay_growth` prints CPU seconds for made-up partitions, each ten times the one before, and
+what every rule takes together for many reigns.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from collections.abc import Callable, Iterator
 from time import process_time
 
 from parsers.provenance import Span
-from rules.history import Moment
+from rules.catalog import RULES
+from rules.evidence import BrokerVersion, PartitionEvidence
+from rules.history import Moment, ordered
 from rules.replay import lags, replay
 from rules.terms import in_terms
 
@@ -93,8 +96,27 @@ def seconds(shape: Shape, moments: int, version: str = "3.5.0") -> float:
     return process_time() - began
 
 
+def judged(reigns: int, version: str = "3.5.0") -> float:
+    """CPU time of all rules on a partition of many reigns."""
+    versions = tuple(BrokerVersion(broker=broker, binary=version) for broker in BROKERS)
+    evidence = PartitionEvidence(
+        cluster_id=None,
+        topic="t",
+        partition=0,
+        replicas=(),
+        moments=tuple(in_terms(list(ordered(many_reigns(9 * reigns))))),
+        versions=versions,
+    )
+    began = process_time()
+    for rule in RULES:
+        list(rule.check(evidence))
+    return process_time() - began
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
+    for reigns in (500, 1_000, 2_000, 4_000):
+        print(f"{'all rules':18} {reigns:8} reigns  {judged(reigns):8.2f} s", flush=True)
     for name, shape in SHAPES.items():
         for moments in (2_000, 20_000, 200_000):
             print(f"{name:18} {moments:8} moments {seconds(shape, moments):8.2f} s", flush=True)
