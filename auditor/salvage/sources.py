@@ -143,8 +143,9 @@ def why_none(evidence: PartitionEvidence, lost: Lost) -> str:
         return f"broker {', '.join(map(str, lost.brokers))} holds none of {what}"
     if all(replica.last_epoch < 0 for replica in evidence.replicas):
         return f"this format carries no epochs, so nothing tells whose {what} were lost; choose with --broker"
-    leaders = ", ".join(str(replica.broker) for replica in evidence.presumed_leaders)
-    return f"no copy of {what} stands in this dump but for what broker {leaders}, which would lead, still holds"
+    taken = any(run.end_offset > lost.start for replica in evidence.replicas for run in replica.log.epochs)
+    since = ": what stands at these offsets is of the log that leads now" if taken else ""
+    return f"no copy of {what} stands in this dump{since}"
 
 
 def _leads_now(copy: Survivor, evidence: PartitionEvidence) -> bool:

@@ -21,6 +21,7 @@ def timeline_document(drawn: Timeline) -> dict[str, object]:
                 "reference": c.reference,
                 "milliseconds": c.milliseconds,
                 "spread": c.spread,
+                "slack": c.slack,
                 "pairs": c.pairs,
             }
             for c in drawn.clocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from auditor.report.layout import table
+from auditor.report.layout import counted, table
 from auditor.report.plain import plain
 from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
@@ -27,7 +27,7 @@ def _head(drawn: Timeline) -> Iterator[str]:
         if clock.pairs:
             yield (
                 f"clock of {clock.clock}: {clock.milliseconds:+d} ms against {clock.reference}"
-                f" ({clock.pairs} shared events, {clock.spread} ms apart at most)"
+                f", give or take {clock.slack} ms, by {counted(clock.pairs, 'shared event')}"
             )
     yield ""
 

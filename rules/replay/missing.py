@@ -33,12 +33,7 @@ def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterato
     # A leader whose ISR is nobody else may well have served no follower.
     alone = bool(isr.statements) and all(s.isr == {reign.leader} for s in isr.statements)
     if not alone and not any(row.moment.kind == "fetched" for row in rows):
-        yield Missing(
-            kind="the leaders' request logs at DEBUG",
-            evidence=f"broker {reign.leader}'s request log at DEBUG in epochs {', '.join(map(str, reign.epochs))}",
-            leaves_open="every high watermark of the term",
-            epochs=reign.epochs,
-        )
+        yield _no_fetch(reign)
     elif reign.holed:
         yield Missing(
             kind="the request logs whole: some of their lines cannot be read",
@@ -60,3 +55,17 @@ def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterato
             leaves_open="who had to be counted: the high watermark's upper bound",
             epochs=reign.epochs,
         )
+
+
+def _no_fetch(reign: Reign) -> Missing:
+    """A log that is there and tells of no fetch is not the same as no log."""
+    when = f"epoch{'' if len(reign.epochs) == 1 else 's'} {', '.join(map(str, reign.epochs))}"
+    kind = "the leaders' request logs at DEBUG"
+    evidence = f"broker {reign.leader}'s request log at DEBUG in {when}"
+    if reign.logged:
+        kind = "the fetches of terms in which the leaders' request logs tell of none"
+        evidence = (
+            f"fetches from broker {reign.leader} in {when}: nobody fetched, or its request log, which is there,"
+            " does not hold them"
+        )
+    return Missing(kind=kind, evidence=evidence, leaves_open="every high watermark of the term", epochs=reign.epochs)

@@ -38,6 +38,8 @@ class Reign:
     """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
     holed: bool = False
     """Whether answers may be missing among, or before, the rows."""
+    logged: bool = False
+    """Whether its leader's request log is there and had begun, whatever it tells of."""
     follower_ends: Mapping[int, int]
     """Where the logs of others ended when they took their next role after it, if they did not restart before."""
 
@@ -131,6 +133,8 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
     given = [m for place, m in answered if m.witness == leader and (restarted is None or place < restarted)]
     # Behind a hole in its log of roles an answer may be of a later term, in which it led again.
     rows = tuple(m for m in given if m.latest_term is None or m.latest_term <= epochs[-1])
+    traces = statements.traces.get(clock, ())
+    unseen = _begun_unseen(opening, traces)
     return Reign(
         leader=leader,
         epochs=epochs,
@@ -138,9 +142,10 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
         start_offset=start,
         start_because=why,
         begun_unseen=len(rows) < len(given)
-        or _begun_unseen(opening, statements.traces.get(clock, ()))
+        or unseen
         or any(map(_position_unknown, rows)),
         unplaced=len(rows) < len(given),
+        logged=bool(traces) and not unseen,
         rows=rows,
         end_offset=end,
         end_because=end_why,

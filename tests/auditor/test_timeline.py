@@ -79,6 +79,15 @@ def test_it_is_the_same_every_time_and_cut_to_a_window() -> None:
     assert 5 < part.count("\n") < whole.count("\n")
 
 
+def test_a_clock_is_told_with_the_uncertainty_that_judging_allows_it() -> None:
+    text = timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0)
+    clocks = document("unclean_rejoined", "pay")["clocks"]
+    apart = [clock for clock in clocks if clock["pairs"]]
+    assert apart
+    assert all(clock["slack"] >= 1000 and clock["slack"] >= clock["spread"] for clock in apart)
+    assert all(f"{c['milliseconds']:+d} ms against {c['reference']}, give or take {c['slack']} ms" in text for c in apart)
+
+
 def test_a_window_takes_milliseconds_too() -> None:
     rows = document("unclean_rejoined", "pay")["rows"]
     times = [row["time"] for row in rows]
