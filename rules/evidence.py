@@ -58,7 +58,7 @@ from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, Settings
 from rules.sides import Sides, sides
 from rules.stable import StableLogs
 from rules.topic_ids import Bearer, OtherId, other_ids
-from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, leader_changes, partition_states
+from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, last_leader, leader_changes, partition_states
 
 __all__ = [
     "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Closing", "Committed",
@@ -274,13 +274,16 @@ class PartitionEvidence:
 
     @cached_property
     def leader_at_the_end(self) -> Replica | None:
+        """The first of `leaders_at_the_end`."""
+        return next(iter(self.leaders_at_the_end), None)
+
+    @cached_property
+    def leaders_at_the_end(self) -> tuple[Replica, ...]:
         """Who led last, by word of brokers and controller; else, or when the disks know a newer epoch, who would."""
-        told = [m for m in self.moments if m.kind in ("leader-starts", "leadership") and _leads(m) >= 0]
-        last = max(told, key=lambda m: -1 if m.epoch is None else m.epoch, default=None)
-        newest = max((replica.last_known_epoch for replica in self.current), default=-1)
-        if last is not None and last.epoch is not None and last.epoch >= newest:
-            return next((replica for replica in self.current if replica.broker == _leads(last)), None)
-        return next(iter(self.presumed_leaders), None)
+        epoch, leader = last_leader(self.moments)
+        if epoch >= max((replica.last_known_epoch for replica in self.current), default=0) and leader >= 0:
+            return tuple(replica for replica in self.current if replica.broker == leader)[:1]
+        return self.presumed_leaders
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""
@@ -289,11 +292,6 @@ class PartitionEvidence:
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of the leader's incarnation of the topic."""
         return tuple(r for r in self.current if r is not leader and same_topic(r, leader))
-
-
-def _leads(moment: Moment) -> int:
-    leader = moment.broker if moment.kind == "leader-starts" else moment.leader
-    return -1 if leader is None else leader
 
 
 def _rank(replica: Replica) -> tuple[bool, int, int]:

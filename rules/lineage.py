@@ -219,7 +219,7 @@ def openings_on_older_records(
         void_below = max((lost for lost in voided if lost <= epoch), default=-1)
         for term in sorted(term for term in best if void_below <= term < epoch and term not in told):
             found = _kept(leader, starts[epoch], starts.get(term), best[term])
-            if found and not _cut_since(found, moments):
+            if found and not cut_since(found.leader, found.epoch, found.end_offset, moments):
                 told.add(term)
                 yield found
 
@@ -227,27 +227,35 @@ def openings_on_older_records(
 def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Committed) -> KeptOlder | None:
     if former is None or former.offset is None or opening.offset is None or opening.epoch is None or leader.cleaned:
         return None
-    first, last = former.offset, min(proof.end_offset, opening.offset)
+    older = older_run(leader, proof.term, former.offset, min(proof.end_offset, opening.offset))
+    if older is None:
+        return None
+    run, start, end = older
+    return KeptOlder(
+        epoch=opening.epoch,
+        leader=leader.broker,
+        start_offset=start,
+        end_offset=end,
+        held_epoch=run.epoch,
+        held=run.first,
+        committed=proof,
+        opening=opening,
+    )
+
+
+def older_run(leader: Replica, epoch: int, first: int, last: int) -> tuple[EpochRun, int, int] | None:
+    """The first records between two offsets that are of an older epoch in a log, and which of the offsets they are."""
     for run in leader.log.epochs:
         start, end = max(first, run.start_offset), min(last, run.end_offset)
-        if 0 <= run.epoch < proof.term and start < end and leader.holds(start, end):
-            return KeptOlder(
-                epoch=opening.epoch,
-                leader=leader.broker,
-                start_offset=start,
-                end_offset=end,
-                held_epoch=run.epoch,
-                held=run.first,
-                committed=proof,
-                opening=opening,
-            )
+        if 0 <= run.epoch < epoch and start < end and leader.holds(start, end):
+            return run, start, end
     return None
 
 
-def _cut_since(found: KeptOlder, moments: Sequence[Moment]) -> bool:
+def cut_since(leader: int, epoch: int, end_offset: int, moments: Sequence[Moment]) -> bool:
     """Whether the leader cut its log there after it opened, so that what it holds may be of later."""
     return any(
-        cut.broker == found.leader and cut.offset < found.end_offset and (cut.epoch is None or cut.epoch > found.epoch)
+        cut.broker == leader and cut.offset < end_offset and (cut.epoch is None or cut.epoch > epoch)
         for cut in cuts(moments)
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rules.bill import (
     Contents,
@@ -17,12 +17,12 @@ from rules.bill import (
     portions,
     readers,
 )
-from rules.evidence import PartitionEvidence, Replica, leaders_by_epoch
+from rules.evidence import PartitionEvidence
 from rules.history import Moment
+from rules.left_out import LeftOut, left_out
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.repetitions import times_told
 from rules.survivors import Survivor, of_the_deposed, survivors, untold_epochs
-from rules.turns import cuts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,98 +74,36 @@ class Loss:
         return self.end_offset - self.start_offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LeftOut:
-    """A stretch of one epoch's records that ceased to count, and who opened the epoch after it."""
-
-    epoch: int
-    leader: int | None
-    next_epoch: int
-    next_leader: int | None
-    start: int
-    end: int
-    because: str
-
-
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
     """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
-    billed: list[_LeftOut] = []
-    for stretch in (*_by_openings(evidence), *_by_cuts(evidence.moments), *_inferred(evidence)):
-        same = (b for b in billed if b.epoch == stretch.epoch and b.start <= stretch.start and stretch.end <= b.end)
-        if not any(same):
-            billed.append(stretch)
-    return tuple(_bill(evidence, stretch) for stretch in sorted(billed, key=lambda b: (b.epoch, b.start)))
+    parts = (part for stretch in left_out(evidence) for part in _parts(evidence, stretch))
+    return tuple(_bill(evidence, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
 
 
-def _by_openings(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
-    """Of each epoch the records that the first opening below their end left out; an epoch may have written none."""
-    starts = evidence.openings
-    for epoch, told in sorted(evidence.epoch_ends.items()):
-        opening = starts.get(epoch)
-        later = (starts[other] for other in sorted(starts) if other > epoch)
-        successor = next((m for m in later if m.offset is not None and m.offset < told.offset), None)
-        if successor is None or successor.offset is None or successor.epoch is None:
-            continue
-        start = max(successor.offset, (opening.offset if opening is not None else None) or 0)
-        if start < told.offset:
-            yield _LeftOut(
-                epoch=epoch,
-                leader=None if opening is None else opening.broker,
-                next_epoch=successor.epoch,
-                next_leader=successor.broker,
-                start=start,
-                end=told.offset,
-                because=told.because,
-            )
+def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
+    """The stretch in two where the log that leads now holds the records again up to somewhere amid it."""
+    held = _held_end(evidence, stretch.epoch, stretch.start, stretch.end)
+    if held >= stretch.end:
+        yield stretch
+    else:
+        yield from (replace(stretch, end=held),) if held > stretch.start else ()
+        yield replace(stretch, start=held)
 
 
-def _by_cuts(moments: Sequence[Moment]) -> Iterator[_LeftOut]:
-    """A leader that comes back with its own log can take other records' offsets without opening below them."""
-    for cut in cuts(moments):
-        term = cut.former_epoch
-        if term is not None and cut.epoch is not None and cut.log_end_offset is not None:
-            yield _LeftOut(
-                epoch=term,
-                leader=cut.broker,
-                next_epoch=cut.epoch,
-                next_leader=cut.leader,
-                start=cut.offset,
-                end=cut.log_end_offset,
-                because=f"broker {cut.broker} cut its log there",
-            )
-
-
-def _inferred(evidence: PartitionEvidence) -> Iterator[_LeftOut]:
-    """Cuts of which no log tells, where what they left names the epoch of the records that went."""
-    leaders = leaders_by_epoch(evidence.moments)
-    for cut in evidence.inferred_cuts:
-        if cut.epoch is not None:
-            following = cut.epoch + 1 if cut.next_epoch is None else cut.next_epoch
-            yield _LeftOut(
-                epoch=cut.epoch,
-                leader=leaders.get(cut.epoch),
-                next_epoch=following,
-                next_leader=leaders.get(following),
-                start=cut.offset,
-                end=cut.log_end_offset,
-                because=cut.because,
-            )
-
-
-def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
-    epoch, start, end = left_out.epoch, left_out.start, left_out.end
+def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
+    epoch, start, end = part.epoch, part.start, part.end
     proofs = [p.end_offset for p in evidence.committed_batches if p.term == epoch and p.end_offset > start]
     committed_end = min(end, max(proofs, default=start))
     answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
-    restored = any(_holds(r, epoch, start, end) for r in evidence.presumed_leaders)
+    restored = _held_end(evidence, epoch, start, end) >= end
     read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
-    reused_end = min(end, _reused(evidence, left_out))
+    reused_end = min(end, _reused(evidence, part))
     return Loss(
         epoch=epoch,
-        leader=left_out.leader,
-        next_epoch=left_out.next_epoch,
-        next_leader=left_out.next_leader,
+        leader=part.leader,
+        next_epoch=part.next_epoch,
+        next_leader=part.next_leader,
         start_offset=start,
         end_offset=end,
         committed_end=committed_end,
@@ -175,13 +113,13 @@ def _bill(evidence: PartitionEvidence, left_out: _LeftOut) -> Loss:
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
         reused_end=reused_end,
-        survivors=_survivors(evidence, left_out),
+        survivors=_survivors(evidence, part),
         restored=restored,
-        because=left_out.because,
+        because=part.because,
         portions=portions((start, end), committed_end, answers, read),
         contents=contents(read),
         clients=clients(answers),
-        readers=readers(evidence.moments, epoch, left_out.leader, start, end),
+        readers=readers(evidence.moments, epoch, part.leader, start, end),
         groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         reused_epochs=tuple(_epochs_there(evidence, epoch, start, reused_end)),
@@ -200,17 +138,18 @@ def _log_end(evidence: PartitionEvidence) -> int | None:
     return None if leader is None else leader.log_end_offset
 
 
-def _survivors(evidence: PartitionEvidence, left_out: _LeftOut) -> tuple[Survivor, ...]:
-    start, end = left_out.start, left_out.end
-    found = survivors(evidence, left_out.epoch, start, end)
-    return found or of_the_deposed(evidence, left_out.leader, left_out.next_leader, start, end)
+def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ...]:
+    start, end = part.start, part.end
+    found = survivors(evidence, part.epoch, start, end)
+    return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
 
 
-def _reused(evidence: PartitionEvidence, left_out: _LeftOut) -> int:
+def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:
     """How far the offsets hold other records now."""
-    untold = untold_epochs(evidence, left_out.leader, left_out.next_leader)
-    others = [d.end_offset for d in untold if d.start_offset < left_out.end and d.end_offset > left_out.start]
-    return max([_written_since(evidence, left_out.next_epoch, left_out.start), *others])
+    untold = untold_epochs(evidence, part.leader, part.next_leader)
+    others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
+    last = max((end for _, end in _others_there(evidence, part.epoch, part.start, part.end)), default=part.start)
+    return max([_written_since(evidence, part.next_epoch, part.start), last, *others])
 
 
 def answered(moment: Moment, epoch: int) -> bool:
@@ -226,11 +165,20 @@ def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:
 
 
 def _epochs_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
-    """Other epochs whose records stand in the range in the logs that would lead."""
-    runs = (run for replica in evidence.presumed_leaders for run in replica.log.epochs)
-    own = (run for run in runs if run.start_offset < end and run.end_offset > start)
-    return sorted({run.epoch for run in own} - {epoch, UNDEFINED_EPOCH})
+    """Other epochs whose records stand in the range in the log that leads."""
+    return sorted({other for other, _ in _others_there(evidence, epoch, start, end)})
 
 
-def _holds(replica: Replica, epoch: int, start: int, end: int) -> bool:
-    return any(r.epoch == epoch and r.start_offset < end and r.end_offset > start for r in replica.log.epochs)
+def _others_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Other epochs, older ones too, and how far each stands in the range in the log that leads."""
+    for replica in evidence.leaders_at_the_end:
+        for run in replica.log.epochs:
+            if run.start_offset < end and run.end_offset > start and run.epoch not in (epoch, UNDEFINED_EPOCH):
+                yield run.epoch, min(end, run.end_offset)
+
+
+def _held_end(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> int:
+    """How far into the range the log that leads now holds the epoch's records; what it deleted below is no loss."""
+    runs = (run for replica in evidence.leaders_at_the_end for run in replica.log.epochs)
+    own = (run for run in runs if run.epoch == epoch and run.start_offset < end and run.end_offset > start)
+    return max((min(end, run.end_offset) for run in own), default=start)

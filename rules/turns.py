@@ -66,6 +66,14 @@ def partition_states(moments: Iterable[Moment]) -> list[Moment]:
     return [known[key] for key in sorted(known)]
 
 
+def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:
+    """The newest epoch in which somebody is told to lead, and who: -1 and -1 where nobody is."""
+    told = ((m, m.broker if m.kind == "leader-starts" else m.leader) for m in moments)
+    leads = [(m.epoch, who) for m, who in told if m.kind in ("leader-starts", "leadership") and who is not None]
+    known = ((epoch, who) for epoch, who in leads if epoch is not None and who >= 0)
+    return max(known, key=lambda known: known[0], default=(-1, -1))
+
+
 def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
     """Whether leader epochs fall on some clock and no topic id tells why: the topic may have been created again."""
     if any(m.topic_id is not None for m in moments):

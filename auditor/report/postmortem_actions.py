@@ -45,15 +45,17 @@ def actions(report: AuditReport) -> Iterator[str]:
 
 
 def _after(history: PlacedHistory, loss: Loss) -> Iterator[str]:
+    """Nobody for what stands again in the log that leads: what stood there between is a loss of its own epoch."""
+    if loss.restored:
+        return
     where = place(history)
-    if not loss.restored:
-        yield from _producers(where, loss)
-        for survivor in loss.survivors:
-            stretch = span(survivor.start_offset, survivor.end_offset)
-            yield (
-                f"Operators: copy {where} {stretch} from broker {survivor.broker}'s {survivor.kind}"
-                f" {code(survivor.path)} before that broker is started: {_FATE[survivor.kind]}."
-            )
+    yield from _producers(where, loss)
+    for survivor in loss.survivors:
+        stretch = span(survivor.start_offset, survivor.end_offset)
+        yield (
+            f"Operators: copy {where} {stretch} from broker {survivor.broker}'s {survivor.kind}"
+            f" {code(survivor.path)} before that broker is started: {_FATE[survivor.kind]}."
+        )
     yield from _consumers(where, loss)
 
 

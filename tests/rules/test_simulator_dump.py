@@ -8,6 +8,7 @@ import pytest
 
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
+from auditor.report.model import AuditReport
 from auditor.simulation.dump import write_dump
 from auditor.simulation.rows import FIRST_TIMESTAMP
 from auditor.simulation.script_file import read_script, script_of
@@ -42,6 +43,8 @@ DAMAGE: dict[tuple[str, str], Bad] = {
 }  # fmt: skip
 """What an audit of a run finds of medium severity or above, by script and generation."""
 CASES = [(script.stem, column.name) for script in scripts() for column in LINEUP]
+FOUND = [s for s in sorted(TEXTBOOK.glob("found/*.yaml")) if not s.stem.endswith("-0.10.2.2")]
+"""Shortest runs to each broken law; brokers before 1.0 print nothing that proves a loss."""
 BY_HAND = ("counted-set-proposed", "counted-set-time")
 """Scripts that shrink the ISR without waiting for the lag that would justify it: ISR002 says so."""
 
@@ -53,7 +56,10 @@ def ended(name: str, generation: str) -> Outcome:
 
 def damage(end: Outcome, folder: Path) -> Bad:
     write_dump(end.run, folder)
-    report = audit(folder, AuditConfig(engine="local"))
+    return bad_of(audit(folder, AuditConfig(engine="local")))
+
+
+def bad_of(report: AuditReport) -> Bad:
     assert report.refusals == ()
     return [(f.rule, f.start_offset, f.end_offset) for f in report.violations if f.severity >= Severity.MEDIUM]
 
@@ -103,7 +109,9 @@ def test_log_starts_and_eligible_leaders_are_told_from_losses(name: str, expecte
 def test_audit_agrees_on_every_script_and_generation(name: str, generation: str, tmp_path: Path) -> None:
     """What nothing happened to is clean; what was acknowledged and lost, or differs, is found where it lies."""
     end = ended(name, generation)
-    found = damage(end, tmp_path / "dump")
+    write_dump(end.run, tmp_path / "dump")
+    report = audit(tmp_path / "dump", AuditConfig(engine="local"))
+    found = bad_of(report)
     harmed = bool(end.lost or end.partings or end.unread) or end.leader is None  # nobody leads who could show a loss
     if not harmed:
         assert [bad for bad in found if not (name in BY_HAND and bad[0] == "ISR002")] == []
@@ -111,6 +119,30 @@ def test_audit_agrees_on_every_script_and_generation(name: str, generation: str,
         starts = {start for rule, start, _ in found if rule == "ACK001"}
         lost = {sent.required_offset - sent.count for sent in end.lost if sent.acks != "0"}
         assert lost <= starts
+        assert unbilled(end, report) == {}
+
+
+@pytest.mark.parametrize("script", FOUND, ids=lambda script: script.stem)
+def test_the_bill_of_every_found_run_names_what_it_lost(script: Path, tmp_path: Path) -> None:
+    end = outcome(run(read_script(script)))
+    write_dump(end.run, tmp_path / "dump")
+    assert unbilled(end, audit(tmp_path / "dump", AuditConfig(engine="local"))) == {}
+
+
+def unbilled(end: Outcome, report: AuditReport) -> dict[str, set[int]]:
+    """Offsets that were acknowledged and lost, and that no loss names which the log that leads has not made good.
+
+    An answer names the first record of a batch: where no log holds the batch any more, nothing tells the others.
+    """
+    losses = [loss for history in report.histories for loss in history.losses if not loss.restored]
+    billed = {offset for loss in losses for offset in range(loss.start_offset, loss.end_offset)}
+    standing = {batch.name for broker in end.run.end.brokers for batch in broker.log.batches}
+    missing = {}
+    for sent in end.lost:
+        first = sent.required_offset - sent.count
+        last = sent.required_offset if sent.name in standing else first + 1
+        missing[sent.name] = set(range(first, last)) - billed
+    return {name: offsets for name, offsets in missing.items() if offsets}
 
 
 def test_the_counterfactual_of_the_dump_is_what_the_simulator_ran(tmp_path: Path) -> None:
