@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told, produce_told
-from parsers.tables import BrokerEvent, Refusal
+from parsers.tables import BrokerEvent, Refusal, SessionGap
 from parsers.tables.metadata import MetadataChange, replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 from rules.history import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
@@ -113,7 +113,7 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
 def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of a request log."""
     for row in told:
-        if isinstance(row, Refusal):
+        if isinstance(row, Refusal | SessionGap):
             continue
         topic_id = None if isinstance(row, RequestEvent) else row.topic_id
         place = _place(row.topic, topic_id, row.partition, names)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from auditor.engines.plan import ReadUnit
+from parsers.broker_log import wall_clock
 from parsers.refusal import refuse
-from parsers.tables import Refusal
+from parsers.request_log import Columns, LostLines, Told, lost_line, lost_lines
+from parsers.tables import Refusal, SessionGap
 from rules.evidence import METADATA_TOPIC
 from rules.gaps import TraceGap
 from rules.history import Moment
@@ -20,6 +23,35 @@ def trace_gaps(unit: ReadUnit, refusals: Iterable[Refusal]) -> Iterator[TraceGap
         spans[place.source] = min(start, place.span_start), max(end, place.span_end)
     for source, (start, end) in spans.items():
         yield TraceGap(broker=unit.broker, source=source, start=start, end=end)
+
+
+LATE_MS: Final = 5000
+"""A follower fetches every half second: a session that is begun unseen so long after the log is has lost lines."""
+
+
+class SessionsLost:
+    """Where followers' sessions show that lines of a log are not there, while it is read."""
+
+    def __init__(self, unit: ReadUnit) -> None:
+        self._unit, self._found = unit, list[LostLines]()
+
+    def passing(self, parts: Iterable[Columns | Told]) -> Iterator[Columns | Told]:
+        """Everything that is read but for the gaps, which are kept here."""
+        for part in parts:
+            if isinstance(part, Columns):
+                self._found.extend(lost_lines(part))
+            if not isinstance(part, SessionGap):
+                yield part
+            elif (lost := lost_line(part)) is not None:
+                self._found.append(lost)
+
+    def gaps(self, source: str) -> Iterator[TraceGap]:
+        """Holes of the log; one that begins after its sessions did has none for that."""
+        for lost in self._found:
+            time = wall_clock(lost.time) if isinstance(lost.time, str) else lost.time
+            begun = self._unit.begun
+            if lost.skipped or (begun is not None and time is not None and time - begun > LATE_MS):
+                yield TraceGap(broker=self._unit.broker, source=source, start=lost.start, end=lost.end)
 
 
 def of_several_brokers(unit: ReadUnit, spoken: Mapping[tuple[str, int], Sequence[Moment]]) -> Refusal | None:

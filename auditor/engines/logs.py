@@ -11,7 +11,7 @@ from auditor.engines.broker_logs import read_broker_log, read_stretch
 from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
 from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of, refuse_wide_text
-from auditor.engines.gaps import of_several_brokers, trace_gaps
+from auditor.engines.gaps import SessionsLost, of_several_brokers, trace_gaps
 from auditor.engines.metadata import metadata_history_of
 from auditor.engines.pieces import Piece
 from auditor.engines.plan import ReadUnit
@@ -59,12 +59,13 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
-    spoken = _spoken(of_trace(_without(refusals, thinned(trace.read())), origin, names))
+    lost = SessionsLost(unit)
+    spoken = _spoken(of_trace(_without(refusals, thinned(lost.passing(trace.read()))), origin, names))
     if unit.shared:
         refusals = _of_requests(refusals)
     if (mixed := of_several_brokers(unit, spoken)) is not None:
         return list(_refused(unit, [*refusals, mixed])), trace.sessions()
-    gaps = tuple(trace_gaps(unit, refusals))
+    gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
     return [*_facts(unit, spoken, begun), *of_all, *_refused(unit, refusals)], trace.sessions()
 

@@ -10,9 +10,12 @@ from parsers.request_log.read import LineCounts, RequestLog, first_time, read_re
 from parsers.request_log.sessions import NOTHING, Session, SessionState, fold, join
 from parsers.request_log.told import (
     FetchTold,
+    LostLines,
     ProduceTold,
     fetch_numbers,
     fetch_told,
+    lost_line,
+    lost_lines,
     produce_numbers,
     produce_told,
     told_in,
@@ -21,7 +24,8 @@ from parsers.request_log.trace import Told, Trace, sessions_after
 
 __all__ = [
     "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "Columns", "FetchCall", "FetchTold", "Integers", "LineCounts",
-    "PartitionKey", "ProduceTold", "RequestLog", "Session", "SessionState", "Told", "Trace", "fetch_numbers",
-    "fetch_rows", "fetch_told", "first_time", "fold", "holds_requests", "join", "produce_numbers", "produce_told",
-    "read_request_lines", "read_request_log", "sessions_after", "told_in",
+    "LostLines", "PartitionKey", "ProduceTold", "RequestLog", "Session", "SessionState", "Told", "Trace",
+    "fetch_numbers", "fetch_rows", "fetch_told", "first_time", "fold", "holds_requests", "join", "lost_line",
+    "lost_lines", "produce_numbers", "produce_told", "read_request_lines", "read_request_log", "sessions_after",
+    "told_in",
 ]  # fmt: skip

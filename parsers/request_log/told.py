@@ -10,7 +10,7 @@ import numpy as np
 from parsers.request_log import columns as c
 from parsers.request_log.columns import Columns
 from parsers.request_log.grammar import NULL, Integers
-from parsers.tables.requests import Fetch, Produce
+from parsers.tables.requests import Fetch, Produce, SessionGap
 
 
 class FetchTold(NamedTuple):
@@ -92,6 +92,32 @@ def told_in(columns: Columns) -> Iterator[FetchTold | ProduceTold]:
         yield from map(FetchTold._make, zip(*_fetch_columns(columns.fetches, columns.texts), strict=True))
     if len(columns.produces):
         yield from map(ProduceTold._make, zip(*_produce_columns(columns.produces, columns.texts), strict=True))
+
+
+class LostLines(NamedTuple):
+    """Where a follower's session shows that lines are not there: in front of a line."""
+
+    start: int
+    end: int
+    time: int | str
+    skipped: bool
+    """Whether session epochs were skipped; else the session's first line is not there."""
+
+
+def lost_lines(columns: Columns) -> Iterator[LostLines]:
+    """Where the sessions of followers in a fold have holes."""
+    for row in columns.gaps[np.isin(columns.gaps[:, c.GAP_REASON], (c.UNSEEN_GAP, c.LOST_GAP))].tolist():
+        if row[c.GAP_REPLICA] >= 0:
+            time = row[c.TIME] if row[c.TIME_TEXT] < 0 else columns.texts[row[c.TIME_TEXT]]
+            yield LostLines(row[c.START], row[c.END], time, row[c.GAP_REASON] == c.LOST_GAP)
+
+
+def lost_line(gap: SessionGap) -> LostLines | None:
+    """The same of a gap that the plain parser told."""
+    follower = gap.replica is not None and gap.replica >= 0
+    if not follower or gap.reason not in ("session_start_missing", "lines_lost"):
+        return None
+    return LostLines(gap.span_start, gap.span_end, gap.time_text, gap.reason == "lines_lost")
 
 
 def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:

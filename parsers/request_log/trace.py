@@ -33,12 +33,14 @@ from parsers.request_log.read import (
 from parsers.request_log.sessions import NOTHING, SessionState, SessionTable
 from parsers.request_log.told import FetchTold, ProduceTold, fetch_told, produce_told
 from parsers.tables import Refusal
-from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
 
 PRODUCE: Final = "PRODUCE"
 
 
-Told: TypeAlias = FetchTold | ProduceTold | EpochRequest | OffsetRequest | IsrRequest | RequestEvent | Refusal
+Told: TypeAlias = (
+    FetchTold | ProduceTold | EpochRequest | OffsetRequest | IsrRequest | RequestEvent | SessionGap | Refusal
+)
 
 
 class Trace:
@@ -102,8 +104,7 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
     events = request_events(pieces, reading.origin, layout_of(), reading.counts, apis=reading.apis)
     for run in fetch_runs(_set_aside(kept_refusals(events, reading.origin), others), reading.origin, table):
         yield from _emptied(others)
-        if isinstance(run, Resting):
-            yield fetch_told(run.row, run.times, run.last_time_text)
+        yield fetch_told(run.row, run.times, run.last_time_text) if isinstance(run, Resting) else run
     yield from _emptied(others)
 
 

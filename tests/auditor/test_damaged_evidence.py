@@ -62,6 +62,12 @@ def requests_end_early(dump: Path) -> None:
         log.write_bytes(log.read_bytes()[: log.stat().st_size * 2 // 3])
 
 
+def requests_lose_their_middle(dump: Path) -> None:
+    for log in logs(dump, REQUESTS):
+        lines = log.read_bytes().split(b"\n")
+        log.write_bytes(b"\n".join(lines[: len(lines) // 3] + lines[2 * len(lines) // 3 :]))
+
+
 def a_clock_runs_an_hour_ahead(dump: Path) -> None:
     def later(stamp: re.Match[bytes]) -> bytes:
         moved = datetime.fromisoformat(stamp[1].decode()) + timedelta(hours=1)
@@ -93,7 +99,7 @@ def copied_twice(dump: Path) -> None:
 
 DAMAGES: tuple[Damage, ...] = (
     lines_cut, brokers_in_one_file, brokers_logs_in_one_file, sessions_without_beginning,
-    brokers_logs_without_beginning, requests_end_early,
+    brokers_logs_without_beginning, requests_end_early, requests_lose_their_middle,
     a_clock_runs_an_hour_ahead, a_broker_is_missing, written_as_utf_16, other_encodings_in_it, copied_twice,
 )  # fmt: skip
 PARTLY: dict[str, frozenset[str]] = {"a_broker_is_missing": frozenset({"LEAD001"})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from auditor.engines.chronicle import of_trace
 from auditor.engines.traces import thinned
+from parsers.broker_log import wall_clock
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines, read_request_log
 from parsers.request_log.batches import table_batches
@@ -21,7 +23,7 @@ from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.grammar import FIELDS, SLOTS, grammar_table, known_names
 from parsers.request_log.lines import Block, Line, blocks_of
 from parsers.request_log.sessions import SessionTable
-from parsers.request_log.told import told_in
+from parsers.request_log.told import LostLines, lost_line, lost_lines, told_in
 from parsers.request_log.trace import Reading, Told, folded_events, line_fold, read_fast, told_plainly
 from parsers.tables import Refusal, from_arrow
 from parsers.tables.requests import Fetch, Produce, RequestEvent, SessionGap
@@ -55,23 +57,26 @@ def moments(told: list[Told]) -> list[Said]:
     return sorted(((place, one) for place, own in spoken.items() for one in collapse(own)), key=repr)
 
 
-def read(told: list[Told], sessions: SessionState, counts: LineCounts) -> Read:
+def read(told: list[Told], sessions: SessionState, counts: LineCounts, holes: Iterable[LostLines]) -> Read:
     others = sorted(repr(row) for row in told if isinstance(row, Refusal | RequestEvent))
+    others += sorted(f"{h.start} {h.end} {wall_clock(h.time) if isinstance(h.time, str) else h.time}" for h in holes)
     return moments(told), others, sessions, counts
 
 
 def plainly(text: bytes, before: SessionState = NOTHING) -> Read:
     reading, table = Reading(ORIGIN, LineCounts()), SessionTable(before)
     told = list(told_plainly(blocks_of(io.BytesIO(text), 0, None), reading, table))
-    return read(told, table.state(), reading.counts)
+    gaps = (lost_line(row) for row in told if isinstance(row, SessionGap))
+    return read(told, table.state(), reading.counts, (gap for gap in gaps if gap is not None))
 
 
 def fast(text: bytes, before: SessionState = NOTHING) -> Read:
     reading = Reading(ORIGIN, LineCounts())
     lines = line_fold(loops(), reading.apis, before, runs=True)
-    parts = read_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines)
+    parts = list(read_fast(blocks_of(io.BytesIO(text), 0, None), reading, lines))
     told = [row for part in parts for row in (told_in(part) if isinstance(part, Columns) else (part,))]
-    return read(told, lines.sessions(), reading.counts)
+    holes = (hole for part in parts if isinstance(part, Columns) for hole in lost_lines(part))
+    return read(told, lines.sessions(), reading.counts, holes)
 
 
 @cache
