@@ -83,6 +83,7 @@ class _Later:
     ) -> None:
         self._epochs = [-1 if opening.epoch is None else opening.epoch for opening in openings]
         self._lowest = list(accumulate((opening.offset or 0 for opening in reversed(openings)), min))[::-1]
+        self._opener = {opening.epoch: opening.broker for opening in openings}
         self._last = last
         self._led = led
 
@@ -93,7 +94,8 @@ class _Later:
     def lacks(self, answer: Moment, opening: Moment) -> bool:
         """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening.
 
-        An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide.
+        An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide, unless
+        another broker opened it.
         """
         offset, epoch = answer.offset or 0, opening.epoch or 0
         latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
@@ -101,7 +103,7 @@ class _Later:
         if held is None or held < 0:  # up to message format 1 records carry no epoch
             newer = self.place(latest)
             return newer < len(self._lowest) and self._lowest[newer] <= offset
-        if epoch < held <= latest:
+        if epoch < held <= latest and self._opener.get(held) in (None, answer.witness):
             return False
         if offset < (opening.offset or 0):
             return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
