@@ -49,6 +49,11 @@ class Counterfactual:
     outcomes: tuple[ProtocolOutcome, ...]
     because: str
 
+    def parts_at(self, outcome: ProtocolOutcome) -> int | None:
+        """From where the follower keeps what its leader does not hold, as the newest generation finds; else None."""
+        newest = next((each for each in self.outcomes if each.rule == "truncate-on-fetch"), outcome)
+        return newest.kept_end if outcome.kept_end > newest.kept_end else None
+
 
 def counterfactuals(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
     """The table of every pair of replicas whose contents differ."""

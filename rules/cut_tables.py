@@ -45,8 +45,21 @@ def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
             decision = _decision(told, cut)
             named = cut.leader if cut.leader is not None else (decision.leader if decision else None)
             leader = leaders.get(-1 if cut.moment.term is None else cut.moment.term) if named is None else named
+            epoch = cut.moment.term
+            if leader == cut.broker:
+                leader, epoch = _role_told_next(told, cut)
             known = replace(cut, high_watermark=_watermark(cut, decision))
-            yield Reconciliation(cut=known, leader=leader, epoch=cut.moment.term, log_end_offset=cut.log_end_offset)
+            yield Reconciliation(cut=known, leader=leader, epoch=epoch, log_end_offset=cut.log_end_offset)
+
+
+def _role_told_next(told: list[Moment], cut: Cut) -> tuple[int | None, int | None]:
+    """Whom a broker followed that led the last epoch which it knew: its order was read after the cut."""
+    own = [m for m in told if m.clock == cut.moment.clock]
+    roles = (m for m in own[own.index(cut.moment) + 1 :] if m.kind in (*ROLE_KINDS, "leadership"))
+    order = next(roles, None)
+    if order is None or order.leader is None or order.leader in (-1, cut.broker):
+        return None, cut.moment.term
+    return order.leader, order.epoch
 
 
 def _as_cut(moment: Moment) -> Moment:

@@ -21,7 +21,7 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Page, *, verbose: b
     if not any(outcome.cuts for outcome in pair.outcomes):
         yield from page.wrapped("none of the four would have cut anything: the two stay as they are", 4)
         return
-    rows = [row for outcome in pair.outcomes for row in _rows(outcome)]
+    rows = [row for outcome in pair.outcomes for row in _rows(outcome, pair.parts_at(outcome))]
     yield from table(HEADS, rows, indent=4)
     if verbose:
         yield from page.wrapped(f"{pair.because}", 4, "faint", 2)
@@ -29,7 +29,7 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Page, *, verbose: b
             yield from page.wrapped(f"{outcome.rule}: {outcome.because}", 4, "faint", 2)
 
 
-def _rows(outcome: ProtocolOutcome) -> Iterator[tuple[str, str, str, str]]:
+def _rows(outcome: ProtocolOutcome, parts_at: int | None) -> Iterator[tuple[str, str, str, str]]:
     name = outcome.rule + (" (ran)" if outcome.in_force else "")
     lost = f"[{outcome.lost_start}, {outcome.lost_end})" if outcome.lost_end > outcome.lost_start else "nothing"
     cut = str(outcome.cut_to) if outcome.cuts else "no cut"
@@ -37,3 +37,5 @@ def _rows(outcome: ProtocolOutcome) -> Iterator[tuple[str, str, str, str]]:
     asked = list(dict.fromkeys(told)) or ["nobody"]
     yield name, asked[0], cut, lost
     yield from (("", exchange, "", "") for exchange in asked[1:])
+    if parts_at is not None:  # what is kept so is no rescue
+        yield "", f"the two logs part at {parts_at}", "", ""

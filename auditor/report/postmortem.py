@@ -136,6 +136,8 @@ def _counterfactuals(report: AuditReport) -> Iterator[str]:
             asked = "; ".join(dict.fromkeys(told)) or "nobody"
             name = f"{outcome.rule} (ran here)" if outcome.in_force else outcome.rule
             kept, lost = span(outcome.kept_start, outcome.kept_end), span(outcome.lost_start, outcome.lost_end)
+            parts_at = table.parts_at(outcome)
+            lost += f"; the two logs part at {parts_at}" if parts_at is not None else ""
             cut = str(outcome.cut_to) if outcome.cuts else "no cut"
             yield f"| {name} | {asked} | {cut} | {kept} | {lost} |"
         yield ""

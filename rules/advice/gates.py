@@ -45,7 +45,7 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss])
     if doomed:
         because = "it cuts records of which another copy stands or nobody was told"
         return Gate(action=action, going="go", because=because)
-    return Gate(action=action, going="go", because="nothing that it holds is cut when it follows")
+    return Gate(action=action, going="go", because="this one restart cuts nothing that it holds, as the disks stand")
 
 
 def _fades(survivor: Survivor, broker: int) -> bool:
@@ -102,7 +102,10 @@ def _versions(evidence: PartitionEvidence, replicas: Sequence[Replica], barred: 
     old = [broker for broker, rule in sorted(rules.items()) if rule in ("hw-truncation", "kip-101")]
     if old:
         names = ", ".join(f"broker {broker} ({rules[broker]})" for broker in old)
-        because = f"these followers do not ask their leader by epoch and offset: {names}; logs may part or lose"
+        because = (
+            "unlike one restart as the disks stand, each one here moves leaders while the next may lag, and these"
+            f" followers do not ask their leader by epoch and offset: {names}; logs may part or lose"
+        )
         return Gate(action=action, going="no-go", because=because, first="wait for every replica to be in sync")
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
     exposed = [r for r in bare if _at_risk(r)]

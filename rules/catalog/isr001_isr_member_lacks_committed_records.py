@@ -101,6 +101,9 @@ def _last_state(evidence: PartitionEvidence) -> Moment | None:
 def _standing(evidence: PartitionEvidence) -> Committed | None:
     """The furthest proof that no later epoch has thrown away."""
     starts = {epoch: m.offset for epoch, m in epoch_starts(evidence.moments).items() if m.offset is not None}
+    for entry in (entry for replica in evidence.current for entry in (*replica.log_chain, *replica.file_chain)):
+        # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
+        starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
     proofs = [
         proof
         for proof in committed(evidence.moments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
 from rules.evidence import LeaderChange, Moment, PartitionEvidence, leader_changes, partition_states
@@ -52,6 +52,8 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     for change in leader_changes(evidence.moments):
         if change.unclean:
             severity, cost = _weigh(evidence, change)
+            eligible = _eligible(evidence.moments, change)
+            named = f"the eligible leader replicas were {', '.join(map(str, eligible))}, and " if eligible else ""
             yield Violation(
                 brokers=(change.leader,),
                 severity=severity,
@@ -59,7 +61,8 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
                     "leader": change.leader,
                     "epoch": change.epoch,
                     "previous_isr": change.previous_isr,
-                    "cost": cost,
+                    "previous_elr": eligible,
+                    "cost": named + cost,
                     "clock": change.moment.clock,
                     "time": change.moment.time,
                     "subject": str(change.epoch),
@@ -87,6 +90,18 @@ def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity,
         return open_cost, f"{who}no witness tells what it lacked"
     severity = Severity.LOW if again else Severity.MEDIUM
     return severity, f"{who}it opened at {opening.offset} with all that is known to have been written"
+
+
+def _eligible(moments: Sequence[Moment], change: LeaderChange) -> tuple[int, ...]:
+    """The eligible leaders in the state right before it, where that is told; with one missing they may be others."""
+    states = partition_states(moments)
+    own = next((state.partition_epoch for state in states if state.epoch == change.epoch), None)
+    told = (
+        m.elr
+        for m in moments
+        if own is not None and m.partition_epoch == own - 1 and m.kind in ("leadership", "isr") and m.elr is not None
+    )
+    return next(told, ())
 
 
 def _last_leader(moments: Iterable[Moment], change: LeaderChange) -> int | None:

@@ -62,8 +62,8 @@ def test_files_are_one_line_each_and_whole() -> None:
 
 def test_what_is_said_of_several_brokers_is_said_once() -> None:
     told = text([advice_on("unclean_4x")])
-    assert told.count("nothing that it holds is cut when it follows") == 1
-    assert "GO      restart any of brokers 1, 2, 3: nothing that it holds" in told
+    assert told.count("this one restart cuts nothing that it holds") == 1
+    assert "GO      restart any of brokers 1, 2, 3: this one restart" in told
 
 
 def test_advice_that_was_cut_short_says_so() -> None:

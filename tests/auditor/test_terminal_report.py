@@ -103,9 +103,10 @@ def test_the_counterfactual_table_names_every_protocol_and_fits_80_columns() -> 
     report = report_on(SPLIT)
     lines = render(report, columns=80).splitlines()
     place = next(place for place, line in enumerate(lines) if "what each protocol would have done" in line)
-    rows = [line for line in lines[place : place + 9] if line.startswith("    ")]
+    rows = [line for line in lines[place : place + 10] if line.startswith("    ")]
     for name in ("hw-truncation", "kip-101", "kip-279", "truncate-on-fetch"):
         assert sum(row.strip().startswith(name) for row in rows) == 1
+    assert sum(row.strip() == "the two logs part at 10" for row in rows) == 2  # no cut is no rescue
     assert any("1 → (0, 15)" in row and "10" in row and "[10, 15)" in row for row in rows)
     assert all(len(row) <= 80 for row in rows)
 

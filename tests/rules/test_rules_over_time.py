@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rules.catalog import BY_ID
+from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Violation
 from rules.sketch import read_sketch
@@ -467,3 +468,34 @@ ELECTED = "broker 1 0000|\nbroker 2 0000|\nt0 leader 1 epoch 0 isr 1\nt0 leads 1
 def test_an_unclean_election_is_as_grave_as_its_cost(history: str, severity: Severity) -> None:
     said = [v for v in BY_ID["LEAD002"].check(evidence(ELECTED + history)) if isinstance(v, Violation)]
     assert [v.severity for v in said] == [severity]
+
+
+def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
+    drawn = evidence(ELECTED + "t1 leader -1 epoch 1 isr\nt2 leader 2 epoch 2 isr 2")
+    for eligible, said in (((1,), "the eligible leader replicas were 1, and "), ((), "")):
+        moments = (replace(m, elr=eligible if m.epoch == 1 else None) for m in drawn.moments)
+        (told,) = BY_ID["LEAD002"].check(replace(drawn, moments=tuple(moments)))
+        assert isinstance(told, Violation)
+        assert str(told.facts["cost"]) == said + "nothing tells what it lacked"
+
+
+GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads 1 epoch 0 at 0 hw 0\n"
+
+
+@pytest.mark.parametrize(
+    ("disk", "said"),
+    [
+        ("|", [((2,), 2, 4, "certain")]),
+        ("| ; epochs 0@0 3@2", []),  # an election lost what lay beyond, which no member of the ISR lacks
+        ("| ; epochs 0@0", [((2,), 2, 4, "certain")]),
+    ],
+)
+def test_what_a_newer_epoch_on_disk_gave_up_is_no_members_lack(disk: str, said: list[Said]) -> None:
+    assert violations("ISR001", GIVEN_UP.format(disk) + "t3 fetch 2@4 from 1 hw=4\nt4 acks 1 at 3 acks=all") == said
+
+
+def test_no_table_has_a_broker_meet_itself() -> None:
+    history = "t0 follows 1 epoch 1 at 4 hw 2 from 2\nt1 leads 1 epoch 1 at 4 hw 2\nt2 truncates 1 to 2\n"
+    drawn = evidence("kafka 1 1.0.2\nbroker 1 00|\nbroker 2 0011|\n" + history)
+    assert all(done.leader != done.cut.broker for done in reconciliations(drawn))
+    assert all(table.leader != table.follower for table in cut_tables(drawn))
