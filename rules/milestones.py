@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parsers.provenance import Span
+from rules.chronology import PLACED_BY_EPOCH, in_order
 from rules.clocks import ClockOffset
 from rules.history import ZOOKEEPER_CLOCK, Moment
 
@@ -25,15 +26,15 @@ class Milestone:
 
 
 def milestones(moments: Sequence[Moment], clocks: Sequence[ClockOffset]) -> tuple[Milestone, ...]:
-    """Elections, openings, loadings and cuts, in the order of the reference clock."""
+    """Elections, openings, loadings and cuts: by leader epoch, then by the reference clock, the undated last."""
     apart = {clock.clock: clock.milliseconds for clock in clocks if clock.stands_apart}
-    told = [m for m in (_milestone(moment, apart.get(moment.clock, 0)) for moment in moments) if m is not None]
-    return tuple(sorted(_without_repeats(told), key=_by_time))
 
+    def time(moment: Moment) -> int | None:
+        return None if moment.time is None else moment.time - apart.get(moment.clock, 0)
 
-def _by_time(milestone: Milestone) -> tuple[bool, int, str, int]:
-    time = milestone.reference_time
-    return (time is None, time or 0, milestone.clock, milestone.span.start)
+    telling = [moment for moment in moments if moment.kind in PLACED_BY_EPOCH or _words(moment) is not None]
+    told = [m for moment in in_order(telling, time) if (m := _milestone(moment, time(moment))) is not None]
+    return tuple(sorted(_without_repeats(told), key=lambda milestone: milestone.reference_time is None))
 
 
 def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
@@ -44,14 +45,14 @@ def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
             yield milestone
 
 
-def _milestone(moment: Moment, apart: int) -> Milestone | None:
+def _milestone(moment: Moment, time: int | None) -> Milestone | None:
     text = _words(moment)
     if text is None:
         return None
     return Milestone(
         clock=moment.clock,
         time=moment.time,
-        reference_time=None if moment.time is None else moment.time - apart,
+        reference_time=time,
         epoch=moment.epoch,
         text=text,
         span=moment.span,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.timeline.words import words
+from rules.chronology import in_order
 from rules.clocks import on_reference
 from rules.evidence import PartitionEvidence
 from rules.history import ROLE_KINDS, Moment
@@ -18,9 +19,7 @@ from rules.replay.followers import capped
 from rules.replay.leader import LeaderRow
 from rules.replay.tracks import RemoteEnd, accepted
 
-LAST: Final = 1 << 31
 NOTHING: Final = expected_interval(())
-PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +92,7 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
     brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
     table = _Table(evidence, brokers)
     told = (moment for moment in evidence.moments if moment.kind != "trace-begins")
-    placed = sorted(told, key=lambda m: _place(m, on_reference(m, offsets)))
+    placed = in_order(tuple(told), lambda moment: on_reference(moment, offsets))
     return Timeline(
         topic=evidence.topic,
         partition=evidence.partition,
@@ -106,14 +105,6 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
 
 def _seen(rows: Sequence[LeaderRow]) -> set[int]:
     return {remote.broker for row in rows[:1] for remote in row.remotes}
-
-
-def _place(moment: Moment, time: int | None) -> tuple[int, int, str, str, int]:
-    """By leader epoch first; wall clocks only order what happened within one. What has no time at all goes last."""
-    if moment.kind == "described":
-        return LAST, 0, moment.clock, moment.span.source, moment.span.start
-    epoch = moment.epoch if moment.kind in PLACED_BY_EPOCH and moment.epoch is not None else moment.term
-    return (-1 if epoch is None else epoch, time or 0, moment.clock, moment.span.source, moment.span.start)
 
 
 class _Table:

@@ -53,6 +53,20 @@ def test_epochs_never_go_back_from_row_to_row() -> None:
     assert len(placed) > 5
 
 
+@pytest.mark.parametrize(("case", "topic"), [("unclean_4x", "pay"), ("unclean_rejoined", "pay")])
+def test_a_restart_stands_by_its_time_and_between_its_brokers_roles(case: str, topic: str) -> None:
+    rows = document(case, topic)["rows"]
+    elected = next(place for place, row in enumerate(rows) if row["kind"] == "leadership" and row["epoch"] == 1)
+    loads = [(place, row) for place, row in enumerate(rows) if row["kind"] == "log-loaded"]
+    assert any(place > elected for place, _ in loads)
+    for place, row in loads:
+        assert (place > elected) == (row["time"] > rows[elected]["time"])
+    for clock in {row["clock"] for _, row in loads}:
+        kinds = ("leader-starts", "follower-starts", "log-loaded", "high-watermark-loaded")
+        own = [row["clockTime"] for row in rows if row["clock"] == clock and row["kind"] in kinds]
+        assert own == sorted(own)
+
+
 def test_the_cut_and_the_unclean_election_stand_in_it() -> None:
     rows = document("unclean_rejoined", "pay")["rows"]
     cut = next(row for row in rows if row["kind"] == "truncated")

@@ -1,0 +1,53 @@
+"""The order of statements of several clocks: epochs never go back, and a restart is placed by time between roles."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.provenance import Span
+from rules.chronology import in_order
+from rules.clocks import clock_offsets
+from rules.history import Moment
+from rules.milestones import milestones
+
+
+def said(kind: str, broker: int, time: int, **values: int | None) -> Moment:
+    span = Span(source=f"broker-{broker}.log", start=time, end=time + 1)
+    return Moment(kind=kind, clock=f"broker {broker}", time=time, witness=broker, broker=broker, span=span, **values)  # type: ignore[arg-type]
+
+
+def told(restart: int) -> list[Moment]:
+    return [
+        said("leader-starts", 1, 100, epoch=0, offset=0),
+        said("follower-starts", 2, 110, epoch=0, offset=0),
+        said("leader-starts", 2, 300, epoch=1, offset=5, term=0),
+        said("log-loaded", 1, restart, term=0, end_offset=9),
+        said("high-watermark-loaded", 1, restart, term=0, high_watermark=9),
+        said("follower-starts", 1, 900, epoch=2, offset=9, term=0),
+        said("leader-starts", 3, 600, epoch=2, offset=7),
+        said("leader-starts", 2, 1200, epoch=3, offset=7, term=1),
+    ]
+
+
+@given(st.integers(101, 899))
+def test_a_restart_stands_by_time_among_all_the_elections(restart: int) -> None:
+    rows = in_order(told(restart), lambda moment: moment.time)
+    assert [row.time for row in rows] == sorted(row.time or 0 for row in told(restart))
+
+
+@given(st.integers(-5000, 5000))
+def test_a_clock_that_nothing_aligns_moves_no_restart_beyond_its_brokers_roles(shift: int) -> None:
+    def time(moment: Moment) -> int | None:
+        return (moment.time or 0) + (shift if moment.clock == "broker 1" else 0)
+
+    rows = in_order(told(500), time)
+    own = [row.kind for row in rows if row.clock == "broker 1"]
+    assert own == ["leader-starts", "log-loaded", "high-watermark-loaded", "follower-starts"]
+    opened = [row.epoch for row in rows if row.kind == "leader-starts" and row.epoch is not None]
+    assert opened == sorted(opened)
+
+
+def test_epochs_put_milestones_in_order_where_clocks_are_only_estimated() -> None:
+    moments = [said("leader-starts", 2, 1000, epoch=5, offset=3), said("leader-starts", 3, 400, epoch=6, offset=4)]
+    assert [milestone.epoch for milestone in milestones(moments, clock_offsets(moments))] == [5, 6]
