@@ -30,7 +30,9 @@ class Portion:
     records: int | None
     """Null where no copy that still stands tells them."""
     bytes: int | None
-    """Of whole batches; without a copy, what producers sent, where their requests tell it."""
+    """Of a copy's batches; without a copy, what producers sent, where their requests tell it."""
+    divided: bool = False
+    """Whether a batch lies here in part only: its bytes are counted by its share of offsets then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,18 +121,36 @@ def portions(
 
 
 def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read: Sequence[CopyRead]) -> Portion:
-    within = [batch for batch in _batches(read) if low <= batch.base_offset < high]
+    within = [batch for batch in _batches(read) if batch.base_offset < high and batch.end_offset > low]
     covered = sum(min(high, c.end_offset) - max(low, c.start_offset) for c in read if _meets(c, low, high))
     whole = covered >= high - low and all(copy.complete for copy in read)
     sent = _sizes([m for m in answers if low <= (m.offset or 0) < high])
     said = sum(size for size in sent if size is not None) if sent and None not in sent else None
+    counts = [_records(batch, low, high) for batch in within if not batch.control]
     return Portion(
         worth=worth,
         start_offset=low,
         end_offset=high,
-        records=sum(b.records for b in within if not b.control) if whole else None,
-        bytes=sum(batch.size for batch in within) if whole else said,
+        records=sum(count or 0 for count in counts) if whole and None not in counts else None,
+        bytes=sum(_share(batch, low, high) for batch in within) if whole else said,
+        divided=whole and any(batch.base_offset < low or batch.end_offset > high for batch in within),
     )
+
+
+def _records(batch: CopiedBatch, low: int, high: int) -> int | None:
+    """Records of a batch in a range; null where it has gaps and lies there in part: only its contents would tell."""
+    inside = min(high, batch.end_offset) - max(low, batch.base_offset)
+    width = batch.end_offset - batch.base_offset
+    if inside >= width:
+        return batch.records
+    return inside if batch.records == width else None
+
+
+def _share(batch: CopiedBatch, low: int, high: int) -> int:
+    """Bytes of a batch by its offsets in a range, rounded so that the shares of all ranges are the whole."""
+    width = batch.end_offset - batch.base_offset
+    first, last = max(low, batch.base_offset) - batch.base_offset, min(high, batch.end_offset) - batch.base_offset
+    return batch.size * last // width - batch.size * first // width
 
 
 def _sizes(answers: Sequence[Moment]) -> list[int | None]:

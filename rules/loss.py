@@ -49,7 +49,7 @@ class Loss:
     survivors: tuple[Survivor, ...]
     """Copies of the lost epoch's records at these offsets, the most lasting ones first."""
     restored: bool
-    """Whether the replica that would lead now holds the records again."""
+    """Whether the log that leads now holds the records again."""
     because: str
     portions: tuple[Portion, ...] = ()
     """The offsets by what they were worth."""

@@ -102,7 +102,7 @@ def details(loss: Loss) -> Iterator[str]:
 
 def _portion(portion: Portion) -> str:
     amount = [] if portion.records is None else [counted(portion.records, "record")]
-    amount += [] if portion.bytes is None else [size(portion.bytes)]
+    amount += [] if portion.bytes is None else [f"{'about ' if portion.divided else ''}{size(portion.bytes)}"]
     words = portion.worth if portion.worth != "committed" else "certainly committed"
     return f"{words} {span(portion.start_offset, portion.end_offset)}: {', '.join(amount) or 'amount unknown'}"
 

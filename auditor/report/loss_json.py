@@ -44,6 +44,7 @@ def _portion(portion: Portion) -> Json:
         "endOffset": portion.end_offset,
         "records": portion.records,
         "bytes": portion.bytes,
+        "divided": portion.divided,
     }
 
 

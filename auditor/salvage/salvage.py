@@ -70,7 +70,7 @@ def run_salvage(request: SalvageRequest) -> str:
     lost = lost_of(finding, request.broker)
     _require_target(request.target, _protected(remembered.dump, lost_log_dirs(remembered, lost)))
     evidence = partition_evidence(remembered, lost)
-    chosen = sources(evidence, lost)
+    chosen = sources(evidence, lost, remembered.report)
     if not chosen:
         raise ConfigError(f"{lost.finding}: {why_none(evidence, lost)}")
     head = [*_described(lost, chosen), "", *(f"Warning: {warning}" for warning in WARNINGS), ""]

@@ -21,6 +21,7 @@ from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
 from rules.assemble import Surroundings, assemble
 from rules.evidence import PartitionEvidence
+from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.survivors import Survivor, survivors
 
 TOLD_BY_SIDE: Final = {"TRUNC004": "follower", "LOG001": "wrongSide"}
@@ -125,15 +126,32 @@ def _log_dirs(report: Mapping[str, object], lost: Lost) -> Iterator[tuple[int, s
             yield int(replica["broker"]), str(replica["logDir"])
 
 
-def sources(evidence: PartitionEvidence, lost: Lost) -> tuple[Survivor, ...]:
-    """The copies to take the records from, the most lasting first."""
+def sources(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object]) -> tuple[Survivor, ...]:
+    """The copies to take the records from, the most lasting first; without epochs, those that were billed."""
     runs = [run for replica in evidence.replicas for run in replica.log.epochs]
     runs += [run for replica in evidence.replicas for leftover in replica.leftovers for run in leftover.epochs]
     epochs = sorted({run.epoch for run in runs if run.start_offset < lost.end and run.end_offset > lost.start})
     found = [copy for epoch in epochs for copy in survivors(evidence, epoch, lost.start, lost.end)]
     if lost.brokers:
         return tuple(copy for copy in found if copy.broker in lost.brokers)
+    told = _billed(report, lost)
+    if told and all(copy.epoch == UNDEFINED_EPOCH for copy in found):
+        return tuple(copy for copy in found if copy.path in told)
     return tuple(copy for copy in found if not _leads_now(copy, evidence))
+
+
+def _billed(report: Mapping[str, object], lost: Lost) -> frozenset[str]:
+    """Paths of the copies that the report's bills name: logs told it whose records they are, where no epoch does."""
+    histories = report.get("histories")
+    place = (lost.cluster_id, lost.topic, lost.partition)
+    return frozenset(
+        str(survivor["path"])
+        for history in (histories if isinstance(histories, list) else ())
+        if tuple(history.get(key) for key in ("clusterId", "topic", "partition")) == place
+        for loss in history["losses"]
+        if not loss["restored"] and loss["startOffset"] < lost.end and loss["endOffset"] > lost.start
+        for survivor in loss["survivors"]
+    )
 
 
 def why_none(evidence: PartitionEvidence, lost: Lost) -> str:

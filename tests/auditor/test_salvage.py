@@ -212,6 +212,17 @@ def test_sides_that_cannot_be_told_apart_must_be_chosen(tmp_path: Path) -> None:
     assert all((bytes_of(row["value"]) or b"").startswith(f"v{row['offset']}".encode()) for row in told)
 
 
+def test_where_no_epoch_tells_them_apart_the_bill_names_the_copy(tmp_path: Path) -> None:
+    dump, out = SAMPLES / "lost_pages_hw" / "dump", tmp_path / "out.jsonl"
+    report = reported(tmp_path / "report.json", render(audited(dump)))
+    asked = ("salvage", finding(report, "LEAD001"), "--to", str(out), "--yes-i-understand")
+    ended = run(*asked, "--report", str(report), "--dump", str(dump))
+    assert ended.code == 0, ended.err
+    assert "from broker 1, replica" in ended.out
+    assert "from broker 2" not in ended.out
+    assert [row["offset"] for row in lines(out)] == list(range(40, 60))
+
+
 def test_a_finding_without_lost_records_is_refused(tmp_path: Path) -> None:
     report = reported(tmp_path / "report.json")
     findings = json.loads(report.read_text(encoding="utf-8"))["findings"]

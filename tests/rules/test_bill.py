@@ -38,7 +38,7 @@ def cases(draw: st.DrawFn) -> tuple[list[CopiedBatch], int, list[int]]:
     widths = draw(st.lists(st.integers(1, 5), min_size=1, max_size=8))
     batches = [batch(100 + sum(widths[:place]), width) for place, width in enumerate(widths)]
     bases = [one.base_offset for one in batches]
-    committed = draw(st.sampled_from([100, *(one.end_offset for one in batches)]))
+    committed = draw(st.integers(100, batches[-1].end_offset))
     return batches, committed, draw(st.lists(st.sampled_from(bases), max_size=5, unique=True))
 
 
@@ -59,8 +59,11 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
         assert sum(p.end_offset - p.start_offset for p in parts if p.worth != "never committed") + 100 == max(
             last, committed
         )
-        assert sum(part.records or 0 for part in parts) == end - 100
-        assert sum(part.bytes or 0 for part in parts) == sum(one.size for one in batches)
+        widths = [part.end_offset - part.start_offset for part in parts]
+        assert [part.records for part in parts] == widths
+        assert [part.bytes for part in parts] == [10 * width for width in widths]
+        edges = {edge for one in batches for edge in (one.base_offset, one.end_offset)}
+        assert [part.divided for part in parts] == [not {p.start_offset, p.end_offset} <= edges for p in parts]
     else:
         assert all(part.records is None for part in parts)
 
@@ -68,6 +71,12 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
 def test_a_copy_of_half_does_not_count_for_the_whole() -> None:
     (part,) = portions((100, 110), 110, [answer(100, 7), answer(105, 8)], [copy(100, (batch(100, 5),))])
     assert (part.records, part.bytes) == (None, 15)
+
+
+def test_records_of_a_batch_with_gaps_are_not_shared_out() -> None:
+    sparse = replace(batch(100, 10), records=3)
+    told = portions((100, 110), 104, [answer(100)], [copy(100, (sparse,))])
+    assert [(part.records, part.bytes, part.divided) for part in told] == [(None, 40, True), (None, 60, True)]
 
 
 def test_a_copy_that_could_be_read_in_part_tells_no_whole() -> None:
