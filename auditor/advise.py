@@ -23,7 +23,7 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
     told = document if config.format == "json" else text
-    deliver(told(report.advice, interrupted=report.interrupted), config)
+    deliver(told(report.advice, interrupted=report.interrupted, absent=report.coverage.absent_logs), config)
     return _code(report)
 
 

@@ -10,8 +10,9 @@ from typing import Final
 from auditor.engines.plan import LOG_KINDS, ReadUnit
 from auditor.engines.selection import Selection
 from auditor.engines.zones import given_for
-from auditor.report.model import Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
+from auditor.report.model import AbsentLogs, Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
 from parsers.inventory import Inventory
+from rules.evidence import METADATA_TOPIC
 from rules.finding import Finding
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
 
@@ -62,7 +63,27 @@ def coverage_of(
         ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,
         undecided=tuple(_undecided(verdicts)),
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
+        absent_logs=tuple(_absent_logs(units, verdicts)),
     )
+
+
+def _absent_logs(units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict]) -> Iterator[AbsentLogs]:
+    """Of every broker with replicas the kinds of logs that no unit read, brokers that lack the same ones together."""
+    told = {(unit.kind, unit.broker) for unit in units}
+    everywhere = {kind for kind, broker in told if broker < 0}  # a log of several brokers may be any broker's
+    kinds = {kind for kind, _ in told}
+    if "trace-table" in kinds:
+        everywhere.add("request-log")
+    if kinds & {"metadata", "znodes", "broker-log"}:  # a controller's log tells of elections too
+        everywhere.add("metadata")
+    by_kinds: dict[tuple[str, ...], list[int]] = {}
+    for broker in sorted({r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}):
+        named = ("broker-log", "request-log", "metadata")
+        lacking = tuple(kind for kind in named if kind not in everywhere and (kind, broker) not in told)
+        if lacking:
+            by_kinds.setdefault(lacking, []).append(broker)
+    for lacking, brokers in sorted(by_kinds.items(), key=lambda each: each[1]):
+        yield AbsentLogs(kinds=lacking, brokers=tuple(brokers))
 
 
 def _log_times(units: Sequence[ReadUnit], brokers: set[int], timezones: Sequence[str]) -> Iterator[LogTimes]:

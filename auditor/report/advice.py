@@ -11,7 +11,7 @@ from auditor.report.advice_files import commands, election, reassignment
 from auditor.report.bill import sentence
 from auditor.report.gates import named_brokers, told_once
 from auditor.report.layout import Page, counted
-from auditor.report.model import Candidate, Doomed, Loss, OwedCut, PlacedAdvice, Stretch, Survivor
+from auditor.report.model import AbsentLogs, Candidate, Doomed, Loss, OwedCut, PlacedAdvice, Stretch, Survivor
 from auditor.report.plain import plain
 
 SCHEMA_VERSION: Final = 1
@@ -21,25 +21,33 @@ _FADING: Final = ("deleted file", "deleted dir")
 _WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
 
 
-def text(advice: Sequence[PlacedAdvice], *, interrupted: bool = False) -> str:
+def text(advice: Sequence[PlacedAdvice], *, interrupted: bool = False, absent: Sequence[AbsentLogs] = ()) -> str:
     """The advice on every partition, one after the other."""
+    unread = "".join(f"{line}\n" for logs in absent for line in _said(logs.words, 0))
     if interrupted:
         told = "Interrupted: this is the advice on what had been judged by then; others may be in need of it.\n\n"
-        return told + (text(advice) if advice else "")
+        return told + (text(advice, absent=absent) if advice else unread)
     if not advice:
-        return "Nothing is to be decided: no loss, no cut that is owed, no finding of medium severity or above.\n"
+        none = "Nothing is to be decided: no loss, no cut that is owed, no finding of medium severity or above.\n"
+        return none + unread
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
         lines.append(f"… and {more}; ask for one with --topic and --partition")
     lines.append("Every broker that may hold more must be in the dump, or the advice is worth less than it says.")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines) + unread
 
 
-def document(advice: Sequence[PlacedAdvice], *, interrupted: bool = False) -> str:
+def document(
+    advice: Sequence[PlacedAdvice], *, interrupted: bool = False, absent: Sequence[AbsentLogs] = ()
+) -> str:
     """The same as one JSON document."""
-    partitions = [_document(placed) for placed in advice]
-    told = {"schemaVersion": SCHEMA_VERSION, "interrupted": interrupted, "partitions": partitions}
+    told = {
+        "schemaVersion": SCHEMA_VERSION,
+        "interrupted": interrupted,
+        "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
+        "partitions": [_document(placed) for placed in advice],
+    }
     return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
 
 

@@ -258,6 +258,7 @@ def _coverage(report: AuditReport) -> Json:
         "lastTimestamp": coverage.last_timestamp,
         "ratio": coverage.ratio,
         "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
+        "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
         "undecided": [
             {
                 "rule": point.rule,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
 from rules.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
@@ -80,6 +81,30 @@ class LogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentLogs:
+    """Kinds of logs that were not read of some brokers: the fewer there are, the less could be judged."""
+
+    kinds: tuple[str, ...]
+    """Of broker-log, request-log and metadata."""
+    brokers: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """What was not read, and what that leaves unjudged, for people."""
+        names = " or ".join(_LOG_WORDS[kind][0] for kind in self.kinds)
+        unjudged = ", ".join(_LOG_WORDS[kind][1] for kind in self.kinds)
+        whom = f"broker{'s' * (len(self.brokers) > 1)} {', '.join(map(str, self.brokers))}"
+        return f"no log of {names} was read for {whom}, so nothing there was judged by it: {unjudged}"
+
+
+_LOG_WORDS: Final = {
+    "broker-log": ("broker events", "roles and cuts"),
+    "request-log": ("requests", "acknowledgements and fetches"),
+    "metadata": ("metadata", "elections and ISR changes"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How much was seen to say what is said."""
 
@@ -109,6 +134,8 @@ class Coverage:
     undecided: tuple[UndecidedLine, ...]
     log_times: tuple[LogTimes, ...] = ()
     """How the times in logs are meant: as instants of a given zone, or as they are written."""
+    absent_logs: tuple[AbsentLogs, ...] = ()
+    """Logs that were not read, and of which brokers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
