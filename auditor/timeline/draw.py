@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from auditor.outlet import deliver, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.rows import Timeline, timeline_of
 from auditor.timeline.text import timeline_text
+from auditor.timeline.window import asked_for
 from rules.assemble import Fact, assemble, owned
 from rules.evidence import PartitionEvidence
 
@@ -50,8 +50,7 @@ def timeline(
     """The history of one partition as text, or as JSON where the settings say so."""
     if config.format not in FORMATS:
         raise ConfigError(f"--format: expected {' or '.join(FORMATS)}, found {config.format!r}")
-    window = _time(since, "--from"), _time(until, "--to")
-    drawn = timeline_of(evidence_of(dump, topic, partition, config)).within(*window)
+    drawn = asked_for(timeline_of(evidence_of(dump, topic, partition, config)), since, until)
     return _json(drawn) if config.format == "json" else timeline_text(drawn)
 
 
@@ -82,19 +81,6 @@ def evidence_of(
     cluster, own = next(iter(facts.items()))
     around = informed(prepared.surroundings, of_clusters)[cluster]
     return assemble(owned(own, around), around)
-
-
-def _time(text: str | None, option: str) -> int | None:
-    """Milliseconds on the reference clock, in the zone in which it writes."""
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit():
-        return int(text)
-    try:
-        told = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ConfigError(f"{option}: expected a time such as 2026-11-21T05:49:42, found {text!r}") from error
-    return int((told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _json(drawn: Timeline) -> str:

@@ -256,3 +256,11 @@ def test_a_reader_who_goes_away_does_not_change_the_verdict() -> None:
         complaint = process.stderr.read()
     assert process.returncode == 1
     assert complaint == b""
+
+
+def test_a_release_newer_than_any_known_is_remarked_on_and_a_known_one_is_not() -> None:
+    told = ("timeline", str(SAMPLES / "unclean_rejoined/dump"), "--topic", "pay", "--partition", "0")
+    newer = run(*told, "--kafka-version", "99.1")
+    assert newer.code == 0
+    assert newer.err.count("--kafka-version 99.1: newer than") == 1
+    assert "newer than" not in run(*told, "--kafka-version", "3.9.1").err

@@ -13,6 +13,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.timeline import evidence_of, run_timeline, timeline
 from auditor.timeline.rows import timeline_of
 from auditor.timeline.text import timeline_text
+from auditor.timeline.window import asked_for
 from rules.sketch import read_sketch
 
 AS_JSON = AuditConfig(format="json")
@@ -91,6 +92,20 @@ def test_it_is_the_same_every_time_and_cut_to_a_window() -> None:
     assert "2 leads epoch 1 from @100" in part
     assert "1 leads epoch 0" not in part
     assert 5 < part.count("\n") < whole.count("\n")
+    assert part == timeline(dump, topic="pay", partition=0, since="05:25:14", until="05:25:15.000")
+
+
+def test_a_time_of_day_needs_its_day_where_the_events_are_of_several() -> None:
+    drawing = """
+        topic pay
+        broker 1 00000|
+        broker 2 00000|
+        t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+        t200000000 fetch 2@0 from 1 hw=0
+    """
+    drawn = timeline_of(read_sketch(drawing).evidence)
+    with pytest.raises(ConfigError, match=r"expected a time with its day, such as .*T00:00"):
+        asked_for(drawn, "00:00:01", None)
 
 
 def test_a_clock_is_told_with_the_uncertainty_that_judging_allows_it() -> None:
@@ -114,7 +129,8 @@ def test_a_window_takes_milliseconds_too() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"topic": "pay", "since": "yesterday"}, "--from: expected a time"),
+        ({"topic": "pay", "since": "yesterday"}, r"--from: expected a time such as 2026-11-21T05:[\d:.]{9}, found"),
+        ({"topic": "pay", "since": "05:25:15", "until": "05:25:14"}, "--from 05:25:15 is later than --to 05:25:14"),
         ({"topic": "none"}, "none"),
     ],
 )
