@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def settings_of(given: Mapping[str, object], config: Path | None) -> AuditConfig:
     """The settings of a run: a flag outranks the variable, the variable the file."""
-    from auditor.config import AuditConfig, as_variable, environment, merge, read_config
+    from auditor.config import AuditConfig, as_variable, environment, merge, newer_than_known, read_config
 
     file = config or (Path(named) if (named := os.environ.get("TIDEMARK_CONFIG")) else None)
     settings = AuditConfig()
@@ -26,21 +26,6 @@ def settings_of(given: Mapping[str, object], config: Path | None) -> AuditConfig
     settings = merge(settings, environment(os.environ), as_variable)
     settings = merge(settings, {name: value for name, value in given.items() if value not in (None, [], ())})
     if not settings.quiet:
-        for text in settings.kafka_version:
-            _say_if_unknown(text)
+        for remark in newer_than_known(settings):
+            typer.echo(f"tidemark: {plain(remark)}", err=True)
     return settings
-
-
-def _say_if_unknown(text: str) -> None:
-    """A release newer than any known here is taken as it is given, but may be a slip of the pen."""
-    from rules.protocol.versions import METADATA_VERSIONS, parse_kafka_version
-
-    newest = parse_kafka_version(METADATA_VERSIONS[-1].partition("-")[0])
-    told = parse_kafka_version(text.rpartition("=")[2])
-    if told is not None and newest is not None and told.release[:2] > newest.release[:2]:
-        known = ".".join(map(str, newest.release[:2]))
-        typer.echo(
-            f"tidemark: --kafka-version {plain(text)}: newer than {known}, the newest release known here, by whose"
-            " rules it is judged",
-            err=True,
-        )

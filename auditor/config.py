@@ -15,7 +15,7 @@ from auditor.engines.selection import Selection
 from auditor.engines.zones import owner_and_value, zone_named
 from rules.evidence import BrokerVersion, Level
 from rules.finding import Severity
-from rules.protocol.versions import parse_kafka_version, parse_protocol_version
+from rules.protocol.versions import METADATA_VERSIONS, parse_kafka_version, parse_protocol_version
 
 EngineName = Literal["spark", "local"]
 LEVELS: Final[tuple[Level, ...]] = ("quick", "full", "deep")
@@ -103,6 +103,17 @@ class AuditConfig:
             for text in values:
                 if "=" in text:
                     yield f"--{name} {text}", _broker_and_value(text, f"--{name}", "2=3.9.1")[0]
+
+
+def newer_than_known(config: AuditConfig) -> Iterator[str]:
+    """Releases that were given and are newer than any known here: taken as they are, but maybe a slip of the pen."""
+    newest = parse_protocol_version(METADATA_VERSIONS[-1])
+    for text in config.kafka_version:
+        told = parse_kafka_version(text.rpartition("=")[2])
+        if told is not None and newest is not None and told.release[:2] > newest.release[:2]:
+            known = ".".join(map(str, newest.release[:2]))
+            by = f"newer than {known}, the newest release known here, by whose rules it is judged"
+            yield f"--kafka-version {text}: {by}"
 
 
 def as_flag(name: str) -> str:
