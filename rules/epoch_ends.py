@@ -44,7 +44,7 @@ def epoch_ends(
         if told is not None:
             ends[opening.epoch] = max(ends.get(opening.epoch, told), told)
     for epoch, last in answered.items():
-        told = batch_end(last, epoch), "the last batch answered to a producer ends there"
+        told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
     found = {epoch: EpochEnd(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
     for epoch, copy in _copied(replicas, openings):
@@ -64,6 +64,13 @@ def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iter
             if run.epoch >= 0 and run.start_offset >= begun:
                 because = f"broker {replica.broker}'s {where} holds its records up to there"
                 yield run.epoch, EpochEnd(offset=run.end_offset, because=because, witnessed=False)
+
+
+def _answered_end(last: int, end: int) -> tuple[int, str]:
+    """An answer names the first record of a batch: that one may be all that is known of it."""
+    if end == last + 1:
+        return end, f"the last batch answered to a producer begins at {last}, and nothing tells of more in it"
+    return end, "the last batch answered to a producer ends there"
 
 
 def _agreed(fetch: Moment) -> bool:

@@ -145,6 +145,15 @@ def unbilled(end: Outcome, report: AuditReport) -> dict[str, set[int]]:
     return {name: offsets for name, offsets in missing.items() if offsets}
 
 
+def test_a_bill_of_which_no_log_holds_the_batch_says_that_it_may_have_held_more(tmp_path: Path) -> None:
+    write_dump(ended("kip279-25", "KIP-101").run, tmp_path)
+    (history,) = audit(tmp_path, AuditConfig(engine="local")).histories
+    restored, gone = history.losses
+    assert (restored.epoch, restored.start_offset, restored.end_offset, restored.restored) == (1, 11, 21, True)
+    assert (gone.epoch, gone.start_offset, gone.end_offset, gone.restored) == (2, 11, 12, False)
+    assert gone.because == "the last batch answered to a producer begins at 11, and nothing tells of more in it"
+
+
 def test_the_counterfactual_of_the_dump_is_what_the_simulator_ran(tmp_path: Path) -> None:
     """From the disks of KIP-101 the audit tells what its successors would have cut; the simulator cuts just that."""
     write_dump(ended("kip279-20", "KIP-101").run, tmp_path)
