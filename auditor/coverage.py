@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -30,7 +30,9 @@ def coverage_of(
 ) -> Coverage:
     """How much stands behind the verdicts."""
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
-    missing = list(_missing(inventory, verdicts))
+    missing = list(_missing(inventory, ((verdict, verdict.claimed_only) for verdict in verdicts)))
+    assigned = ((verdict, sorted({*verdict.assigned_only} - {*verdict.claimed_only})) for verdict in verdicts)
+    elsewhere = list(_missing(inventory, assigned))
     refused = sum(replica.bytes_refused for replica in replicas)
     read = sum(replica.bytes_read for replica in replicas)
     told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
@@ -49,6 +51,8 @@ def coverage_of(
         replicas_missing=len(missing),
         replicas_lacking=sum(not replica.held_by or _stopped_in_order(inventory, replica) for replica in missing),
         missing=tuple(missing[:MISSING_NAMED]),
+        replicas_assigned_elsewhere=len(elsewhere),
+        assigned_elsewhere=tuple(elsewhere[:MISSING_NAMED]),
         bytes_seen=seen,
         bytes_read=read,
         bytes_refused=refused,
@@ -118,13 +122,15 @@ def _left_out(inventory: Inventory, units: Sequence[ReadUnit], selection: Select
             yield file.size
 
 
-def _missing(inventory: Inventory, verdicts: Sequence[PartitionVerdict]) -> Iterator[MissingReplica]:
-    """Replicas that checkpoints name and no directory holds, not even one that was refused."""
+def _missing(
+    inventory: Inventory, named: Iterable[tuple[PartitionVerdict, Sequence[int]]]
+) -> Iterator[MissingReplica]:
+    """Replicas that something names and no directory holds, not even one that was refused."""
     held = {(r.origin.cluster_id, r.origin.topic, r.origin.partition, r.origin.broker) for r in inventory.replicas}
-    for verdict in verdicts:
+    for verdict, brokers in named:
         place = (verdict.cluster_id, verdict.topic, verdict.partition)
         current = {replica.broker for replica in verdict.replicas if replica.state == "current"}
-        for broker in verdict.claimed_only:
+        for broker in brokers:
             if (*place, broker) not in held:
                 yield MissingReplica(
                     cluster_id=verdict.cluster_id,

@@ -11,7 +11,7 @@ from rules.compare import shared_range
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.differences import with_differences
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
 from rules.headers import as_written, with_believed_headers
 from rules.loss import Loss, losses
@@ -20,6 +20,7 @@ from rules.replay import ClockOffset
 from rules.rule import Rule
 from rules.sketch_draw import draw
 from rules.standing import replica_verdict
+from rules.turns import last_assignment
 from rules.verdict import PartitionVerdict, RuleCoverage
 from rules.zoom import UnreadFile
 
@@ -51,7 +52,17 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         advice=told.part("advice", lambda known: advise(known, billed)) if _to_decide(ordered, billed) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
+        assigned_only=_assigned_only(evidence),
     )
+
+
+def _assigned_only(evidence: PartitionEvidence) -> tuple[int, ...]:
+    """Brokers to which the partition is assigned last and that hold no copy here; none of a topic that nobody holds."""
+    if not evidence.current or evidence.topic == METADATA_TOPIC:
+        return ()
+    ids = frozenset(replica.topic_id for replica in evidence.current if replica.topic_id is not None)
+    held = {replica.broker for replica in evidence.replicas}
+    return tuple(sorted(set(last_assignment(evidence.moments, ids)) - held))
 
 
 def _unasked(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[RuleCoverage]:

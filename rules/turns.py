@@ -74,6 +74,17 @@ def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:
     return max(known, key=lambda known: known[0], default=(-1, -1))
 
 
+def last_assignment(moments: Iterable[Moment], topic_ids: frozenset[str] = frozenset()) -> tuple[int, ...]:
+    """The brokers of the newest assignment that anything tells, of these topic ids where some are given."""
+    told = [m for m in moments if m.replicas and (not topic_ids or m.topic_id is None or m.topic_id in topic_ids)]
+    newest = max(told, key=lambda m: (_or_none(m.epoch), _or_none(m.partition_epoch)), default=None)
+    return (newest.replicas or ()) if newest is not None else ()
+
+
+def _or_none(number: int | None) -> int:
+    return -1 if number is None else number
+
+
 def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
     """Whether leader epochs fall on some clock and no topic id tells why: the topic may have been created again."""
     if any(m.topic_id is not None for m in moments):

@@ -87,5 +87,7 @@ class PartitionVerdict:
     """Where something is to be decided: a finding of medium severity or above, a cut that is owed, a loss."""
     claimed_only: tuple[int, ...] = ()
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
+    assigned_only: tuple[int, ...] = ()
+    """Brokers of the last assignment that is told that hold no copy of the partition here."""
     offsets_compared: int = 0
     """Offsets held by two replicas or more, whose contents were therefore compared."""

@@ -10,6 +10,7 @@ from auditor.report.model import (
     AuditReport,
     Incident,
     IncidentBill,
+    MissingReplica,
     PlacedCounterfactual,
     PlacedHistory,
     PlacedReplica,
@@ -227,6 +228,16 @@ def _refusal(line: RefusalLine) -> Json:
     }
 
 
+def _missing(missing: MissingReplica) -> Json:
+    return {
+        "clusterId": missing.cluster_id,
+        "topic": missing.topic,
+        "partition": missing.partition,
+        "broker": missing.broker,
+        "heldBy": list(missing.held_by),
+    }
+
+
 def _coverage(report: AuditReport) -> Json:
     coverage = report.coverage
     return {
@@ -235,16 +246,9 @@ def _coverage(report: AuditReport) -> Json:
         "partitions": coverage.partitions,
         "replicasSeen": coverage.replicas_seen,
         "replicasMissing": coverage.replicas_missing,
-        "missingReplicas": [
-            {
-                "clusterId": missing.cluster_id,
-                "topic": missing.topic,
-                "partition": missing.partition,
-                "broker": missing.broker,
-                "heldBy": list(missing.held_by),
-            }
-            for missing in coverage.missing
-        ],
+        "missingReplicas": [_missing(missing) for missing in coverage.missing],
+        "replicasAssignedElsewhere": coverage.replicas_assigned_elsewhere,
+        "assignedElsewhere": [_missing(missing) for missing in coverage.assigned_elsewhere],
         "bytesSeen": coverage.bytes_seen,
         "bytesRead": coverage.bytes_read,
         "bytesRefused": coverage.bytes_refused,

@@ -56,7 +56,7 @@ class UndecidedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingReplica:
-    """A replica that its broker's checkpoints name and no directory of the dump holds."""
+    """A replica that its broker's checkpoints or the last assignment name and no directory of the dump holds."""
 
     cluster_id: str | None
     topic: str
@@ -97,6 +97,7 @@ class AbsentLogs:
         return f"no log of {names} was read for {whom}, so nothing there was judged by it: {unjudged}"
 
 
+ELSEWHERE_SHOWN: Final = 6
 _LOG_WORDS: Final = {
     "broker-log": ("broker events", "roles and cuts"),
     "request-log": ("requests", "acknowledgements and fetches"),
@@ -118,6 +119,10 @@ class Coverage:
     that stopped in order, so that their checkpoints are no older than their directories."""
     missing: tuple[MissingReplica, ...]
     """The first of them by name."""
+    replicas_assigned_elsewhere: int
+    """Replicas that the last assignment told names and no directory here holds; those leave no verdict open."""
+    assigned_elsewhere: tuple[MissingReplica, ...]
+    """The first of them by name."""
     bytes_seen: int
     bytes_read: int
     bytes_refused: int
@@ -136,6 +141,16 @@ class Coverage:
     """How the times in logs are meant: as instants of a given zone, or as they are written."""
     absent_logs: tuple[AbsentLogs, ...] = ()
     """Logs that were not read, and of which brokers."""
+
+    @property
+    def elsewhere(self) -> str:
+        """The assigned replicas that are not here, counted, the first named; empty where there are none."""
+        if not self.assigned_elsewhere:
+            return ""
+        named = "; ".join(replica.words for replica in self.assigned_elsewhere[:ELSEWHERE_SHOWN])
+        rest = self.replicas_assigned_elsewhere - ELSEWHERE_SHOWN
+        total = f"{self.replicas_assigned_elsewhere} assigned replica{'s' * (self.replicas_assigned_elsewhere > 1)}"
+        return f"{total} not in this dump, and not judged: {named}{f'; {rest} more' if rest > 0 else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

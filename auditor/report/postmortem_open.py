@@ -15,6 +15,7 @@ def still_open(report: AuditReport) -> Iterator[str]:
     """The section."""
     yield "## What could not be determined\n"
     lines = [*_undecided(report), *_of_losses(report), *_absent(report), *_missing(report), *_unasked(report)]
+    lines += [f"- {text(report.coverage.elsewhere)}"] if report.coverage.elsewhere else []
     lines += [f"- {text(absent.words)}" for absent in report.coverage.absent_logs]
     lines += [
         f"- {code(line.path)}: expected {text(line.expected)}, found {text(line.found)}"

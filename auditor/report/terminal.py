@@ -115,6 +115,8 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
         rest = coverage.replicas_missing - MISSING_SHOWN
         more = f"; {rest} more" if rest > 0 else ""
         yield from page.wrapped(f"missing: {named}{more}", 2, "unknown", 2)
+    if coverage.elsewhere:
+        yield from page.wrapped(coverage.elsewhere, 2, "unknown", 2)
     for absent in coverage.absent_logs:
         yield from page.wrapped(absent.words, 2, "unknown", 2)
     if not quiet:

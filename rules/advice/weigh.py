@@ -12,6 +12,7 @@ from rules.loss import Loss
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 from rules.survivors import FADING, Survivor, copies, survivors
+from rules.turns import last_assignment
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 
@@ -154,7 +155,4 @@ def _elsewhere(follower: Replica, stretch: Stretch, evidence: PartitionEvidence)
 
 def _assignment(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:
     """The newest assignment that anything tells; else whoever has a replica."""
-    told = [m for m in evidence.moments if m.replicas]
-    newest = max(told, key=lambda m: (m.epoch or -1, m.partition_epoch or -1), default=None)
-    own = tuple(sorted(replica.broker for replica in replicas))
-    return newest.replicas if newest is not None and newest.replicas else own
+    return last_assignment(evidence.moments) or tuple(sorted(replica.broker for replica in replicas))

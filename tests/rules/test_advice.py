@@ -167,3 +167,9 @@ def test_what_goes_is_what_the_leader_does_not_hold(logs: list[list[int]], data:
         assert {copy.broker for copy in doomed.others} == {
             broker for broker, records_held in held.items() if records <= records_held and broker != doomed.broker
         }
+
+
+def test_who_is_assigned_last_and_not_here_is_named_and_nobody_else() -> None:
+    drawn = "broker 1 0000|\nbroker 2 0000|\nt1 leader 1 epoch 0 isr 1,2 of 1,2,4\n"
+    assert judge(evidence(drawn + "t2 leader 1 epoch 1 isr 1,2 of 1,2,3\n"), RULES).assigned_only == (3,)
+    assert judge(evidence(drawn + "t2 leader 1 epoch 1 isr 1,2 of 1,2\n"), RULES).assigned_only == ()
