@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from rules.history import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
+from rules.history import ONE_CONTROLLER, ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
 
 LAST: Final = 1 << 31
 PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
@@ -69,7 +69,9 @@ def _openings(moments: Iterable[Moment], time: Clock) -> tuple[list[int], list[i
     """Every epoch that anybody tells the beginning of, and when it had begun by the earliest word."""
     begun: dict[int, int] = {}
     for moment in moments:
-        opens = moment.kind in PLACED_BY_EPOCH and moment.kind != "isr" and moment.clock != ZOOKEEPER_CLOCK
+        # Nothing aligns the clocks of ZooKeeper's controllers, nor its own.
+        aligned = moment.clock != ZOOKEEPER_CLOCK and not moment.clock.startswith(ONE_CONTROLLER)
+        opens = aligned and moment.kind in PLACED_BY_EPOCH and moment.kind != "isr"
         at = time(moment)
         if opens and at is not None and moment.epoch is not None:
             begun[moment.epoch] = min(at, begun.get(moment.epoch, at))

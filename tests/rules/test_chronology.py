@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,3 +53,9 @@ def test_a_clock_that_nothing_aligns_moves_no_restart_beyond_its_brokers_roles(s
 def test_epochs_put_milestones_in_order_where_clocks_are_only_estimated() -> None:
     moments = [said("leader-starts", 2, 1000, epoch=5, offset=3), said("leader-starts", 3, 400, epoch=6, offset=4)]
     assert [milestone.epoch for milestone in milestones(moments, clock_offsets(moments))] == [5, 6]
+
+
+def test_a_controllers_clock_that_nothing_aligns_places_no_restart() -> None:
+    wild = replace(said("leadership", 9, 90_000, epoch=1), clock="controller 9")
+    own = [row for row in in_order([*told(500), wild], lambda moment: moment.time) if row is not wild]
+    assert [row.time for row in own] == sorted(row.time or 0 for row in own)
