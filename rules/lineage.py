@@ -120,7 +120,8 @@ def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
     told = proof.moment
     named = told.kind in ("produced", "fetched", "consumed") and told.epoch == proof.term
-    return named or told.clock == ON_DISK or (told.clock, proof.term) in sure
+    own = told.latest_term is None and (told.clock, proof.term) in sure
+    return named or told.clock == ON_DISK or own
 
 
 def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:

@@ -51,7 +51,7 @@ def test_facts_and_verdicts_travel_unchanged(name: str, sample: object) -> None:
     surroundings, facts, dump = facts_of(sample(name))  # type: ignore[operator]
     every = [fact for own in facts.values() for fact in own]
     assert from_arrow(to_arrow(every, Fact), Fact) == every
-    verdicts = [settle(own, surroundings, dump) for own in facts.values()]
+    verdicts = [verdict for own in facts.values() for verdict in settle(own, surroundings, dump)]
     assert any(verdict.findings for verdict in verdicts)
     assert from_arrow(to_arrow(verdicts, PartitionVerdict), PartitionVerdict) == verdicts
 

@@ -16,7 +16,7 @@ from rules.sketch_draw import draw
 pytestmark = pytest.mark.slow
 
 PAGES = [(rule, name) for rule in RULES for name in ("violated", "upheld")]
-SAID_IN_LOGS = ("t1 ", "t2 ", "t3 ")
+SAID_IN_LOGS = ("ids ", "t1 ", "t2 ", "t3 ")
 """Lines about what logs say: a drawing shows what lies on disks."""
 
 
