@@ -64,7 +64,7 @@ def judge(version: Version, world: World, seed: int, folder: Path) -> int:
     return len(findings)
 
 
-@pytest.mark.parametrize("version", fast_if((TOLD_OF[0], TOLD_OF[-1]).__contains__, TOLD_OF), ids=by_name)
+@pytest.mark.parametrize("version", fast_if((TOLD_OF[-1],).__contains__, TOLD_OF), ids=by_name)
 def test_an_audit_of_a_walk_says_what_the_model_knows(version: Version, tmp_path: Path) -> None:
     assert sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in (3, 11)) > 0
 

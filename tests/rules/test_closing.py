@@ -95,6 +95,7 @@ def test_a_log_that_was_cut_since_is_named(case: str) -> None:
             assert expected_log_end(cut.current[evidence.current.index(replica)], cut).interval.low == low
 
 
+@pytest.mark.slow
 def test_a_broker_that_ran_on_or_whose_logs_end_before_it_stopped_is_not_held_to_them() -> None:
     evidence, replica, _ = next(found for found in closed("clean_mixed") if found[2].high_watermark.interval.low)
     states = evidence.settings.states(replica.broker)

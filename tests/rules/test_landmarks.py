@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def replayed(moments: Sequence[Moment]) -> Replay:
     return replay(tuple(moments), (), dict.fromkeys(BROKERS, "3.9.1"))
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=cases(60), deadline=None)
 def test_intervals_only_widen_and_lags_only_shrink(seed: int) -> None:
@@ -96,6 +98,7 @@ def test_intervals_only_widen_and_lags_only_shrink(seed: int) -> None:
                 assert lag.milliseconds <= late.get((row.moment.span, lag.broker), 0)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 @settings(max_examples=cases(60), deadline=None)
 def test_a_batch_ends_where_the_whole_log_says_that_it_does(seed: int) -> None:
