@@ -33,25 +33,36 @@ class SessionsLost:
     """Where followers' sessions show that lines of a log are not there, while it is read."""
 
     def __init__(self, unit: ReadUnit) -> None:
-        self._unit, self._found = unit, list[LostLines]()
+        self._unit = unit
+        self._span: tuple[int, int] | None = None
 
     def passing(self, parts: Iterable[Columns | Told]) -> Iterator[Columns | Told]:
-        """Everything that is read but for the gaps, which are kept here."""
+        """Everything that is read but for the gaps of sessions, which are noted here."""
         for part in parts:
             if isinstance(part, Columns):
-                self._found.extend(lost_lines(part))
+                self._note(lost_lines(part))
             if not isinstance(part, SessionGap):
                 yield part
             elif (lost := lost_line(part)) is not None:
-                self._found.append(lost)
+                self._note((lost,))
+
+    def _note(self, found: Iterable[LostLines]) -> None:
+        for lost in found:
+            if self._in_the_middle(lost):
+                first, last = self._span or (lost.start, lost.end)
+                self._span = min(first, lost.start), max(last, lost.end)
+
+    def _in_the_middle(self, lost: LostLines) -> bool:
+        """A log that begins after its sessions did has no hole for that."""
+        time = wall_clock(lost.time) if isinstance(lost.time, str) else lost.time
+        begun = self._unit.begun
+        return lost.skipped or (begun is not None and time is not None and time - begun > LATE_MS)
 
     def gaps(self, source: str) -> Iterator[TraceGap]:
-        """Holes of the log; one that begins after its sessions did has none for that."""
-        for lost in self._found:
-            time = wall_clock(lost.time) if isinstance(lost.time, str) else lost.time
-            begun = self._unit.begun
-            if lost.skipped or (begun is not None and time is not None and time - begun > LATE_MS):
-                yield TraceGap(broker=self._unit.broker, source=source, start=lost.start, end=lost.end)
+        """One gap for all holes of the log."""
+        if self._span is not None:
+            start, end = self._span
+            yield TraceGap(broker=self._unit.broker, source=source, start=start, end=end)
 
 
 def of_several_brokers(unit: ReadUnit, spoken: Mapping[tuple[str, int], Sequence[Moment]]) -> Refusal | None:
