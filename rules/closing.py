@@ -16,7 +16,7 @@ from rules.replay.bounds import at_least, at_most
 from rules.replay.ends import NOBODY, last_roles
 from rules.replay.followers import capped, either, ranging
 from rules.replay.tracks import accepted
-from rules.replica import Replica
+from rules.replica import OffsetClaim, Replica
 from rules.settings import STOPPED, STOPPING, Setting
 from rules.terms import telling_every_role
 
@@ -48,6 +48,15 @@ class Unclosed:
     broker: int
     missing: str
     """In the same words for every broker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raised:
+    """A high watermark on disk beyond what the replica can have held when its broker stopped in order."""
+
+    closing: Closing
+    claim: OffsetClaim
+    bound: Bound
 
 
 def closings(
@@ -83,6 +92,18 @@ def _followed_to(low: Bound | None, broker: int, end: RoleEnd) -> Bound | None:
     if broker == reign.leader or reign.end_offset is None or not followed:
         return None
     return at_most(max(reign.end_offset, low.offset if low else 0), reign.end_because)
+
+
+def raised_since(closings: Sequence[Closing | Unclosed], current: Sequence[Replica]) -> Iterator[Raised]:
+    """Checkpoints that tell more than their replicas can have held at the stop; beyond the log it is another matter."""
+    replicas = {replica.broker: replica for replica in current}
+    for closing in closings:
+        replica = replicas[closing.broker]
+        if isinstance(closing, Unclosed) or replica.high_watermark is None:
+            continue
+        bound = closing.high_watermark.high
+        if bound is not None and bound.offset < replica.high_watermark.offset <= replica.log_end_offset:
+            yield Raised(closing=closing, claim=replica.high_watermark, bound=bound)
 
 
 class _Known:

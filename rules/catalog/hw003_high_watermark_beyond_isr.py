@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, Told, Unclosed
+from rules.closing import raised_since
+from rules.evidence import PartitionEvidence, Told
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -73,17 +74,13 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
     """What a leader left in its checkpoint when it stopped in order; beyond its log it is HW001's."""
-    replicas = {replica.broker: replica for replica in evidence.current}
-    for closing in evidence.closings:
-        claim, end = replicas[closing.broker].high_watermark, replicas[closing.broker].log_end_offset
-        if isinstance(closing, Unclosed) or closing.leader != closing.broker or claim is None:
-            continue
-        bound = closing.high_watermark.high
-        if bound is not None and bound.offset < claim.offset <= end:
+    for raised in raised_since(evidence.closings, evidence.current):
+        closing, bound = raised.closing, raised.bound
+        if closing.leader == closing.broker:
             yield Violation(
                 brokers=(closing.broker,),
                 start_offset=bound.offset,
-                end_offset=claim.offset,
+                end_offset=raised.claim.offset,
                 confidence="likely" if closing.estimated else "certain",
                 facts={
                     "told": "wrote, when it stopped in order,",
@@ -92,7 +89,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
                     "because": bound.because,
                     "subject": f"the checkpoint of broker {closing.broker}",
                 },
-                exhibits=(Exhibit(span=claim.span, role="the high watermark on disk"),),
+                exhibits=(Exhibit(span=raised.claim.span, role="the high watermark on disk"),),
             )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, Unclosed, first_role
+from rules.closing import raised_since
+from rules.evidence import PartitionEvidence, first_role
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -91,18 +92,15 @@ def _when(epoch: int | None) -> str:
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
     """What a follower left in its checkpoint when it stopped in order; beyond its log it is HW001's."""
-    replicas = {replica.broker: replica for replica in evidence.current}
-    for closing in evidence.closings:
-        claim, end = replicas[closing.broker].high_watermark, replicas[closing.broker].log_end_offset
-        if isinstance(closing, Unclosed) or closing.leader == closing.broker or claim is None:
-            continue
-        bound, release = closing.high_watermark.high, evidence.release_of(closing.broker)
+    for raised in raised_since(evidence.closings, evidence.current):
+        closing, bound = raised.closing, raised.bound
+        release = evidence.release_of(closing.broker)
         clamps = release is not None and release.at_least(2, 4)
-        if clamps and bound is not None and bound.offset < claim.offset <= end:
+        if clamps and closing.leader != closing.broker:
             yield Violation(
                 brokers=(closing.broker,),
                 start_offset=bound.offset,
-                end_offset=claim.offset,
+                end_offset=raised.claim.offset,
                 confidence="likely" if closing.estimated else "certain",
                 facts={
                     "broker": closing.broker,
@@ -111,5 +109,5 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
                     "because": bound.because,
                     "subject": f"the checkpoint of broker {closing.broker}",
                 },
-                exhibits=(Exhibit(span=claim.span, role="the high watermark on disk"),),
+                exhibits=(Exhibit(span=raised.claim.span, role="the high watermark on disk"),),
             )
