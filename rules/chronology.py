@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from rules.history import ONE_CONTROLLER, ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
+from rules.history import ONE_CONTROLLER, ROLE_KINDS, STARTING, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
 
 LAST: Final = 1 << 31
 PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
-RESTARTS: Final = ("log-created", "log-loaded", "high-watermark-loaded", "log-deleted")
+RESTARTS: Final = (*STARTING, "log-deleted")
 """What a broker does with a replica before it has a role: of no term."""
 
 Clock = Callable[[Moment], int | None]

@@ -111,6 +111,8 @@ class Moment:
 ONE_CONTROLLER: Final = "controller "
 """Clocks of ZooKeeper's controllers begin with this: what one of them logged, without its predecessors' words."""
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")
+STARTING: Final = ("log-loaded", "log-created", "high-watermark-loaded")
+"""What a broker says of a replica when it starts."""
 DISTURBED: Final = ("log-loaded", "log-created", "log-reset", "truncated")
 """After these a broker's log may end elsewhere than before."""
 ZOOKEEPER_CLOCK: Final = "zookeeper"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.history import ROLE_KINDS, Moment, gives_role, ordered
+from rules.history import ROLE_KINDS, STARTING, Moment, gives_role, ordered
 
 
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
@@ -72,8 +72,6 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
 
 _OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
 _OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded")
-_STARTING: Final = ("log-loaded", "log-created", "high-watermark-loaded")
-"""What a broker says when it starts."""
 _LEADERS_WORD: Final = ("produced", "fetched", "consumed", "isr-shrinking")
 _ANY_TERM: Final = (1 << 31) - 1
 
@@ -120,11 +118,11 @@ class _Untold:
 
     def pass_over(self, moment: Moment) -> None:
         """Go back beyond a statement."""
-        if moment.kind in _STARTING or (gives_role(moment) and moment.fresh):
+        if moment.kind in STARTING or (gives_role(moment) and moment.fresh):
             self.restarted.add(moment.clock)
         elif gives_role(moment):
             self.restarted.discard(moment.clock)
-        if moment.kind == "fetched" and moment.error in (None, 0) and moment.epoch is not None and moment.epoch >= 0:
+        if _is_served(moment) and moment.epoch is not None and moment.epoch >= 0:
             self.named[moment.clock] = min(moment.epoch, self.named.get(moment.clock, moment.epoch))
 
     def last(self, moment: Moment, until: int | None) -> int | None:
@@ -136,8 +134,9 @@ class _Untold:
         else:
             return None
         term = -1 if moment.term is None else moment.term
-        if moment.clock in self.named:
-            until = min(self.named[moment.clock] + 1, self.named[moment.clock] + 1 if until is None else until)
+        newest = self.named.get(moment.clock)
+        if newest is not None and (until is None or newest < until):
+            until = newest + 1
         return max((e for epochs in shown for e in _between(epochs.get(moment.clock, ()), term, until)), default=None)
 
 
@@ -167,14 +166,18 @@ def _beside(
     return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
 
 
+def _is_served(moment: Moment) -> bool:
+    return moment.kind == "fetched" and moment.error in (None, 0)
+
+
 def _served(moment: Moment) -> Roles:
     """Who served a fetch in which epoch."""
-    return ((moment.witness, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
+    return ((moment.witness, moment.epoch),) if _is_served(moment) else ()
 
 
 def _fetched(moment: Moment) -> Roles:
     """Who fetched in which epoch."""
-    return ((moment.broker, moment.epoch),) if moment.kind == "fetched" and moment.error in (None, 0) else ()
+    return ((moment.broker, moment.epoch),) if _is_served(moment) else ()
 
 
 def _elected(moment: Moment) -> Roles:
