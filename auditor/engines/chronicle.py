@@ -11,14 +11,13 @@ import pyarrow.compute as pc
 
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
-from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told, produce_told
+from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told
 from parsers.tables import BrokerEvent, Refusal, SessionGap
 from parsers.tables.metadata import MetadataChange, replica_ids
-from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
 from rules.history import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
 
 PartitionName = tuple[str, int]
-Request = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 NO_EPOCH: Final = -1
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
 
@@ -190,19 +189,6 @@ def trace_begins(time: int, broker: int, source: str) -> Moment:
 
 def _known(offset: int | None) -> int | None:
     return None if offset is None or offset < 0 else offset
-
-
-def of_requests(rows: Iterable[Request], names: Mapping[str, str]) -> Iterator[Named]:
-    """Statements of the other requests of a trace."""
-    for row in rows:
-        topic_id = None if isinstance(row, RequestEvent) else row.topic_id
-        place = _place(row.topic, topic_id, row.partition, names)
-        if place is None:
-            continue
-        if isinstance(row, Produce):
-            yield place, topic_id, _produce(produce_told(row), row.broker, row.source)
-        elif (moment := _request(row)) is not None:
-            yield place, topic_id, moment
 
 
 def _request(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:

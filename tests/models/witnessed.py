@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from auditor.engines.chronicle import of_events, of_fetches, of_metadata, of_requests
+from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace
 from auditor.simulation.place import TOPIC, TOPIC_ID
+from auditor.simulation.requests import RequestRow
 from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
-from parsers.provenance import Span
-from parsers.tables.requests import Fetch
+from parsers.provenance import Origin, Span
+from parsers.request_log import Told, fetch_told, produce_told
+from parsers.tables.requests import Fetch, Produce
 from rules.history import Moment
 from rules.repetitions import collapse
 from rules.replay import Replay, replay
@@ -109,18 +111,22 @@ def moments_of(found: Witnessed) -> tuple[Moment, ...]:
     recorder, names = found.recorder, {TOPIC_ID: TOPIC}
     told: list[Moment] = []
     for journal in recorder.journals.values():
-        fetches = [row for row in journal.requests if isinstance(row, Fetch)]
-        others = [row for row in journal.requests if not isinstance(row, Fetch)]
-        for named in (
-            of_events(journal.server),
-            of_events(journal.state_change),
-            of_fetches(fetches, names),
-            of_requests(others, names),
-        ):
+        for named in (of_events(journal.server), of_events(journal.state_change), _traced(journal.requests, names)):
             told += collapse([moment for _, _, moment in named])
     if all(generation.kraft for generation in recorder.generations.values()):
         told += [moment for _, _, moment in of_metadata(recorder.metadata)]
     return in_terms(told)
+
+
+def _traced(rows: Sequence[RequestRow], names: Mapping[str, str]) -> Iterator[Named]:
+    """A request log's rows as the readers hand them on."""
+    if rows:
+        origin = Origin(source=rows[0].source, broker=rows[0].broker)
+        yield from of_trace(map(_told, rows), origin, names)
+
+
+def _told(row: RequestRow) -> Told:
+    return fetch_told(row) if isinstance(row, Fetch) else produce_told(row) if isinstance(row, Produce) else row
 
 
 def replayed(found: Witnessed, moments: Sequence[Moment], begins: Mapping[str, int] = MappingProxyType({})) -> Replay:
