@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
+from hypothesis import settings
 
 from rules.history import Moment
 from rules.replay import Replay
@@ -32,8 +33,11 @@ def walk(version: Version, seed: int) -> Witnessed:
 
 
 def anew() -> int:
-    """A first walk that no run before this one made; a failure names its walk, which can be made again."""
-    return random.SystemRandom().randrange(1_000_000_000)
+    """A first walk that no run before this one made; in CI the same walks every time, as the laws have it.
+
+    A failure names its walk, which can be made again.
+    """
+    return 0 if settings().derandomize else random.SystemRandom().randrange(1_000_000_000)
 
 
 def judge(version: Version, seeds: Iterable[int]) -> int:
