@@ -76,8 +76,18 @@ def locate(root: Path, source: str) -> Path | FileFault:
     except (OSError, ValueError) as error:
         return FileFault(kind="unreadable", expected=expected, found=_reason(error))
     if not is_inside(place, base):
-        return FileFault(kind="escapes_dump", expected=expected, found=source)
+        return FileFault(kind="escapes_dump", expected=expected, found=_way_out(base, disk_name(source)))
     return Path(place)
+
+
+def _way_out(base: str, name: str) -> str:
+    """The link by which a path leaves the dump, and where it points; one that climbs out by itself is told as it is."""
+    steps = name.split("/")
+    for count in range(1, len(steps) + 1):
+        place = os.path.join(base, *steps[:count])
+        if os.path.islink(place) and not is_inside(os.path.realpath(place), base):
+            return f"a link to {printable(os.readlink(place))}"
+    return f"the path {printable(name)}"
 
 
 def is_inside(place: str, base: str) -> bool:

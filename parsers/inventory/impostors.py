@@ -1,19 +1,21 @@
-"""What stands in a file's place and is none: a folder, a FIFO, a socket, a link that leads nowhere."""
+"""What stands in a file's place and is none: a folder, a FIFO, a socket, a dead link, a segment of no base offset."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS
 from parsers.inventory.walk import Entry, Folder, Impostor
-from parsers.provenance import FileKind, Origin
+from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal
 
 _MISSED: Final[tuple[FileKind, ...]] = ("segment", "leader-epoch-checkpoint")
 """Files whose name alone says something of the replica. They are listed, and refused by whoever would read them."""
+
+_SEGMENT_ENDS: Final = (".log", ".log.swap")
 
 
 def split_impostors(
@@ -33,6 +35,15 @@ def split_impostors(
         elif due or not impostor.is_folder:
             refused.append(_refusal(impostor, replace(owner, source=folder.child(impostor.entry.name))))
     return missed, refused
+
+
+def misnamed_segments(files: Iterable[Source]) -> Iterator[Refusal]:
+    """Files of a replica's directory that end as segments do and that no broker would load: their bytes go unread."""
+    for file in files:
+        name = file.origin.source.rpartition("/")[2]
+        if file.kind == "unknown" and name.lower().endswith(_SEGMENT_ENDS):
+            expected = "a segment named by its base offset: 20 digits, at most 9223372036854775807"
+            yield refuse(file.origin, "malformed", 0, file.size, expected=expected, found=name)
 
 
 def _refusal(impostor: Impostor, origin: Origin) -> Refusal:

@@ -14,7 +14,7 @@ _LONGEST_NAME: Final = 255
 """Kafka cuts the topic in the name of a directory on its way out so that the name is no longer than this."""
 
 _REPLICA: Final = re.compile(
-    r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>\d{1,10})(?:\.(?P<unique>[^\s.]+)-(?P<state>delete|future|stray))?"
+    r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>[0-9]{1,10})(?:\.(?P<unique>[^\s.]+)-(?P<state>delete|future|stray))?"
 )
 _STATES: Final[dict[str | None, ReplicaState]] = {
     None: "current", "delete": "deleted", "future": "future", "stray": "stray",
@@ -22,7 +22,7 @@ _STATES: Final[dict[str | None, ReplicaState]] = {
 
 # Digits of any script: Kafka pads offsets with the digits of the machine's locale.
 _OFFSET_FILE: Final = re.compile(
-    r"(?P<offset>\d{1,20})\.(?P<what>log|index|timeindex|txnindex|snapshot)(?P<suffix>(?:\.(?:deleted|cleaned|swap|tmp))*)"
+    r"(?P<offset>\d{20})\.(?P<what>log|index|timeindex|txnindex|snapshot)(?P<suffix>(?:\.(?:deleted|cleaned|swap|tmp))*)"
 )
 _KRAFT_SNAPSHOT: Final = re.compile(
     r"(?P<offset>\d{20})-\d{10}(?:-[^./]*(?=\.checkpoint\.part))?\.checkpoint(?P<suffix>(?:\.(?:deleted|part|tmp))*)"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from parsers.files import read_source
 from parsers.inventory import take_inventory
 from parsers.writers.checkpoints import write_meta_properties
@@ -32,6 +34,37 @@ def test_links_never_lead_out_of_the_dump(tmp_path: Path) -> None:
         ("escapes_dump", "d/server.log"), ("escapes_dump", "d/u-0"),
     ]  # fmt: skip
     assert not any("secret" in file.origin.source or "server.log" in file.origin.source for file in inventory.files)
+
+
+def test_a_segment_that_is_a_link_out_of_the_dump_is_refused_with_where_it_points(tmp_path: Path) -> None:
+    put(tmp_path, "outside.log", b"secret")
+    put_log_dir(tmp_path, "dump/d")
+    segment = tmp_path / "dump/d/t-0/00000000000000000007.log"
+    segment.symlink_to("../../../outside.log")
+    found = next(file for file in take_inventory(tmp_path / "dump").files if file.base_offset == 7)
+    content = read_source(tmp_path / "dump", found.origin)
+    assert not isinstance(content, bytes)
+    assert (content.kind, content.found) == ("escapes_dump", "a link to ../../../outside.log")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["99999999999999999999.log", "-0000000000000000001.log", "7.log", "copy of 00000000000000000007.log", "7.log.swap"],
+)
+def test_a_segment_named_by_no_base_offset_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    put_log_dir(tmp_path, "d")
+    put(tmp_path, f"d/t-0/{name}", b"records")
+    (refusal,) = take_inventory(tmp_path).refusals
+    assert (refusal.kind, refusal.topic, refusal.partition) == ("malformed", "t", 0)
+    assert (refusal.found, refusal.span_end) == (name, 7)
+
+
+def test_a_directory_numbered_in_other_digits_is_no_partition(tmp_path: Path) -> None:
+    put_log_dir(tmp_path, "d")
+    put(tmp_path, "d/x-٣/00000000000000000000.log", b"records")
+    inventory = take_inventory(tmp_path)
+    assert [replica.path for replica in inventory.replicas] == ["d/t-0"]
+    assert [(refusal.kind, refusal.source) for refusal in inventory.refusals] == [("malformed", "d/x-٣")]
 
 
 def test_links_inside_the_dump_neither_loop_nor_double(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_every_name_kafka_forms_is_parsed_back(topic: str, partition: int, suffi
         (padded(7, ".log.swap"), FileName(kind="segment", base_offset=7, suffix=".swap")),
         (padded(7, ".log.cleaned.deleted"), FileName(kind="leftover", base_offset=7, suffix=".cleaned.deleted")),
         ("99999999999999999999.log", FileName(kind="unknown")),
+        ("1.log", FileName(kind="unknown")),
         ("server-1.properties", FileName(kind="server-properties")),
         ("controller.log.2024-05-05-01", FileName(kind="broker-log")),
     ],
@@ -146,8 +147,9 @@ def test_deleted_files_and_orphan_indexes_are_left_out() -> None:
 
 
 def test_one_base_offset_is_read_once() -> None:
-    assert bases([padded(1), "1.log"]) == [padded(1)]
-    assert reasons([padded(1), "1.log"]) == {"1.log": "second file of base offset 1"}
+    other = "\u0660" * 19 + "\u0661.log"
+    assert bases([padded(1), other]) == [padded(1)]
+    assert reasons([padded(1), other]) == {other: "second file of base offset 1"}
 
 
 @settings(max_examples=cases(40))
