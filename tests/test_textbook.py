@@ -407,5 +407,12 @@ def test_sets() -> None:
 
 def test_the_lineup_is_every_generation() -> None:
     rules = [next(iter(column.run.generations.values())).rule for column in compared("loss").values()]
-    assert rules == ["hw-truncation", "kip-101", "kip-279", "kip-279", "truncate-on-fetch"]
-    assert len({column.version for column in LINEUP}) == 5
+    assert rules == ["hw-truncation", "kip-101", "kip-279", "kip-279", "truncate-on-fetch", "truncate-on-fetch"]
+    assert len({column.version for column in LINEUP}) == 6
+
+
+def test_the_newest_generation_elects_an_eligible_replica_where_the_one_before_it_waits() -> None:
+    columns = compared("eligible")
+    assert {name: column.leader for name, column in columns.items()} == {**dict.fromkeys(columns, 3), "KIP-966": 2}
+    assert any(row.elr for row in columns["KIP-966"].run.rows)
+    assert not any(row.elr for name, column in columns.items() if name != "KIP-966" for row in column.run.rows)

@@ -26,8 +26,9 @@ LINEUP = (
     Generations(name="KIP-279", version="2.0.1", inter_broker_protocol="2.0"),
     Generations(name="KIP-320", version="2.6.3", inter_broker_protocol="2.6"),
     Generations(name="truncate-on-fetch", version="3.9.1", inter_broker_protocol="3.9"),
+    Generations(name="KIP-966", version="4.1.0", inter_broker_protocol="4.1"),
 )
-"""The generations of the protocol, oldest first."""
+"""The generations of the protocol, oldest first; the last cuts as the one before it, and elects eligible replicas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
