@@ -12,19 +12,19 @@ from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.engines import local
-from auditor.engines.groups import plan_groups
-from auditor.engines.plan import ReadUnit, plan
-from auditor.engines.plan_texts import TextPlan, plan_texts
-from auditor.engines.plan_told import plan_told
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.texts import TextPlan, plan_texts
+from auditor.engines.plan.told import plan_told
+from auditor.engines.plan.units import ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
-from auditor.engines.selection import Selection
+from auditor.engines.told.groups import plan_groups
 from auditor.report.model import AuditReport
 from auditor.version import tool_version
 from parsers.files import printable
 from parsers.inventory import Inventory, take_inventory
 from parsers.provenance import FileKind
-from rules.assemble import Surroundings
-from rules.topic_ids import Bearer, contested
+from rules.narrow.assemble import Surroundings
+from rules.replicas.topic_ids import Bearer, contested
 from rules.verdict import PartitionVerdict
 
 TELLING_KINDS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
@@ -187,6 +187,6 @@ def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, .
 def _verdicts(prepared: Prepared, config: AuditConfig, progress: Progress) -> Iterator[PartitionVerdict]:
     if config.engine == "local":
         return local.run(prepared.units, prepared.surroundings, progress, config.selection)
-    from auditor.engines import spark
+    from auditor.engines.spark import engine as spark
 
     return spark.run(prepared.units, prepared.surroundings, progress, config.selection)

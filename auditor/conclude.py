@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
 from auditor.distinct import distinct
-from auditor.engines.plan import ReadUnit
-from auditor.engines.selection import Selection
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.units import ReadUnit
 from auditor.exit_codes import ExitCode
 from auditor.report.model import (
     AuditReport,

@@ -10,9 +10,9 @@ from typing import Final, Literal, cast
 
 import yaml
 
-from auditor.engines.broker_logs import layout_trouble
-from auditor.engines.selection import Selection
-from auditor.engines.zones import owner_and_value, zone_named
+from auditor.engines.plan.selection import Selection
+from auditor.engines.told.broker_logs import layout_trouble
+from auditor.engines.told.zones import owner_and_value, zone_named
 from rules.evidence import BrokerVersion, Level
 from rules.finding import Severity
 from rules.protocol.versions import METADATA_VERSIONS, parse_kafka_version, parse_protocol_version

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from auditor.engines.plan import LOG_KINDS, ReadUnit
-from auditor.engines.selection import Selection
-from auditor.engines.zones import given_for
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.units import LOG_KINDS, ReadUnit
+from auditor.engines.told.zones import given_for
 from auditor.report.model import AbsentLogs, Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC

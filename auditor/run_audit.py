@@ -14,8 +14,9 @@ from auditor.dumps import gather
 from auditor.memory import remember
 from auditor.outlet import TO_STDOUT, deliver, require_writable
 from auditor.progress_bar import watched
-from auditor.report import json, postmortem, terminal
+from auditor.report import json, terminal
 from auditor.report.model import AuditReport
+from auditor.report.postmortem import document as postmortem
 from auditor.start_up import spare_pandas
 
 PIPED_COLUMNS = 100

@@ -17,7 +17,7 @@ from rules.evidence import (
     cuts,
     same_topic,
 )
-from rules.history import ROLE_KINDS
+from rules.history.moments import ROLE_KINDS
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset

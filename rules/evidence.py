@@ -8,27 +8,19 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
-from rules.aftermath import NOTHING_READ, Aftermath
-from rules.closing import Closing, Unclosed, closings
-from rules.disagreement import Difference, Uncompared
-from rules.epoch_ends import EpochEnd, epoch_ends
-from rules.gaps import TraceGap
-from rules.groups import GroupCommit
-from rules.history import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, first_role, gives_role
-from rules.inferred import InferredCut, inferred_cuts
-from rules.lineage import (
-    KeptOlder,
-    LostTerm,
-    boundaries,
-    committed_batches,
-    epoch_held,
-    first_openings,
-    next_boundary,
-    openings_below_committed,
-    openings_on_older_records,
+from rules.history.gaps import TraceGap
+from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, first_role, gives_role
+from rules.history.repetitions import times_told
+from rules.history.turns import (
+    Cut,
+    LeaderChange,
+    cuts,
+    epochs_begin_anew,
+    last_leader,
+    leader_changes,
+    partition_states,
 )
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.repetitions import times_told
 from rules.replay import (
     ClockOffset,
     Course,
@@ -42,7 +34,24 @@ from rules.replay import (
     replay,
     translated,
 )
-from rules.replica import (
+from rules.replay.closing import Closing, Unclosed, closings
+from rules.replay.stable import StableLogs
+from rules.replicas.disagreement import Difference, Uncompared
+from rules.replicas.epoch_ends import EpochEnd, epoch_ends
+from rules.replicas.groups import GroupCommit
+from rules.replicas.inferred import InferredCut, inferred_cuts
+from rules.replicas.lineage import (
+    KeptOlder,
+    LostTerm,
+    boundaries,
+    committed_batches,
+    epoch_held,
+    first_openings,
+    next_boundary,
+    openings_below_committed,
+    openings_on_older_records,
+)
+from rules.replicas.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
     EpochFile,
@@ -54,11 +63,10 @@ from rules.replica import (
     SegmentFile,
     same_topic,
 )
-from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, Settings
-from rules.sides import Sides, sides
-from rules.stable import StableLogs
-from rules.topic_ids import Bearer, OtherId, other_ids
-from rules.turns import Cut, LeaderChange, cuts, epochs_begin_anew, last_leader, leader_changes, partition_states
+from rules.replicas.sides import Sides, sides
+from rules.replicas.topic_ids import Bearer, OtherId, other_ids
+from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
+from rules.zoom.aftermath import NOTHING_READ, Aftermath
 
 __all__ = [
     "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Closing", "Committed",
@@ -74,16 +82,6 @@ COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"
 METADATA_TOPIC: Final = "__cluster_metadata"
 EPOCHS_SINCE_MAGIC: Final = 2
 """The record format that carries leader epochs, producers and control batches."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerVersion:
-    """What a broker ran: binary version and inter-broker protocol (or metadata version), where known."""
-
-    broker: int
-    binary: str | None = None
-    inter_broker_protocol: str | None = None
-    because: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +111,7 @@ class PartitionEvidence:
     group_offsets: tuple[GroupCommit, ...] = ()
     """What consumer groups committed of it, as `__consumer_offsets` and the outputs of tools tell."""
     differences: tuple[Difference, ...] = ()
-    """Where replicas hold different records at one offset, as `rules.differences` found."""
+    """Where replicas hold different records at one offset, as `rules.zoom.differences` found."""
     uncompared: tuple[Uncompared, ...] = ()
     aftermath: Aftermath = NOTHING_READ
     """What was read because records are missed."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from rules.chain import Place, Step, chain, place_of
 from rules.finding import Finding, Severity
-from rules.loss import Loss
+from rules.loss.incurred import Loss
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3

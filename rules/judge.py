@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rules.advice import advise
-from rules.compare import shared_range
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
-from rules.differences import with_differences
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
-from rules.headers import as_written, with_believed_headers
-from rules.loss import Loss, losses
-from rules.milestones import Milestone, milestones
+from rules.history.milestones import Milestone, milestones
+from rules.history.turns import last_assignment
+from rules.loss.incurred import Loss, losses
 from rules.replay import ClockOffset
 from rules.rule import Rule
-from rules.sketch_draw import draw
+from rules.sketch.draw import draw
 from rules.standing import replica_verdict
-from rules.turns import last_assignment
 from rules.verdict import PartitionVerdict, RuleCoverage
-from rules.zoom import UnreadFile
+from rules.zoom.compare import shared_range
+from rules.zoom.differences import with_differences
+from rules.zoom.headers import as_written, with_believed_headers
+from rules.zoom.ranges import UnreadFile
 
 T = TypeVar("T")
 

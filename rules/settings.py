@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
-from rules.clocks import ClockOffset, translated
-from rules.history import Moment
+from rules.history.clocks import ClockOffset, translated
+from rules.history.moments import Moment
 
 SettingOrigin = Literal["log", "file", "describe", "metadata", "znode"]
 """Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller."""
@@ -50,6 +50,16 @@ BROKER_NAMES: Final[Mapping[str, str]] = {
 
 TOPICS_OWN: Final = frozenset({*BROKER_NAMES, "min.insync.replicas", "unclean.leader.election.enable"})
 """Settings that a topic may have of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerVersion:
+    """What a broker ran: binary version and inter-broker protocol (or metadata version), where known."""
+
+    broker: int
+    binary: str | None = None
+    inter_broker_protocol: str | None = None
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

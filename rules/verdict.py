@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rules.advice import Advice
-from rules.clocks import ClockOffset
 from rules.counterfactual import Counterfactual
 from rules.finding import Finding
-from rules.loss import Loss
-from rules.milestones import Milestone
-from rules.zoom import UnreadFile
+from rules.history.clocks import ClockOffset
+from rules.history.milestones import Milestone
+from rules.loss.incurred import Loss
+from rules.zoom.ranges import UnreadFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,20 +48,15 @@ class Law:
 
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
+FACTS: Final = "rules.facts.**"
 EVIDENCE: Final = (
-    "rules.aftermath.**", "rules.clocks.**", "rules.closing.**", "rules.disagreement.**", "rules.epoch_ends.**",
-    "rules.evidence.**",
-    "rules.facts.**", "rules.gaps.**", "rules.groups.**", "rules.history.**", "rules.inferred.**", "rules.lineage.**",
-    "rules.lives.**", "rules.replay.**", "rules.repetitions.**", "rules.replica.**", "rules.settings.**",
-    "rules.sides.**", "rules.stable.**", "rules.terms.**", "rules.topic_ids.**", "rules.turns.**", "rules.zoom.**",
+    "rules.evidence", FACTS, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings",
+    "rules.zoom.aftermath", "rules.zoom.ranges",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
-NARROW: Final = (
-    "rules.narrow.**", "rules.landmarks.**", "rules.join.**", "rules.transactions.**", "rules.compare.**",
-    "rules.assemble.**",
-)  # fmt: skip
-SKETCH: Final = ("rules.sketch", "rules.sketch.**", "rules.sketch_*")
-COMMAND_LINE: Final = ("auditor.cli", "auditor.cli.**", "auditor.cli_*")
+NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")
+SKETCH: Final = ("rules.sketch.**",)
+COMMAND_LINE: Final = ("auditor.cli.**",)
 
 LAWS: Final = (
     Law(
@@ -94,10 +89,15 @@ LAWS: Final = (
         ours=("rules.finding", "rules.signatures.**", *EVIDENCE, "rules.protocol.**"),
     ),
     Law(
-        modules=(*EVIDENCE, *NARROW),
-        says="rules.narrow and rules.evidence know rules.protocol, parsers.tables/provenance, polars and pyarrow",
+        modules=(FACTS, *NARROW),
+        says="rows become facts by folds over frames: rules.protocol, parsers.tables/provenance, polars and pyarrow",
         ours=(*EVIDENCE, *NARROW, "rules.protocol.**", *TABLES),
         foreign=("polars", "pyarrow"),
+    ),
+    Law(
+        modules=tuple(pattern for pattern in EVIDENCE if pattern != FACTS),
+        says="evidence is made of facts and statements: rules.protocol and parsers.tables/provenance, never a frame",
+        ours=(*EVIDENCE, "rules.protocol.**", *TABLES),
     ),
     Law(
         modules=SKETCH,
@@ -189,8 +189,8 @@ LAWS: Final = (
         says="the report's model is made of what the judges say",
         ours=(
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
-            *("rules.bill", "rules.loss", "rules.milestones", "rules.advice", "rules.survivors"),
-            "rules.clocks",
+            *("rules.loss.**", "rules.advice"),
+            *("rules.history.milestones", "rules.history.clocks"),
         ),
     ),
     Law(
@@ -206,7 +206,7 @@ LAWS: Final = (
         foreign=("typer", "rich"),
     ),
     Law(
-        modules=("auditor.engines.spark.**", "auditor.engines.spark_*"),
+        modules=("auditor.engines.spark.**",),
         says="the Spark engine moves the same functions by pyspark",
         ours=("auditor.engines.**", "auditor.config.**", "rules.**", "parsers.**", "spark_jobs.session"),
         foreign=("pyspark", "pyarrow", "polars", "numpy"),
@@ -263,7 +263,7 @@ LAWS: Final = (
 
 HEAVY: Final = ("pyspark.**", "great_expectations.**")
 STARTS_SPARK: Final = (
-    "parsers.spark.**", "auditor.engines.spark.**", "auditor.engines.spark_*", "auditor.quality.**", "spark_jobs.**",
+    "parsers.spark.**", "auditor.engines.spark.**", "auditor.quality.**", "spark_jobs.**",
 )  # fmt: skip
 """The only modules that may bring Spark along; everyone else imports them inside a function or not at all."""
 
@@ -690,7 +690,7 @@ REFUSED: Final = (
     (lawful_imports, "parsers/writers/segments.py", "from parsers.segment.layout import x", "a writer knows"),
     (lawful_imports, "rules/catalog/a001_b.py", "from rules.catalog.c001_d import x", "never another page"),
     (lawful_imports, "rules/catalog/a001_b.py", "import pyarrow as pa", "imports pyarrow"),
-    (lawful_imports, "rules/narrow.py", "from parsers.segment import scan", "imports parsers.segment"),
+    (lawful_imports, "rules/narrow/fold.py", "from parsers.segment import scan", "imports parsers.segment"),
     (lawful_imports, "rules/judge.py", "from rules.catalog import RULES", "handed to them"),
     (lawful_imports, "auditor/report/terminal.py", "from auditor.engines.local import x", "a renderer sees"),
     (lawful_imports, "auditor/audit.py", "import typer", "imports typer"),

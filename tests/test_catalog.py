@@ -12,7 +12,7 @@ from rules import catalog
 from rules.catalog import RULES
 from rules.judge import judge
 from rules.rule import Rule
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 
 FOLDER = Path(catalog.__file__).parent
 

@@ -17,13 +17,14 @@ import pytest
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig, ConfigError, EngineName
 from auditor.dumps import gather
-from auditor.engines import plan_logs, plan_traces
+from auditor.engines.plan import logs as plan_logs
+from auditor.engines.plan import traces as plan_traces
 from auditor.report.json import render
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from auditor.engines.plan import ReadUnit
+    from auditor.engines.plan.units import ReadUnit
 
 
 def report(dump: Path, engine: EngineName, **settings: object) -> str:
@@ -113,8 +114,8 @@ def test_progress_tells_every_byte_and_every_partition(sample: Callable[[str], P
 def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], Path]) -> None:
     import pyarrow as pa
 
-    from auditor.engines.packs import UNIT_COST, packs_of
-    from auditor.engines.plan import UNIT_BYTES, ReadUnit
+    from auditor.engines.plan.units import UNIT_BYTES, ReadUnit
+    from auditor.engines.spark.packs import UNIT_COST, packs_of
     from parsers.tables import from_arrow
 
     def units_of(pack: bytes) -> Iterator[ReadUnit]:
@@ -134,9 +135,9 @@ def test_tasks_are_alike_and_keep_the_order_of_the_plan(sample: Callable[[str], 
 
 @pytest.mark.usefixtures("spark")
 def test_a_dump_that_executors_do_not_see_is_a_sentence(sample: Callable[[str], Path]) -> None:
+    from auditor.engines.plan.selection import Selection
     from auditor.engines.progress import Silent
-    from auditor.engines.selection import Selection
-    from auditor.engines.spark import run
+    from auditor.engines.spark.engine import run
 
     prepared = prepare(gather(sample("fast_failover_kip101")), AuditConfig())
     moved = [dataclasses.replace(unit, dump="/no/such/dump") for unit in prepared.units]

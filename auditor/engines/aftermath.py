@@ -11,16 +11,16 @@ from typing import Any, Final
 import pyarrow.compute as pc
 
 from auditor.engines.files import file_of
-from auditor.engines.texts import is_text
+from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
 from parsers.segment import scan
-from rules.aftermath import CopiedBatch, CopyRead
-from rules.differences import with_differences
 from rules.evidence import Level, PartitionEvidence
-from rules.loss import Loss, losses
+from rules.loss.incurred import Loss, losses
+from rules.loss.survivors import Survivor
 from rules.protocol.offsets import without
-from rules.survivors import Survivor
+from rules.zoom.aftermath import CopiedBatch, CopyRead
+from rules.zoom.differences import with_differences
 
 BATCHES_KEPT: Final = 200_000
 KEYS_KEPT: Final = 100_000

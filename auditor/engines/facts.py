@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from auditor.engines.chronicle import Named
 from auditor.engines.files import unread_file
-from auditor.engines.plan import ReadUnit
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.chronicle import Named
 from parsers.tables import Refusal
-from rules.assemble import Fact, RootClaims
-from rules.groups import GroupCommit
-from rules.history import Moment
+from rules.history.moments import Moment
+from rules.narrow.assemble import Fact, RootClaims
+from rules.replicas.groups import GroupCommit
 
 
 def with_its_topic(named: Named) -> Moment:

@@ -12,7 +12,7 @@ from parsers.files import is_wide_text, locate, read_head
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import Refusal
-from rules.zoom import UnreadFile
+from rules.zoom.ranges import UnreadFile
 
 
 def file_of(dump: str, source: str) -> Path:

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import entries, file_of, unread_file
-from auditor.engines.groups import read_groups
-from auditor.engines.logs import read_logs, read_trace
-from auditor.engines.pieces import Piece
-from auditor.engines.plan import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
-from auditor.engines.texts import read_texts
-from auditor.engines.told import read_told
+from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.units import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
+from auditor.engines.told.groups import read_groups
+from auditor.engines.told.logs import read_logs, read_trace
+from auditor.engines.told.tables import read_told
+from auditor.engines.told.texts import read_texts
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
     read_leader_epoch_checkpoint,
@@ -30,11 +30,11 @@ from parsers.records import decode_entry
 from parsers.request_log import NOTHING, SessionState
 from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, ProducerState, Refusal
-from rules.assemble import DirectoryFacts, Fact, RootClaims
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
-from rules.facts import UNOPENED, LogFacts, UnreadBytes
-from rules.join import KEEP, join_all
-from rules.narrow import fold
+from rules.facts.join import KEEP, join_all
+from rules.facts.stretch import UNOPENED, LogFacts, UnreadBytes
+from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
+from rules.narrow.fold import fold
 
 FOLD_ROWS: Final = 1 << 20
 """Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""

@@ -8,9 +8,9 @@ from dataclasses import replace
 from auditor.engines.aftermath import read_aftermath
 from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
-from rules.assemble import Fact, Surroundings, assemble, owned
 from rules.catalog import RULES
 from rules.judge import judge
+from rules.narrow.assemble import Fact, Surroundings, assemble, owned
 from rules.verdict import PartitionVerdict
 
 

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from parsers.provenance import Origin
 from parsers.segment import scan_source
 from rules.evidence import Leftover, Level, PartitionEvidence, Replica
-from rules.inferred import may_be_cut
-from rules.join import join_all
-from rules.loss import losses
-from rules.narrow import fold
+from rules.facts.join import join_all
+from rules.loss.incurred import losses
+from rules.narrow.fold import fold
+from rules.replicas.inferred import may_be_cut
 
 BYTES_READ: Final = 8 << 30
 """Of one replica's leftovers; a broker deletes them within a minute, so there are seldom many."""

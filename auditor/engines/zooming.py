@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from auditor.engines.files import file_of, unread_file
-from auditor.engines.texts import is_text, told_headers
+from auditor.engines.told.texts import is_text, told_headers
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.segment import scan
 from parsers.tables import RecordRow
-from rules.compare import ZoomRequest, to_decode, wanted
 from rules.evidence import Level, PartitionEvidence, Replica, SegmentFile
-from rules.zoom import BatchMark, RecordMark, UnreadFile, Zoom
+from rules.zoom.compare import ZoomRequest, to_decode, wanted
+from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
 
 BATCHES_KEPT: Final = 200_000
 BATCHES_DECODED: Final = 50_000

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
-from rules.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
-from rules.clocks import ClockOffset
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import Finding, Severity
+from rules.history.clocks import ClockOffset
+from rules.history.milestones import Milestone
 from rules.incident import Incident, IncidentBill
-from rules.loss import Loss
-from rules.milestones import Milestone
-from rules.survivors import Survivor
+from rules.loss.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
+from rules.loss.incurred import Loss
+from rules.loss.survivors import Survivor
 from rules.verdict import ReplicaVerdict
 
 __all__ = [

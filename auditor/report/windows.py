@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rules.finding import Finding
-from rules.sketch_draw import MARGIN
+from rules.sketch.draw import MARGIN
 
 Place = tuple[str | None, str | None, int | None]
 

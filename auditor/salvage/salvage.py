@@ -23,7 +23,7 @@ from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT
 from parsers.records.contents import RecordContent, decode_contents
 from parsers.tables import Refusal
-from rules.survivors import Survivor
+from rules.loss.survivors import Survivor
 
 WARNINGS: Final = (
     "Replaying appends: the records get new offsets and new places among the records that are there now.",

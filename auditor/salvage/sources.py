@@ -10,19 +10,19 @@ from typing import Final
 import pyarrow.compute as pc
 
 from auditor.config import ConfigError
-from auditor.engines.plan import plan
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.units import plan
 from auditor.engines.reading import read_unit
-from auditor.engines.selection import Selection
 from auditor.engines.survivors import with_leftovers
 from auditor.memory import Remembered
 from parsers.files import disk_name
 from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
-from rules.assemble import Surroundings, assemble
 from rules.evidence import PartitionEvidence
+from rules.loss.survivors import Survivor, survivors
+from rules.narrow.assemble import Surroundings, assemble
 from rules.protocol.offsets import UNDEFINED_EPOCH
-from rules.survivors import Survivor, survivors
 
 TOLD_BY_SIDE: Final = {"TRUNC004": "follower", "LOG001": "wrongSide"}
 """Findings whose records stand on a broker that they name, and the fact that names it."""

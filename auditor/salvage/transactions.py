@@ -13,7 +13,7 @@ from parsers.provenance import Origin
 from parsers.records import decode_entry
 from parsers.segment import scan
 from rules.evidence import PartitionEvidence, Replica
-from rules.survivors import Survivor
+from rules.loss.survivors import Survivor
 
 Fate = Literal["committed", "aborted", "unknown"]
 _OUTCOMES: Final[Mapping[int, Fate]] = {0: "aborted", 1: "committed"}

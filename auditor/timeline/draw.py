@@ -11,14 +11,14 @@ from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
 from auditor.engines.reading import UnitReader
-from auditor.engines.settings import informed
+from auditor.engines.told.settings import informed
 from auditor.outlet import deliver, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.rows import Timeline, timeline_of
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import asked_for
-from rules.assemble import Fact, assemble, owned
 from rules.evidence import PartitionEvidence
+from rules.narrow.assemble import Fact, assemble, owned
 
 AS_IT_STANDS: Final = AuditConfig()
 FORMATS: Final = ("terminal", "json")

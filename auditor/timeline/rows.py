@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.timeline.words import words
-from rules.chronology import in_order
-from rules.clocks import on_reference
 from rules.evidence import PartitionEvidence
-from rules.history import ROLE_KINDS, Moment
+from rules.history.chronology import in_order
+from rules.history.clocks import on_reference
+from rules.history.moments import ROLE_KINDS, Moment
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import ClockOffset, Course, Missing, Told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rules.history import ZOOKEEPER_CLOCK, Moment
+from rules.history.moments import ZOOKEEPER_CLOCK, Moment
 
 ERRORS: Final = {
     1: "OFFSET_OUT_OF_RANGE",

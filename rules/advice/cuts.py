@@ -9,8 +9,8 @@ from typing import Final, Literal
 from rules.advice.model import OwedCut, Stretch
 from rules.counterfactual import as_run, rule_run_by
 from rules.evidence import PartitionEvidence, Replica
-from rules.history import committed
-from rules.loss import answered
+from rules.history.moments import committed
+from rules.loss.incurred import answered
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without

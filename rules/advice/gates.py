@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rules.advice.model import Candidate, Doomed, Gate, Going, Stretch
 from rules.counterfactual import rule_run_by
 from rules.evidence import PartitionEvidence, Replica
-from rules.loss import Loss
-from rules.survivors import FADING, Survivor
+from rules.loss.incurred import Loss
+from rules.loss.survivors import FADING, Survivor
 
 
 def gates(

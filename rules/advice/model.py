@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rules.survivors import Survivor
+from rules.loss.survivors import Survivor
 
 Going = Literal["go", "no-go", "unknown"]
 

@@ -8,11 +8,11 @@ from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
-from rules.loss import Loss
+from rules.history.turns import last_assignment
+from rules.loss.incurred import Loss
+from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
-from rules.survivors import FADING, Survivor, copies, survivors
-from rules.turns import last_assignment
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 

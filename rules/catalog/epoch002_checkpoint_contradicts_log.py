@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import EpochClaim, PartitionEvidence, Replica
-from rules.facts import EpochRun
+from rules.facts.stretch import EpochRun
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
-from rules.closing import raised_since
 from rules.evidence import PartitionEvidence, first_role
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replay.closing import raised_since
 from rules.rule import rule
 
 

@@ -18,7 +18,7 @@ from rules.evidence import (
     leaders_by_epoch,
     translated,
 )
-from rules.facts import EpochRun
+from rules.facts.stretch import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence, Replica, same_topic
-from rules.facts import ChecksumFault
+from rules.facts.stretch import ChecksumFault
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, Refusal
 from rules.evidence import PartitionEvidence
-from rules.facts import UNOPENED, UnreadBytes
+from rules.facts.stretch import UNOPENED, UnreadBytes
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

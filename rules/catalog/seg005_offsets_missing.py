@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import EPOCHS_SINCE_MAGIC, PartitionEvidence, Replica
-from rules.facts import OffsetStep
+from rules.facts.stretch import OffsetStep
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

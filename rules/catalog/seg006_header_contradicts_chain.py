@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence
-from rules.facts import Stray
+from rules.facts.stretch import Stray
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

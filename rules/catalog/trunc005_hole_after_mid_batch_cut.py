@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
 from rules.evidence import Cut, EpochClaim, PartitionEvidence, Replica, cuts
-from rules.facts import OffsetStep
+from rules.facts.stretch import OffsetStep
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rules.clocks import ClockOffset, translated
+from rules.history.clocks import ClockOffset, translated
 from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rules.history import Moment
+from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound
 from rules.replay.bounds import at_least
 from rules.replay.reigns import Reign

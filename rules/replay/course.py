@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rules.clocks import ClockOffset, clock_offsets, translated
-from rules.gaps import TraceGap, holed
-from rules.history import ROLE_KINDS, Moment
+from rules.history.clocks import ClockOffset, clock_offsets, translated
+from rules.history.gaps import TraceGap, holed
+from rules.history.moments import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.ends import RoleEnd, last_roles, role_ends
@@ -33,7 +33,7 @@ from rules.replay.reigns import Reign, reigns
 from rules.replay.restarts import with_restarts
 from rules.replay.statements import Statements
 from rules.replay.told import Told
-from rules.replica import Replica
+from rules.replicas.replica import Replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

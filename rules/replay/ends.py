@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history import Moment, gives_role
+from rules.history.moments import Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leader import LeaderRow
 from rules.replay.reigns import Reign

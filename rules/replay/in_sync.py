@@ -13,8 +13,8 @@ from itertools import pairwise
 from math import inf
 from typing import Final
 
-from rules.clocks import ClockOffset, translated
-from rules.history import Moment
+from rules.history.clocks import ClockOffset, translated
+from rules.history.moments import Moment
 from rules.replay.reigns import Reign
 from rules.replay.statements import LED, Statements
 

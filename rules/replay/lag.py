@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history import Moment
+from rules.history.moments import Moment
 from rules.replay.course import Course
 from rules.replay.leader import LeaderRow
 from rules.replay.tracks import RemoteEnd

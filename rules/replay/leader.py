@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
-from rules.history import Moment
+from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.acknowledged import acknowledged_end, committed, taken
 from rules.replay.bounds import at_least, at_most, between, why_counted, why_in_sync

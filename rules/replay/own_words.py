@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from rules.history import ROLE_KINDS, Moment, first_role, gives_role
+from rules.history.moments import ROLE_KINDS, Moment, first_role, gives_role
 from rules.replay.statements import OWN_LOG_KINDS
 
 OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rules.clocks import ClockOffset
-from rules.history import Moment
+from rules.history.clocks import ClockOffset
+from rules.history.moments import Moment
 from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule

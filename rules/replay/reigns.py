@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from rules.history import ROLE_KINDS, Moment
+from rules.history.moments import ROLE_KINDS, Moment
 from rules.replay.statements import Statements
 
 FIRST_FETCH_MS: Final = 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rules.history import ROLE_KINDS, Moment
+from rules.history.moments import ROLE_KINDS, Moment
 
 
 def with_restarts(moments: Sequence[Moment]) -> tuple[Moment, ...]:

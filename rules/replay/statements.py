@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
-from rules.history import DISTURBED, ROLE_KINDS, Moment
-from rules.replica import Replica
+from rules.history.moments import DISTURBED, ROLE_KINDS, Moment
+from rules.replicas.replica import Replica
 
 ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
 """What a leader writes of its log as it stands: its answers, and where the log now starts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rules.history import Moment
+from rules.history.moments import Moment
 from rules.protocol.watermarks import ExpectedHighWatermark
 
 Standing = Literal["inside", "above", "below"]

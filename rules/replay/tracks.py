@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history import Moment
+from rules.history.moments import Moment
 
 NEVER: Final = -1
 """What a new leader holds for a follower that has not fetched: it keeps the high watermark where it is."""

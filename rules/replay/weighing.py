@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rules.history import Moment
+from rules.history.moments import Moment
 from rules.protocol.versions import KafkaVersion
 from rules.replay.in_sync import InForce
 from rules.replay.tracks import IN_FLIGHT_MS, Track, accepted

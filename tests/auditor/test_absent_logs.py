@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from dumps_at_hand import audited, copied
 
-from auditor.report import postmortem, terminal
+from auditor.report import terminal
 from auditor.report.advice import document, text
 from auditor.report.json import document as as_json
+from auditor.report.postmortem import document as postmortem
 
 NONE = "no log of broker events or requests was read for brokers 1, 2"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from auditor.engines.chronicle import of_events
+from auditor.engines.told.chronicle import of_events
 from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin
-from rules.history import Moment, ordered
-from rules.turns import leader_changes
+from rules.history.moments import Moment, ordered
+from rules.history.turns import leader_changes
 
 CREATED = (
     "Changed partition pay-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=1, "

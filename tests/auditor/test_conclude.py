@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.distinct import distinct
-from auditor.report import postmortem, terminal
+from auditor.report import terminal
+from auditor.report.postmortem import document as postmortem
 from parsers.provenance import Span
 from rules.finding import Exhibit, Finding, named_facts
 

@@ -17,7 +17,7 @@ from auditor.engines.reading import read_unit
 from parsers.internal_topics import InternalRecord, latest_commits
 from parsers.provenance import Origin
 from parsers.tables import from_arrow, to_arrow
-from rules.assemble import Fact, Surroundings, assemble
+from rules.narrow.assemble import Fact, Surroundings, assemble
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 ORIGIN = Origin(source="log", partition=7)

@@ -87,7 +87,7 @@ def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
 
 
 def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark: SparkSession) -> None:
-    from auditor.engines.spark import JUDGES_A_CORE
+    from auditor.engines.spark.engine import JUDGES_A_CORE
 
     dump = many_partitions(tmp_path, 400)
     judges = JUDGES_A_CORE * spark.sparkContext.defaultParallelism

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from auditor.audit import audit
-from auditor.cli_settings import settings_of
+from auditor.cli.settings import settings_of
 from auditor.config import AuditConfig, ConfigError, environment, merge
-from auditor.engines.broker_logs import read_broker_log
-from auditor.engines.zones import instant_of, zone_named
+from auditor.engines.told.broker_logs import read_broker_log
+from auditor.engines.told.zones import instant_of, zone_named
 from auditor.timeline import evidence_of
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, Refusal, from_arrow

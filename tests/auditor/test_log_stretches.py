@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
-from auditor.engines import plan_logs
-from auditor.engines.logs import read_logs
-from auditor.engines.pieces import part
-from auditor.engines.plan import ReadUnit
-from auditor.engines.settings import Printed, changed, informed
+from auditor.engines.plan import logs as plan_logs
+from auditor.engines.plan.pieces import part
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.logs import read_logs
+from auditor.engines.told.settings import Printed, changed, informed
 from auditor.report.json import render
 from parsers.provenance import Span
-from rules.assemble import Surroundings, owned
-from rules.history import Moment
+from rules.history.moments import Moment
+from rules.narrow.assemble import Surroundings, owned
 from rules.settings import Setting
 from tests.lab.effort import cases
 from tests.lab.sample_reports import report_on

@@ -19,7 +19,7 @@ from auditor.config import AuditConfig
 from auditor.report.bill import moment
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, GroupAtRisk, Loss, LostReader, RefusalLine
-from auditor.report.postmortem import render
+from auditor.report.postmortem.document import render
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow
 from rules.finding import Exhibit, Severity

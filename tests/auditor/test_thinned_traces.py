@@ -9,9 +9,9 @@ import pytest
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.engines import traces
+from auditor.engines.told import traces
 from auditor.report.model import AuditReport
-from rules.landmarks import landmarks
+from rules.narrow.landmarks import landmarks
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import report_on
 

@@ -14,7 +14,7 @@ from auditor.timeline import evidence_of, run_timeline, timeline
 from auditor.timeline.rows import timeline_of
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import asked_for
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 
 AS_JSON = AuditConfig(format="json")
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"

@@ -19,8 +19,8 @@ from parsers.provenance import Origin, Span
 from parsers.request_log import read_request_log
 from parsers.tables.requests import Fetch
 from rules.evidence import Moment, PartitionEvidence
-from rules.history import committed
-from rules.repetitions import collapse
+from rules.history.moments import committed
+from rules.history.repetitions import collapse
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied, told, violations
 from tests.lab.sample_histories import histories
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from auditor.engines.gaps import of_several_brokers
-from auditor.engines.plan import ReadUnit
-from rules.sketch_moments import read_event
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.gaps import of_several_brokers
+from rules.sketch.moments import read_event
 
 LOG = ReadUnit(
     kind="request-log", dump=".", cluster_id=None, broker=1, log_dir="", topic=None, topic_id=None, partition=None,

@@ -12,9 +12,9 @@ from time import process_time
 from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.evidence import BrokerVersion, PartitionEvidence
-from rules.history import Moment, ordered
+from rules.history.moments import Moment, ordered
+from rules.history.terms import in_terms
 from rules.replay import lags, replay
-from rules.terms import in_terms
 
 BROKERS = (1, 2, 3)
 STEP_MS = 10

@@ -18,9 +18,9 @@ from statistics import median
 
 import numpy as np
 
-from auditor.engines.chronicle import of_trace
-from auditor.engines.logs import TELLING
-from auditor.engines.traces import thinned
+from auditor.engines.told.chronicle import of_trace
+from auditor.engines.told.logs import TELLING
+from auditor.engines.told.traces import thinned
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts
 from parsers.request_log.compiled import Loops, compiled_loops

@@ -10,9 +10,9 @@ from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.engines.reading import read_unit
-from auditor.engines.settings import informed
-from rules.assemble import Fact, assemble
+from auditor.engines.told.settings import informed
 from rules.evidence import PartitionEvidence
+from rules.narrow.assemble import Fact, assemble
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from rules.history import Moment
-from rules.terms import in_terms
+from rules.history.moments import Moment
+from rules.history.terms import in_terms
 from tests.models.witnessed import Witnessed, without_files
 
 TRACE = "kafka-request.log"

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import settings
 
-from rules.history import Moment
+from rules.history.moments import Moment
 from rules.replay import Replay
 from tests.lab.effort import fast_if
 from tests.models.losses import losses

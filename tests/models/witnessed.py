@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from auditor.engines.chronicle import Named, of_events, of_metadata, of_trace
+from auditor.engines.told.chronicle import Named, of_events, of_metadata, of_trace
 from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.requests import RequestRow
 from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
 from parsers.provenance import Origin, Span
 from parsers.request_log import Told, fetch_told, produce_told
 from parsers.tables.requests import Fetch, Produce
-from rules.history import Moment
-from rules.repetitions import collapse
+from rules.history.moments import Moment
+from rules.history.repetitions import collapse
+from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leader import LeaderRow
-from rules.terms import in_terms
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditor.engines.chronicle import of_trace
-from auditor.engines.traces import thinned
+from auditor.engines.told.chronicle import of_trace
+from auditor.engines.told.traces import thinned
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines, read_request_log
@@ -27,8 +27,8 @@ from parsers.request_log.told import LostLines, lost_line, lost_lines, told_in
 from parsers.request_log.trace import Reading, Told, folded_events, line_fold, read_fast, told_plainly
 from parsers.tables import Refusal, from_arrow
 from parsers.tables.requests import Fetch, Produce, RequestEvent, SessionGap
-from rules.history import Moment
-from rules.repetitions import collapse
+from rules.history.moments import Moment
+from rules.history.repetitions import collapse
 from tests.benchmarks.busy_audit import busy_trace
 from tests.lab.effort import cases
 

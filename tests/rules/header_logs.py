@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from parsers.tables import BatchHeader, Refusal, arrow_schema
-from rules.facts import LogFacts
-from rules.narrow import fold
+from rules.facts.stretch import LogFacts
+from rules.narrow.fold import fold
 
 PHYSICAL = [
     "base_offset", "last_offset", "leader_epoch", "magic", "size", "crc", "crc_valid", "attributes", "record_count",

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from parsers.provenance import Span
-from rules.history import Moment
-from rules.terms import in_terms
+from rules.history.moments import Moment
+from rules.history.terms import in_terms
 
 BROKERS = (1, 2, 3)
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from rules.advice import Advice, Candidate, Gate, advise
 from rules.catalog import RULES
-from rules.differences import with_differences
 from rules.evidence import PartitionEvidence
 from rules.judge import judge
-from rules.loss import losses
-from rules.sketch import read_sketch
+from rules.loss.incurred import losses
+from rules.sketch.notation import read_sketch
+from rules.zoom.differences import with_differences
 
 NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\nkafka 3 3.9.1 ibp 3.9\n"
 DEPOSED = NEW + "broker 1 0000000|\nbroker 2 0000111|\nbroker 3 0000111|\n"

@@ -11,12 +11,12 @@ import pytest
 from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
-from auditor.engines.plan import ReadUnit
+from auditor.engines.plan.units import ReadUnit
 from auditor.engines.reading import read_unit
 from auditor.engines.settle import settle
 from parsers.tables import from_arrow, to_arrow
-from rules.assemble import Fact, Surroundings, assemble
-from rules.sketch_moments import read_event
+from rules.narrow.assemble import Fact, Surroundings, assemble
+from rules.sketch.moments import read_event
 from rules.verdict import PartitionVerdict
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.provenance import Span
-from rules.aftermath import CopiedBatch, CopyRead
-from rules.bill import contents, groups_at_risk, portions, readers
-from rules.groups import GroupCommit
-from rules.history import Moment
+from rules.history.moments import Moment
+from rules.loss.bill import contents, groups_at_risk, portions, readers
+from rules.replicas.groups import GroupCommit
+from rules.zoom.aftermath import CopiedBatch, CopyRead
 
 SPAN = Span(source="log", start=0, end=1)
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.provenance import Span
-from rules.chronology import in_order
-from rules.clocks import clock_offsets
-from rules.history import Moment
-from rules.milestones import milestones
+from rules.history.chronology import in_order
+from rules.history.clocks import clock_offsets
+from rules.history.milestones import milestones
+from rules.history.moments import Moment
 
 
 def said(kind: str, broker: int, time: int, **values: int | None) -> Moment:

@@ -9,12 +9,12 @@ import pytest
 from broken_dumps import Yard, batch, wrote
 
 from parsers.provenance import Span
-from rules.compare import BUCKETS_ZOOMED, shared_range, unequal_buckets, unread_buckets, wanted
-from rules.differences import RUNS_TOLD, with_differences
 from rules.evidence import Level, OffsetClaim, PartitionEvidence, Replica
-from rules.facts import BUCKET_OFFSETS, BucketDigest, EpochRun, LogFacts
-from rules.sketch import read_sketch
-from rules.zoom import BatchMark, Zoom
+from rules.facts.stretch import BUCKET_OFFSETS, BucketDigest, EpochRun, LogFacts
+from rules.sketch.notation import read_sketch
+from rules.zoom.compare import BUCKETS_ZOOMED, shared_range, unequal_buckets, unread_buckets, wanted
+from rules.zoom.differences import RUNS_TOLD, with_differences
+from rules.zoom.ranges import BatchMark, Zoom
 
 SPAN = Span(source="s", start=0, end=1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from rules.counterfactual import Counterfactual
 from rules.cut_tables import Reconciliation, cut_tables, reconciliations, table_of
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import histories
 

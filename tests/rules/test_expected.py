@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rules.evidence import PartitionEvidence, Replica
-from rules.expected import bounds, expected_high_watermark
 from rules.protocol.watermarks import expected_interval
-from rules.sketch import read_sketch
+from rules.replay.expected import bounds, expected_high_watermark
+from rules.sketch.notation import read_sketch
 
 
 def interval(drawing: str, broker: int = 1) -> tuple[int | None, int | None]:

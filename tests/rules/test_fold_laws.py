@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.tables import from_arrow, to_arrow
-from rules import join as joining
-from rules import narrow as folding
-from rules import transactions
-from rules.facts import LogFacts
-from rules.join import join, join_all
+from rules.facts import join as joining
+from rules.facts import transactions
+from rules.facts.join import join, join_all
+from rules.facts.stretch import LogFacts
+from rules.narrow import fold as folding
 from tests.lab.effort import cases
 
 

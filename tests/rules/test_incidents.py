@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rules.bill import Portion
 from rules.finding import Finding, Severity, named_facts
 from rules.incident import ONE_EVENT_MS, IncidentBill, group
-from rules.loss import Loss
+from rules.loss.bill import Portion
+from rules.loss.incurred import Loss
 
 
 def elected(partition: int, at: int | None, *, broker: int = 2, clock: str = "controller", epoch: int = 1) -> Finding:

@@ -15,7 +15,7 @@ from rules.catalog import BY_ID
 from rules.cut_tables import cut_tables
 from rules.evidence import Leftover, PartitionEvidence
 from rules.finding import Undecided
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 from tests.lab.sample_histories import SAMPLES
 
 CASE = SAMPLES / "clean_4x" / "dump"

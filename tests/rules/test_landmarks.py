@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules.evidence import lags
-from rules.history import Moment
-from rules.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
-from rules.lineage import boundaries, next_boundary
-from rules.repetitions import collapse, times_told
+from rules.history.moments import Moment
+from rules.history.repetitions import collapse, times_told
+from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
 from rules.replay import Replay, replay
+from rules.replicas.lineage import boundaries, next_boundary
 from tests.lab.effort import cases
 from tests.rules.replay_model import BROKERS, history
 

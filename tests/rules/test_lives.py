@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rules.lives import of_the_last_life
-from rules.sketch_moments import read_event
+from rules.history.lives import of_the_last_life
+from rules.sketch.moments import read_event
 
 LIFE = """
 t1 leads 1 epoch 0 at 0 hw 0

@@ -8,13 +8,13 @@ from statistics import median
 import pytest
 
 from parsers.provenance import Span
-from rules.clocks import ClockOffset, clock_offsets, translated
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
-from rules.history import Moment
+from rules.history.clocks import ClockOffset, clock_offsets, translated
+from rules.history.moments import Moment
+from rules.history.terms import in_terms
 from rules.replay import Replay, Told
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
-from rules.sketch import read_sketch
-from rules.terms import in_terms
+from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 

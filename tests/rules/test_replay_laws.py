@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.history import Moment
+from rules.history.moments import Moment
+from rules.history.terms import in_terms
 from rules.replay import Replay, Told, replay
-from rules.terms import in_terms
 from tests.rules.replay_model import BROKERS, history
 
 Actions = list[tuple[str, int, int]]

@@ -10,7 +10,7 @@ from rules.catalog import BY_ID
 from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Violation
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 
 Said = tuple[tuple[int, ...], int | None, int | None, str]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from auditor.engines.settings import informed, of_files
+from auditor.engines.told.settings import informed, of_files
 from parsers.checkpoints import read_server_properties
 from parsers.provenance import Origin, Span
 from parsers.tables.secrets import HIDDEN
-from rules.assemble import Fact, Surroundings
-from rules.history import Moment
+from rules.history.moments import Moment
+from rules.narrow.assemble import Fact, Surroundings
 from rules.replay import ClockOffset
 from rules.settings import Setting, SettingOrigin, settings_of
 from tests.lab.sample_histories import histories

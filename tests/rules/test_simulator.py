@@ -22,7 +22,7 @@ from rules.simulator.script import ScriptError, read_event, read_events
 from rules.simulator.state import Cluster, Settings
 from rules.simulator.step import create, step
 from rules.simulator.timeline import run
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 from tests.lab.effort import cases
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 

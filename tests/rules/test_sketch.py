@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.evidence import Replica
-from rules.sketch import SketchError, read_sketch
+from rules.sketch.notation import SketchError, read_sketch
 
 
 def one(line: str) -> Replica:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from rules.catalog import RULES
-from rules.differences import with_differences
 from rules.evidence import PartitionEvidence
 from rules.finding import Finding
 from rules.judge import judge
 from rules.rule import Rule
-from rules.sketch import read_sketch
-from rules.sketch_draw import draw
+from rules.sketch.draw import draw
+from rules.sketch.notation import read_sketch
+from rules.zoom.differences import with_differences
 
 pytestmark = pytest.mark.slow
 

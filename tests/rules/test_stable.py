@@ -11,7 +11,7 @@ from header_logs import folded, lay_out
 from rules.evidence import METADATA_TOPIC
 from rules.protocol.watermarks import expected_interval
 from rules.replay.bounds import at_least, at_most
-from rules.stable import StableLog
+from rules.replay.stable import StableLog
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 

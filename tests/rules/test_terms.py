@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from rules.catalog import RULES
 from rules.finding import Severity
-from rules.history import Moment
+from rules.history.moments import Moment
+from rules.history.terms import in_terms
 from rules.judge import judge
-from rules.sketch import read_sketch
-from rules.terms import in_terms
+from rules.sketch.notation import read_sketch
 
 HEALTHY = """
     broker 1 0000222|

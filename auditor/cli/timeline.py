@@ -1,0 +1,53 @@
+"""The words of `tidemark timeline`: its options with their help, and its one call."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from auditor.cli.options import (
+    ConfigFile,
+    Dumps,
+    KafkaVersions,
+    LogDirs,
+    LogPatterns,
+    LogTimezones,
+    Output,
+    Protocols,
+    TextFormat,
+    Traces,
+)
+from auditor.cli.settings import settings_of
+
+AS_SETTINGS: Final = (
+    "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol", "format", "output",
+)  # fmt: skip
+
+
+def timeline(  # noqa: PLR0913 - one parameter an option
+    dump: Dumps,
+    *,
+    topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by its whole name.")],
+    partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.")],
+    trace: Traces = None,
+    log_pattern: LogPatterns = None,
+    log_timezone: LogTimezones = None,
+    log_dir: LogDirs = None,
+    kafka_version: KafkaVersions = None,
+    inter_broker_protocol: Protocols = None,
+    format: TextFormat = None,  # noqa: A002 - the option's name
+    output: Output = None,
+    config: ConfigFile = None,
+    since: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Only events from this time of the reference clock on.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Only events up to this time of the reference clock.")
+    ] = None,
+) -> None:
+    """Draw one partition's history: what each replica must have held beside what was told, one row an event."""
+    told = {name: value for name, value in locals().items() if name in AS_SETTINGS}
+    from auditor.timeline import run_timeline
+
+    run_timeline(dump, settings_of(told, config), topic=topic, partition=partition, since=since, until=until)

@@ -1,0 +1,89 @@
+"""Which tables, transcripts and tools' outputs are read: what people brought along beside the brokers' own files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.units import ReadUnit, TopicName, UnitKind, topic_names
+from parsers.inventory import Inventory
+from parsers.provenance import FileKind, Source
+from parsers.refusal import refuse
+from parsers.tables import Refusal
+
+_UNITS: Final[Mapping[FileKind, UnitKind]] = {
+    "trace-table": "trace-table",
+    "describe-text": "describe-text",
+    "znode": "znodes",
+    "znode-text": "znodes",
+}
+Group = tuple[UnitKind, str | None, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldPlan:
+    """Units that read what was told, and files that belong to no cluster."""
+
+    units: tuple[ReadUnit, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+def plan_told(dump: str, inventory: Inventory, traces: Mapping[str, int | None]) -> ToldPlan:
+    """A unit for every table and text, and one for all the znodes of a cluster: states and assignments are one.
+
+    `traces` are tables that the user named, each with the broker that answered, where that was given.
+    """
+    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
+    grouped: dict[Group, list[Source]] = {}
+    refusals: list[Refusal] = []
+    for file in _told_files(inventory, traces):
+        if not file.size:
+            continue
+        cluster = file.origin.cluster_id or (next(iter(clusters)) if len(clusters) == 1 else None)
+        if cluster is None and len(clusters) > 1:
+            expected, found = "a folder of one cluster around it", f"{len(clusters)} clusters in the dump"
+            refusals.append(refuse(file.origin, "ambiguous", 0, file.size, expected=expected, found=found))
+            continue
+        kind = _UNITS[file.kind]
+        together = "" if kind == "znodes" else file.origin.source
+        grouped.setdefault((kind, cluster, together), []).append(file)
+    names = topic_names(inventory)
+    units = tuple(_unit(dump, group, files, traces, names) for group, files in grouped.items())
+    return ToldPlan(units=units, refusals=tuple(refusals))
+
+
+def _told_files(inventory: Inventory, traces: Mapping[str, int | None]) -> Iterator[Source]:
+    for file in inventory.files:
+        given = file.origin.source in traces
+        if given or file.kind in _UNITS:
+            yield replace(file, kind="trace-table") if given else file
+
+
+def _unit(
+    dump: str, group: Group, files: Sequence[Source], traces: Mapping[str, int | None], names: tuple[TopicName, ...]
+) -> ReadUnit:
+    kind, cluster, _ = group
+    first = files[0].origin
+    given = traces.get(first.source)
+    broker = first.broker if given is None else given
+    return ReadUnit(
+        kind=kind,
+        dump=dump,
+        cluster_id=cluster,
+        broker=-1 if broker is None else broker,
+        log_dir=first.log_dir or "",
+        topic=None,
+        topic_id=None,
+        partition=None,
+        path=None,
+        state="current",
+        order=-3,
+        pieces=tuple(_piece(file) for file in files),
+        names=names if kind == "trace-table" else (),
+    )
+
+
+def _piece(file: Source) -> Piece:
+    return Piece(source=file.origin.source, kind=file.kind, base_offset=None, size=file.size, start=0, end=file.size)

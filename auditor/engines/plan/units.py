@@ -1,0 +1,280 @@
+"""What there is to read in a dump, cut into units of work that any engine may run in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from auditor.engines.plan.logs import log_stretches
+from auditor.engines.plan.metadata import metadata_copies
+from auditor.engines.plan.pieces import Piece, part, whole
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.traces import trace_stretches
+from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
+from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
+
+UNIT_BYTES: Final = 128 << 20
+"""A gigabyte of segment makes eight units; small segments of one replica share a unit."""
+
+_ROOT_KINDS: Final[tuple[FileKind, ...]] = (
+    "replication-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+
+DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
+
+
+UnitKind = Literal[
+    "log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata", "server-properties",
+    "group-offsets", "trace-table", "describe-text", "znodes",
+]  # fmt: skip
+LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata", "server-properties")
+"""Units that speak of many partitions over time, and of brokers as a whole."""
+TOLD_KINDS: Final[tuple[UnitKind, ...]] = ("trace-table", "describe-text", "znodes")
+"""Units of what people brought along: tables of traces, outputs of tools, copies of znodes."""
+OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicName:
+    """A topic id and the name it bears."""
+
+    topic_id: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextHome:
+    """A replica's directory that a dump text of its broker may speak of."""
+
+    topic: str
+    partition: int
+    topic_id: str | None
+    log_dir: str
+    path: str
+    has_segments: bool
+    """Then the text is not needed: the log itself is there."""
+    pieces: tuple[Piece, ...] = ()
+    clean_shutdown: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadUnit:
+    """Work for one task: a stretch of a replica's log, small files of its directory or log dir, a log over time."""
+
+    kind: UnitKind
+    dump: str
+    """Root folder of the dump that the sources are relative to."""
+    cluster_id: str | None
+    broker: int
+    log_dir: str
+    topic: str | None
+    topic_id: str | None
+    partition: int | None
+    path: str | None
+    state: ReplicaState
+    order: int
+    pieces: tuple[Piece, ...]
+    segments: tuple[Piece, ...] = ()
+    leftovers: tuple[Piece, ...] = ()
+    """Segments that wait for their deletion."""
+    clean_shutdown: str | None = None
+    clean_shutdown_size: int = 0
+    names: tuple[TopicName, ...] = ()
+    """Topics by id, for traces that name ids only."""
+    log_patterns: tuple[str, ...] = ()
+    """Layouts of brokers' logs as they were given, `[BROKER=]PATTERN`."""
+    log_timezones: tuple[str, ...] = ()
+    """Zones of the times in logs as they were given, `[BROKER=]ZONE`."""
+    chain: str | None = None
+    """The request log that the unit is a stretch of, by the first of the files that it was rotated into."""
+    begun: int | None = None
+    """When that log begins, on its writer's clock."""
+    shared: bool = False
+    """Whether the request log is a broker's log too, whose other lines are read as such."""
+    voters: tuple[str, ...] = ()
+    """Folders of the copies of the metadata log that voters kept."""
+    homes: tuple[TextHome, ...] = ()
+    """Directories of the replicas that a dump text may tell of."""
+
+    @property
+    def is_stretch(self) -> bool:
+        """Whether the unit reads a part of a file only."""
+        return any(piece.end - piece.start < piece.size for piece in self.pieces)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the unit reads."""
+        return sum(piece.end - piece.start for piece in self.pieces)
+
+    def origin(self, source: str) -> Origin:
+        """The origin of rows read from one of the unit's files."""
+        return Origin(
+            source=source,
+            cluster_id=self.cluster_id,
+            broker=self.broker if self.broker >= 0 else None,
+            log_dir=self.log_dir,
+            topic=self.topic,
+            topic_id=self.topic_id,
+            partition=self.partition,
+            state=self.state,
+        )
+
+
+def plan(
+    dump: str, inventory: Inventory, selection: Selection, log_patterns: Sequence[str] = ()
+) -> tuple[ReadUnit, ...]:
+    """All units of a dump. Replicas that two directories claim are left out: their refusal says so."""
+    folders = inventory.files_by_folder()
+    dirs = {log_dir.path: log_dir for log_dir in inventory.log_dirs}
+    units: list[ReadUnit] = []
+    for log_dir in inventory.log_dirs:
+        if log_dir.broker is not None and not log_dir.ambiguous:
+            units.extend(_root_units(dump, log_dir, folders.get(log_dir.path, ())))
+    for replica in inventory.replicas:
+        home = dirs.get(replica.origin.log_dir or "")
+        admitted = selection.admits(replica.origin.topic, replica.origin.partition)
+        if home is not None and home.broker is not None and admitted and not (replica.ambiguous or home.ambiguous):
+            units.extend(_replica_units(dump, replica, home, folders.get(replica.path, ())))
+    return (*units, *_log_units(dump, inventory, folders, log_patterns))
+
+
+def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
+    pieces = tuple(whole(file) for file in files if file.kind in _ROOT_KINDS and not file.suffix)
+    if pieces and log_dir.broker is not None:
+        yield ReadUnit(
+            kind="root",
+            dump=dump,
+            cluster_id=log_dir.cluster_id,
+            broker=log_dir.broker,
+            log_dir=log_dir.path,
+            topic=None,
+            topic_id=None,
+            partition=None,
+            path=None,
+            state="current",
+            order=-2,
+            pieces=pieces,
+        )
+
+
+def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
+    segments = tuple(whole(file) for file in plain_segments(files).segments)
+    small = tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
+    leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
+    directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
+    yield replace(directory, leftovers=leftovers)
+    for order, pieces in enumerate(_stretches(segments)):
+        yield _unit(dump, replica, home, "log", order=order, pieces=pieces)
+
+
+def _is_deleted_segment(file: Source) -> bool:
+    return file.kind == "leftover" and file.origin.source.lower().endswith(".log.deleted")
+
+
+def _unit(
+    dump: str,
+    replica: ReplicaDir,
+    home: LogDir,
+    kind: Literal["log", "directory"],
+    *,
+    order: int,
+    pieces: tuple[Piece, ...],
+    segments: tuple[Piece, ...] = (),
+) -> ReadUnit:
+    origin, marker = replica.origin, home.clean_shutdown_span
+    return ReadUnit(
+        kind=kind,
+        dump=dump,
+        cluster_id=home.cluster_id,
+        broker=home.broker if home.broker is not None else -1,
+        log_dir=home.path,
+        topic=origin.topic,
+        topic_id=origin.topic_id,
+        partition=origin.partition,
+        path=replica.path,
+        state=replica.state,
+        order=order,
+        pieces=pieces,
+        segments=segments,
+        clean_shutdown=marker.source if marker and home.clean_shutdown else None,
+        clean_shutdown_size=marker.end if marker else 0,
+    )
+
+
+def topic_names(inventory: Inventory) -> tuple[TopicName, ...]:
+    """The topic of every id that directories bear; of an id in directories of several topics, the one of most."""
+    borne = Counter((r.origin.topic_id, r.origin.topic) for r in inventory.replicas)
+    named = {topic_id: topic for (topic_id, topic), _ in reversed(borne.most_common()) if topic_id and topic}
+    return tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
+
+
+def _log_units(
+    dump: str, inventory: Inventory, folders: Mapping[str, Sequence[Source]], log_patterns: Sequence[str]
+) -> Iterator[ReadUnit]:
+    """Every broker's logs, cut, its request logs in order of time, and each cluster's metadata log."""
+    names = topic_names(inventory)
+    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
+    for file in inventory.files:
+        origin = file.origin
+        if file.kind in ("broker-log", "server-properties"):
+            # Whose it is may stand in the file itself.
+            if origin.broker is None and len(clusters) == 1:
+                origin = replace(origin, cluster_id=next(iter(clusters)))
+            for piece in log_stretches(dump, file, log_patterns):
+                yield _time_unit(dump, origin, file.kind, (piece,), None, ())
+    for stretch in trace_stretches(dump, inventory.files):
+        unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
+        yield replace(unit, chain=stretch.chain, begun=stretch.begun, shared=stretch.shared)
+    for copies in metadata_copies(dump, inventory, folders):
+        unit = _time_unit(dump, copies.largest.origin, "metadata", copies.pieces, copies.largest.path, ())
+        yield replace(unit, voters=copies.voters)
+
+
+def _time_unit(
+    dump: str,
+    origin: Origin,
+    kind: UnitKind,
+    pieces: tuple[Piece, ...],
+    path: str | None,
+    names: tuple[TopicName, ...],
+) -> ReadUnit:
+    return ReadUnit(
+        kind=kind,
+        dump=dump,
+        cluster_id=origin.cluster_id,
+        broker=-1 if origin.broker is None else origin.broker,
+        log_dir=origin.log_dir or "",
+        topic=None,
+        topic_id=None,
+        partition=None,
+        path=path,
+        state="current",
+        order=-3,
+        pieces=pieces,
+        names=names,
+    )
+
+
+def _stretches(segments: Sequence[Piece], unit_bytes: int = UNIT_BYTES) -> Iterator[tuple[Piece, ...]]:
+    """The log in physical order, cut so that no stretch is longer than a unit; a cut may fall inside a segment."""
+    stretch: list[Piece] = []
+    room = unit_bytes
+    for segment in segments:
+        start = 0
+        while start < segment.size or start == segment.size == 0:
+            end = min(segment.size, start + room)
+            stretch.append(part(segment, start, end))
+            room -= end - start
+            start = end
+            if room == 0:
+                yield tuple(stretch)
+                stretch, room = [], unit_bytes
+            if segment.size == 0:
+                break
+    if stretch:
+        yield tuple(stretch)

@@ -1,0 +1,286 @@
+"""Rows of request logs, broker logs and metadata as the statements that rules over time are judged by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.broker_log import wall_clock
+from parsers.provenance import Origin, Span
+from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told
+from parsers.tables import BrokerEvent, Refusal, SessionGap
+from parsers.tables.metadata import MetadataChange, replica_ids
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
+from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
+
+PartitionName = tuple[str, int]
+NO_EPOCH: Final = -1
+_FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
+
+Named = tuple[PartitionName, str | None, Moment]
+"""A statement with the topic and partition that it is about, and the topic id where it is told."""
+
+_EVENTS: Final[Mapping[str, MomentKind]] = {
+    "leader-starts": "leader-starts",
+    "follower-starts": "follower-starts",
+    "isr-updated": "isr",
+    "isr-expanding": "isr",
+    "isr-shrinking": "isr-shrinking",
+    "unclean-election": "unclean-election",
+    "controller-changed-partition": "leadership",
+    "controller-shrunk-isr": "leadership",
+    "truncating": "truncated",
+    "truncation-no-effect": "truncation-kept",
+    "truncating-to-high-watermark": "cut-by-high-watermark",
+    "truncating-by-epoch-answer": "cut-by-epoch-answer",
+    "truncating-below-high-watermark": "cut-below-high-watermark",
+    "non-monotonic-high-watermark": "high-watermark-fell",
+    "epoch-answer-kept": "epoch-answer-kept",
+    "epoch-round": "epoch-round",
+    "epoch-answer-unknown": "epoch-answer-unknown",
+    "truncation-not-allowed": "cut-refused",
+    "full-truncation": "log-reset",
+    "all-segments-deleted": "log-reset",
+    "log-loaded": "log-loaded",
+    "replica-created": "log-created",
+    "replica-deleted": "log-deleted",
+    "initial-high-watermark": "high-watermark-loaded",
+    "replica-loaded": "high-watermark-loaded",
+    "log-start-incremented": "log-start-moved",
+    "marked-as-failed": "marked-as-failed",
+}
+
+
+def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:
+    """The events that make statements, and those of some other kinds: most lines of a log say nothing about these."""
+    return events.filter(pc.is_in(events["kind"], value_set=pa.array([*_EVENTS, *kinds])))
+
+
+def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
+    """Statements of a broker's own log."""
+    for event in events:
+        kind = _EVENTS.get(event.kind)
+        if kind is None or event.topic is None or event.partition is None:
+            continue
+        yield (event.topic, event.partition), event.topic_id, _event(event, kind)
+
+
+def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
+    doubtful = set((event.doubtful or "").split(","))
+    # What a controller decides is no statement of the broker that it runs on: that one learns it by an order, later.
+    decided = kind == "leadership"
+    return Moment(
+        kind=kind,
+        clock=f"{ONE_CONTROLLER if decided else 'broker '}{event.broker}",
+        time=wall_clock(event.time_text) if event.time_text else None,
+        witness=None if decided else event.broker,
+        broker=None if decided else event.broker,
+        leader=event.leader,
+        epoch=event.epoch,
+        partition_epoch=event.partition_epoch,
+        offset=event.previous_offset if kind == "high-watermark-fell" else event.offset,
+        end_offset=event.log_end_offset,
+        high_watermark=event.high_watermark,
+        log_start_offset=event.log_start_offset,
+        answered_epoch=event.epoch if kind == "cut-by-epoch-answer" else None,
+        answer_offset=event.answer_offset,
+        isr=_ids(event.isr),
+        previous_isr=_ids(event.previous_isr),
+        fresh=event.previous_epoch == NO_EPOCH and kind in ROLE_KINDS,
+        doubtful=bool({"offset", "high_watermark", "epoch"} & doubtful),
+        trust=event.trust,
+        span=Span(source=event.source, start=event.span_start, end=event.span_end),
+    )
+
+
+def _ids(joined: str | None) -> tuple[int, ...] | None:
+    return None if joined is None else tuple(sorted(replica_ids(joined)))
+
+
+def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a table of fetches; `names` gives the topic of an id."""
+    for fetch in fetches:
+        place = _place(fetch.topic, fetch.topic_id, fetch.partition, names)
+        if place is not None and fetch.replica is not None:
+            yield place, fetch.topic_id, _fetch(fetch_told(fetch), fetch.broker, fetch.source)
+
+
+def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a request log."""
+    for row in told:
+        if isinstance(row, Refusal | SessionGap):
+            continue
+        topic_id = None if isinstance(row, RequestEvent) else row.topic_id
+        place = _place(row.topic, topic_id, row.partition, names)
+        if place is None:
+            continue
+        if isinstance(row, FetchTold):
+            yield place, topic_id, _fetch(row, origin.broker, origin.source)
+        elif isinstance(row, ProduceTold):
+            yield place, topic_id, _produce(row, origin.broker, origin.source)
+        elif (moment := _request(row)) is not None:
+            yield place, topic_id, moment
+
+
+def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
+    return Moment(
+        kind="fetched" if fetch.replica >= 0 else "consumed",
+        clock=f"broker {broker}",
+        time=_time(fetch.time),
+        last_time=None if fetch.last_time is None else _time(fetch.last_time),
+        count=fetch.times,
+        witness=broker,
+        broker=fetch.replica if fetch.replica >= 0 else None,
+        leader=broker,
+        epoch=fetch.current_leader_epoch,
+        offset=fetch.fetch_offset,
+        high_watermark=_known(fetch.high_watermark),
+        log_start_offset=fetch.leader_log_start_offset,
+        last_stable_offset=_known(fetch.last_stable_offset),
+        asked_epoch=fetch.last_fetched_epoch,
+        answered_epoch=fetch.diverging_epoch,
+        answer_offset=fetch.diverging_end_offset,
+        error=fetch.error_code,
+        implied=fetch.implied,
+        client_id=fetch.client_id if fetch.replica < 0 else None,
+        session=fetch.session,
+        doubtful=fetch.possibly_stale,
+        left_out=fetch.left_out,
+        topic_id=fetch.topic_id,
+        span=Span(source=source, start=fetch.start, end=fetch.end),
+    )
+
+
+def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
+    base = produce.base_offset
+    return Moment(
+        kind="produced",
+        clock=f"broker {broker}",
+        time=_time(produce.time),
+        witness=broker,
+        broker=broker,
+        leader=broker,
+        offset=base,
+        end_offset=base + 1 if produce.end_left_out and base is not None else None,
+        left_out=produce.left_out,
+        acks=produce.acks,
+        error=produce.error_code,
+        log_start_offset=produce.log_start_offset,
+        client_id=produce.client_id,
+        records_size=produce.records_size,
+        topic_id=produce.topic_id,
+        span=Span(source=source, start=produce.start, end=produce.end),
+    )
+
+
+def _time(told: int | str) -> int | None:
+    return wall_clock(told) if isinstance(told, str) else told
+
+
+def trace_begins(time: int, broker: int, source: str) -> Moment:
+    """From when on a request log tells."""
+    span = Span(source=source, start=0, end=0)
+    return Moment(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
+
+
+def _known(offset: int | None) -> int | None:
+    return None if offset is None or offset < 0 else offset
+
+
+def _request(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
+    span = Span(source=row.source, start=row.span_start, end=row.span_end)
+    clock, time = f"broker {row.broker}", wall_clock(row.time_text)
+    if isinstance(row, EpochRequest):
+        return Moment(
+            kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=_asker(row), leader=row.broker,
+            epoch=row.current_leader_epoch, asked_epoch=row.asked_epoch, answered_epoch=row.answered_epoch,
+            answer_offset=row.end_offset, error=row.error_code, topic_id=row.topic_id, span=span,
+        )  # fmt: skip
+    if isinstance(row, OffsetRequest):
+        return Moment(
+            kind="offset-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
+            epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code,
+            topic_id=row.topic_id, span=span,
+        )  # fmt: skip
+    if isinstance(row, RequestEvent):
+        return _deletion(row, clock, time, span)
+    return _isr_request(row, clock, time, span)
+
+
+def _deletion(row: RequestEvent, clock: str, time: int | None, span: Span) -> Moment | None:
+    """A client had records deleted: the answer names the lowest log start of all replicas, the leader's is no lower."""
+    start = max(-1 if row.offset is None else row.offset, -1 if row.low_watermark is None else row.low_watermark)
+    if row.api != "DELETE_RECORDS" or row.error_code not in (None, 0) or start < 0:
+        return None
+    return Moment(
+        kind="log-start-moved", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
+        log_start_offset=start, error=0, span=span,
+    )  # fmt: skip
+
+
+def _asker(row: EpochRequest) -> int | None:
+    """The asking replica; before version 3 the request does not name it, but its fetcher's client id does."""
+    if row.replica is not None:
+        return row.replica
+    fetcher = _FETCHER.match(row.client_id or "")
+    return int(fetcher[1]) if fetcher else None
+
+
+def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> Moment | None:
+    """Only what is in force: orders of the controller, and its answers without error; and what clients were told."""
+    if row.api == "METADATA":
+        return Moment(
+            kind="leader-told", clock=clock, time=time, witness=row.broker, leader=row.leader,
+            epoch=_known(row.leader_epoch), isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None,
+            error=row.error_code, topic_id=row.topic_id, span=span,
+        )  # fmt: skip
+    ordered = row.api == "LEADER_AND_ISR" and not row.answered
+    granted = row.api == "ALTER_PARTITION" and row.answered and row.error_code == 0
+    if not (ordered or granted):
+        return None
+    return Moment(
+        kind="leadership" if ordered else "isr", clock=clock, time=time, witness=row.broker, leader=row.leader,
+        partition_epoch=row.partition_epoch, isr=_ids(row.isr), replicas=replica_ids(row.replicas) or None,
+        epoch=row.leader_epoch, topic_id=row.topic_id, span=span,
+    )  # fmt: skip
+
+
+def of_metadata(
+    changes: Iterable[MetadataChange], clock: str = "controller", *, to_its_end: bool = True
+) -> Iterator[Named]:
+    """Statements of the metadata log, trusted less where it may have gone on, or of znodes on a clock of their own."""
+    for change in changes:
+        if change.topic is None or change.partition is None or change.kind == "removed":
+            continue
+        yield (change.topic, change.partition), change.topic_id, Moment(
+            kind="leadership",
+            clock=clock,
+            time=None if _carried_over(change) else change.time,
+            leader=change.leader,
+            epoch=change.leader_epoch,
+            partition_epoch=change.partition_epoch,
+            isr=_ids(change.isr),
+            previous_isr=_ids(change.previous_isr),
+            elr=_ids(change.elr),
+            replicas=replica_ids(change.replicas) or None,
+            unclean=change.unclean,
+            trust="high" if to_its_end else "medium",
+            topic_id=change.topic_id,
+            span=Span(source=change.source, start=change.span_start, end=change.span_end),
+        )
+
+
+def _carried_over(change: MetadataChange) -> bool:
+    """Whether a migration wrote a state that had come about before: its time is the migration's."""
+    return change.kind == "created" and (change.partition_epoch or 0) > 0
+
+
+def _place(
+    topic: str | None, topic_id: str | None, partition: int | None, names: Mapping[str, str]
+) -> PartitionName | None:
+    name = topic if topic is not None else names.get(topic_id or "")
+    return None if name is None or partition is None else (name, partition)

@@ -1,0 +1,153 @@
+"""What tools' `--describe` options printed, as statements about partitions, settings and what groups committed.
+
+Such an output bears no time, and a file's time of change is nobody's word: its statements are shown, never ordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from auditor.engines.told.chronicle import Named
+from parsers.describe_text import split_settings
+from parsers.provenance import Origin, Span
+from parsers.refusal import refuse
+from parsers.tables import Description, Refusal
+from parsers.tables.metadata import replica_ids
+from parsers.tables.secrets import shown
+from rules.evidence import METADATA_TOPIC
+from rules.history.moments import DESCRIPTION_CLOCK, Moment
+from rules.replicas.groups import GroupCommit
+from rules.settings import Setting
+
+Place = tuple[str, int]
+_QUORUM: Place = (METADATA_TOPIC, 0)
+
+
+def of_descriptions(rows: Sequence[Description]) -> Iterator[Named]:
+    """Leaders and in-sync replicas of partitions, and how far the replicas of the metadata log were."""
+    ids = {row.topic: row.topic_id for row in rows if row.kind == "topic"}
+    for row in rows:
+        if row.kind == "partition" and row.topic is not None and row.partition is not None:
+            yield (row.topic, row.partition), ids.get(row.topic), _partition(row)
+        elif row.kind == "quorum-replica":
+            yield _QUORUM, None, _quorum_replica(row)
+    for is_status, group in groupby(rows, key=lambda row: row.kind == "quorum-status"):
+        if is_status:
+            yield _QUORUM, None, _quorum(list(group))
+
+
+def _partition(row: Description) -> Moment:
+    return Moment(
+        kind="described",
+        clock=DESCRIPTION_CLOCK,
+        leader=row.leader,
+        isr=_ids(row.isr),
+        elr=_ids(row.elr),
+        replicas=replica_ids(row.replicas) or None,
+        trust="medium",
+        span=_span(row),
+    )
+
+
+def _quorum_replica(row: Description) -> Moment:
+    return Moment(
+        kind="described",
+        clock=DESCRIPTION_CLOCK,
+        broker=row.broker,
+        end_offset=row.log_end_offset,
+        trust="medium",
+        span=_span(row),
+    )
+
+
+def _quorum(rows: Sequence[Description]) -> Moment:
+    """The lines of one status are one statement."""
+    told = {row.name: row for row in rows}
+    leader, epoch = told.get("LeaderId"), told.get("LeaderEpoch")
+    watermark, voters = told.get("HighWatermark"), told.get("CurrentVoters")
+    return Moment(
+        kind="described",
+        clock=DESCRIPTION_CLOCK,
+        leader=leader.leader if leader else None,
+        epoch=epoch.epoch if epoch else None,
+        high_watermark=watermark.high_watermark if watermark else None,
+        replicas=(replica_ids(voters.replicas) or None) if voters else None,
+        trust="medium",
+        span=Span(source=rows[0].source, start=rows[0].span_start, end=rows[-1].span_end),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedCommits:
+    """What groups had committed when a tool asked, and lines that do not say of which group they are."""
+
+    commits: tuple[tuple[Place, GroupCommit], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+def described_commits(rows: Iterable[Description], origin: Origin) -> DescribedCommits:
+    """Committed offsets; releases up to 1.1 print no column of groups, but may name the group above the table."""
+    commits: list[tuple[Place, GroupCommit]] = []
+    nameless: list[Description] = []
+    named: str | None = None
+    for row in rows:
+        named = row.group if row.kind == "group-state" else named
+        if row.kind != "group-offset" or row.topic is None or row.partition is None or row.offset is None:
+            continue
+        group = row.group or named
+        if group is None:
+            nameless.append(row)
+        else:
+            commits.append(((row.topic, row.partition), _commit(row, group)))
+    return DescribedCommits(commits=tuple(commits), refusals=tuple(_nameless(nameless, origin)))
+
+
+_ALL_BROKERS: Final = ("brokers in the cluster", "the default broker", "default broker")
+
+
+def described_settings(rows: Iterable[Description]) -> Iterator[Setting]:
+    """Settings of topics and brokers that were in force when a tool asked."""
+    for row in rows:
+        if row.kind == "topic" and row.topic is not None:
+            for name, value in split_settings(row.value or ""):
+                yield Setting(name=name, value=shown(name, value), origin="describe", topic=row.topic, span=_span(row))
+        elif row.kind == "config" and row.name is not None and _is_of_a_broker_or_topic(row):
+            told = None if row.value == "null" else shown(row.name, row.value)
+            broker = row.broker if row.topic is None else None
+            yield Setting(
+                name=row.name, value=told, origin="describe", broker=broker, topic=row.topic, span=_span(row)
+            )
+
+
+def _is_of_a_broker_or_topic(row: Description) -> bool:
+    entity = row.entity or ""
+    return row.topic is not None or entity.lower().startswith("broker ") or entity in _ALL_BROKERS
+
+
+def _commit(row: Description, group: str) -> GroupCommit:
+    return GroupCommit(
+        group=group,
+        offset=-1 if row.offset is None else row.offset,
+        leader_epoch=row.epoch,
+        end_offset=row.log_end_offset,
+        told_by="description",
+        span=_span(row),
+    )
+
+
+def _nameless(rows: Sequence[Description], origin: Origin) -> Iterator[Refusal]:
+    if rows:
+        expected = "a GROUP column, or a line \"Consumer group 'NAME' has …\" above the table"
+        found = "committed offsets of a group that nothing names"
+        yield refuse(origin, "ambiguous", rows[0].span_start, rows[-1].span_end, expected=expected, found=found)
+
+
+def _ids(joined: str | None) -> tuple[int, ...] | None:
+    return None if joined is None else tuple(sorted(replica_ids(joined)))
+
+
+def _span(row: Description) -> Span:
+    return Span(source=row.source, start=row.span_start, end=row.span_end)

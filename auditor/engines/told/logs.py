@@ -1,0 +1,162 @@
+"""From a log file or a metadata log to statements about partitions and settings: the units of evidence over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from auditor.engines.facts import told_fact, unread_fact, with_its_topic
+from auditor.engines.files import file_of, refuse_wide_text
+from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.broker_logs import read_broker_log, read_stretch
+from auditor.engines.told.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
+from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps
+from auditor.engines.told.metadata import metadata_history_of
+from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
+from auditor.engines.told.traces import thinned
+from auditor.engines.told.zones import Zones, given_for
+from parsers.broker_log import LogPart
+from parsers.checkpoints import read_server_properties
+from parsers.files import read_source
+from parsers.provenance import Origin
+from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_after
+from parsers.tables import BrokerEvent, Refusal, from_arrow
+from rules.history.moments import Moment
+from rules.history.repetitions import collapse
+from rules.narrow.assemble import Fact
+from rules.settings import Setting
+
+TELLING: Final = frozenset(
+    ("FETCH", "PRODUCE", "OFFSET_FOR_LEADER_EPOCH", "OFFSETS_FOR_LEADER_EPOCH", "LIST_OFFSETS", "ALTER_PARTITION",
+     "ALTER_ISR", "LEADER_AND_ISR", "METADATA", "DELETE_RECORDS")
+)  # fmt: skip
+"""Requests that tell something which a rule asks for; lines of others are passed over."""
+
+
+def read_logs(unit: ReadUnit) -> Iterator[Fact]:
+    """One fact for every partition that the unit's files speak of, and one for what could not be read."""
+    refusals: list[Refusal] = []
+    settings: list[Setting] = []
+    yield from _facts(unit, _spoken(_statements(unit, settings, refusals)))
+    if settings:
+        yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
+    # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
+    poured = {refusal.source for refusal in refusals if refusal.kind == "ambiguous"} if unit.is_stretch else ()
+    if poured:
+        yield replace(told_fact(unit, None, None), disowned=tuple(poured))
+    yield from _refused(unit, refusals)
+
+
+def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence[Fact], SessionState]:
+    """The same of a stretch of a request log, given the fetch sessions before it; and those after it."""
+    (piece,), refusals = unit.pieces, list[Refusal]()
+    names = {name.topic_id: name.topic for name in unit.names}
+    path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+    trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING)
+    begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
+    if (wide := refuse_wide_text(path, origin)) is not None:
+        return list(_refused(unit, [wide] if piece.start == 0 else [])), before
+    lost = SessionsLost(unit)
+    spoken = _spoken(of_trace(_without(refusals, thinned(lost.passing(trace.read()))), origin, names))
+    if unit.shared:
+        refusals = _of_requests(refusals)
+    if (mixed := of_several_brokers(unit, spoken)) is not None:
+        return list(_refused(unit, [*refusals, mixed])), trace.sessions()
+    gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
+    of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
+    return [*_facts(unit, spoken, begun), *of_all, *_refused(unit, refusals)], trace.sessions()
+
+
+def sessions_of(unit: ReadUnit) -> SessionState:
+    """What a stretch of a request log does to fetch sessions, whatever they were before it."""
+    (piece,) = unit.pieces
+    return sessions_after(file_of(unit.dump, piece.source), unit.origin(piece.source), piece.start, piece.end)
+
+
+_NO_LINE: Final = "a line of the layout"
+
+
+def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
+    """What is refused of requests in a file of all logs: a line that begins none is read with the broker's own log."""
+    own = [refusal for refusal in refusals if refusal.expected != _NO_LINE]
+    # The last one may stand for all that is not told line by line.
+    return own if any(refusal.expected != "requests" for refusal in own) else []
+
+
+def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:
+    for row in told:
+        if isinstance(row, Refusal):
+            refusals.append(row)
+        else:
+            yield row
+
+
+def _spoken(statements: Iterable[Named]) -> dict[tuple[str, int], list[Moment]]:
+    spoken: dict[tuple[str, int], list[Moment]] = {}
+    for named in statements:
+        spoken.setdefault(named[0], []).append(with_its_topic(named))
+    return spoken
+
+
+def _facts(
+    unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]], begun: tuple[Moment, ...] = ()
+) -> Iterator[Fact]:
+    zones = Zones(unit.log_timezones)
+    for (topic, partition), moments in spoken.items():
+        yield told_fact(unit, topic, partition, moments=zones.of_moments([*begun, *collapse(moments)]))
+
+
+def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
+    if refusals:
+        yield unread_fact(unit, refusals)
+
+
+def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+    if unit.kind == "metadata":
+        yield from _metadata(unit, settings, refusals)
+        return
+    for piece in unit.pieces:
+        path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+        if (wide := refuse_wide_text(path, origin)) is not None:
+            refusals.append(wide)
+        elif unit.kind == "server-properties":
+            settings.extend(_properties(unit, origin, refusals))
+        else:
+            yield from _events(_parts(unit, piece, path), settings, refusals)
+
+
+def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
+    content = read_source(Path(unit.dump), origin)
+    if isinstance(content, Refusal):
+        refusals.append(content)
+        return
+    told = read_server_properties(content, origin)
+    refusals.extend(told.refusals)
+    yield from of_files(told.rows)
+
+
+def _parts(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[LogPart]:
+    origin = unit.origin(piece.source)
+    patterns = given_for(origin.broker, unit.log_patterns)
+    if unit.is_stretch:
+        return read_stretch(path, origin, patterns, piece.start, piece.end)
+    return read_broker_log(path, origin, patterns)
+
+
+def _events(parts: Iterable[LogPart], settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+    printed: Printed = {}
+    for part in parts:
+        refusals.extend(part.refusals)
+        events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
+        settings.extend(changed(of_log(events, part.settings), printed))
+        yield from of_events(events)
+
+
+def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+    told = metadata_history_of(unit, refusals)
+    if told is not None:
+        settings.extend(of_changes(told.history.configs))
+        yield from of_metadata(told.history.partitions, to_its_end=told.to_its_end)

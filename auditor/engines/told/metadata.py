@@ -1,0 +1,179 @@
+"""The metadata log as its copies tell it: one whole copy, or what several damaged ones make up together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import merge
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+
+from auditor.engines.files import entries, file_of
+from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.units import ReadUnit
+from parsers.metadata_log import MetadataHistory, MetadataSnapshot, metadata_history, metadata_input, snapshot_id
+from parsers.records import decode_entry
+from parsers.refusal import Parsed, refuse
+from parsers.segment import SegmentChunk, scan_source
+from parsers.tables import RecordRow, Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldMetadata:
+    """What the copies of the metadata log tell together."""
+
+    history: MetadataHistory
+    to_its_end: bool
+    """Whether a voter kept the copy that reaches furthest: a broker's copy ends where the broker stopped."""
+
+
+def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata | None:
+    """The history that the metadata log tells; none where every copy lacks the same records.
+
+    Its records are changes: behind a hole they would be changes to what never was.
+    """
+    copies = [_Copy(unit, folder, list(pieces)) for folder, pieces in groupby(unit.pieces, key=_folder)]
+    if not copies:
+        return None
+    cover = _cover(copies)
+    reading = _Reading(unit, cover)
+    history = reading.history()
+    if reading.flaws and len(copies) > len(cover):
+        reading = _Reading(unit, copies)
+        history = reading.history()
+    refusals.extend(reading.flaws or history.refusals)
+    return None if reading.flaws else ToldMetadata(history=history, to_its_end=cover[0].votes)
+
+
+def _folder(piece: Piece) -> str:
+    return piece.source.rpartition("/")[0]
+
+
+class _Copy:
+    """One copy of the log: where it begins and ends, and who kept it."""
+
+    def __init__(self, unit: ReadUnit, folder: str, pieces: Sequence[Piece]) -> None:
+        self.segments = [piece for piece in pieces if piece.kind != "kraft-snapshot"]
+        self.snapshots = [piece for piece in pieces if piece.kind == "kraft-snapshot"]
+        self.votes = folder in unit.voters
+        self.start = min((piece.base_offset or 0 for piece in self.segments), default=0)
+        self._unit = unit
+
+    @cached_property
+    def end(self) -> int:
+        """Where it ends, by the batches of its last segment that can be believed."""
+        if not self.segments:
+            return 0
+        last = self.segments[-1]
+        end = last.base_offset or 0
+        for chunk in scan_source(Path(self._unit.dump), self._unit.origin(last.source)):
+            sound = chunk.headers.filter(chunk.headers["crc_valid"]) if chunk.headers.num_rows else chunk.headers
+            end = max(end, *(last + 1 for last in sound["last_offset"].to_pylist()), 0)
+        return end
+
+
+def _cover(copies: Sequence[_Copy]) -> list[_Copy]:
+    """The copy that reaches furthest, voters' first, and as few others as reach back to the oldest beginning left."""
+    if len(copies) == 1:
+        return list(copies)
+    cover = [max(copies, key=lambda copy: (copy.end, copy.votes, -copy.start))]
+    while cover[-1].start > 0:
+        older = [copy for copy in copies if copy.start < cover[-1].start <= copy.end]
+        if not older:
+            break
+        cover.append(min(older, key=lambda copy: copy.start))
+    return cover
+
+
+class _Reading:
+    """One reading of the log from some of its copies; what keeps it from being whole is a flaw."""
+
+    def __init__(self, unit: ReadUnit, copies: Sequence[_Copy]) -> None:
+        self._unit = unit
+        self._snapshots = [piece for copy in copies for piece in copy.snapshots]
+        self._copies = [copy.segments for copy in copies]
+        self._alone = len(copies) == 1
+        self._end = 0
+        self.flaws: list[Refusal] = []
+
+    def history(self) -> MetadataHistory:
+        """The history that the copies tell together."""
+        rows = merge(*(self._records(copy) for copy in self._copies), key=lambda row: row.offset)
+        inputs = (metadata_input(row) for row in self._unbroken(rows))
+        return metadata_history(inputs, self._unit.origin(self._unit.path or self._unit.log_dir), self._anchors())
+
+    def _start(self) -> int:
+        return min((copy[0].base_offset or 0 for copy in self._copies if copy), default=0)
+
+    def _anchors(self) -> list[MetadataSnapshot]:
+        """What stands for the beginning that was deleted: of the snapshots that leave no hole, the two oldest.
+
+        Those after them repeat what the log tells; one that is torn is passed over for the next.
+        """
+        if self._start() == 0 and any(self._copies):
+            return []
+        named = ((snapshot_id(piece.source.rpartition("/")[2]), piece) for piece in self._snapshots)
+        whole = {at: piece for at, piece in named if at is not None and at.end_offset >= self._start()}
+        oldest = sorted(whole, key=lambda at: (at.end_offset, at.epoch))[:2]
+        return [MetadataSnapshot(id=at, inputs=tuple(map(metadata_input, self._rows(whole[at])))) for at in oldest]
+
+    def _unbroken(self, rows: Iterable[RecordRow]) -> Iterator[RecordRow]:
+        """The rows of several copies as one log, each offset once, up to the first that is missing or told twice."""
+        due = self._start()
+        last: RecordRow | None = None
+        for row in rows:
+            if last is not None and row.offset == last.offset and (row.key, row.value) == (last.key, last.value):
+                continue
+            if row.offset != due:
+                self._flaw(row, f"the record at offset {due}", f"a record at offset {row.offset}")
+                return
+            yield row
+            last, due = row, row.offset + 1
+        if last is not None and due < self._end:
+            self._flaw(last, f"records up to offset {self._end}", f"the last one at offset {last.offset}")
+
+    def _flaw(self, row: RecordRow, expected: str, found: str) -> None:
+        origin = replace(self._unit.origin(row.source), broker=row.broker)
+        self.flaws.append(refuse(origin, "damage", row.span_start, row.span_end, expected=expected, found=found))
+
+    def _scan(self, piece: Piece) -> Iterator[SegmentChunk]:
+        return scan_source(Path(self._unit.dump), self._unit.origin(piece.source))
+
+    def _decoded(self, piece: Piece, headers: pa.RecordBatch) -> Iterator[Parsed[RecordRow]]:
+        """What each batch of a file holds, records with their payload."""
+        origin = self._unit.origin(piece.source)
+        for start, entry, _, _ in entries(file_of(self._unit.dump, piece.source), headers):
+            yield decode_entry(entry, origin, start, payloads=True)
+
+    def _rows(self, snapshot: Piece) -> Iterator[RecordRow]:
+        """The records of a snapshot; what is damaged in it is missed by its reader."""
+        for chunk in self._scan(snapshot):
+            for parsed in self._decoded(snapshot, chunk.headers):
+                yield from parsed.rows
+
+    def _records(self, copy: Sequence[Piece]) -> Iterator[RecordRow]:
+        """Every record of one copy whose batch can be believed; what other copies may make up for is no flaw."""
+        for piece in copy:
+            for chunk in self._scan(piece):
+                broken = [refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail")]
+                headers = chunk.headers if self._alone else _in_order(chunk.headers)
+                self._end = max(self._end, *(last + 1 for last in headers["last_offset"].to_pylist()), 0)
+                for parsed in self._decoded(piece, headers):
+                    broken.extend(parsed.refusals)
+                    yield from parsed.rows
+                self.flaws.extend(broken if self._alone else ())
+
+
+def _in_order(headers: pa.RecordBatch) -> pa.RecordBatch:
+    """The batches whose base offset neither falls behind those before nor runs ahead of the one that follows."""
+    bases, ends = headers["base_offset"].to_pylist(), headers["last_offset"].to_pylist()
+    kept, end = [], -1
+    for place, (base, last) in enumerate(zip(bases, ends, strict=True)):
+        following = bases[place + 1] if place + 1 < len(bases) else None
+        if base is not None and base > end and (following is None or following > base):
+            kept.append(place)
+            end = last
+    return headers.take(pa.array(kept, pa.int64()))

@@ -1,0 +1,225 @@
+"""What brokers ran, spoke and were set to: from rows of their logs, files and metadata to what every judge is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+
+from parsers.broker_log import wall_clock
+from parsers.provenance import Span
+from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
+from rules.evidence import BrokerVersion
+from rules.narrow.assemble import Fact, Surroundings
+from rules.settings import (
+    BROKER_NAMES,
+    BROKER_STATE,
+    INTER_BROKER_PROTOCOL,
+    KAFKA_VERSION,
+    METADATA_VERSION,
+    STARTED,
+    STOPPED,
+    STOPPING,
+    Setting,
+    SettingOrigin,
+    Settings,
+    settings_of,
+)
+
+_VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
+_STATES: Final[Mapping[str, str]] = {
+    "broker-started": STARTED, "broker-shutting-down": STOPPING, "broker-shut-down": STOPPED,
+}  # fmt: skip
+_SERVERS: Final = ("KafkaServer", "BrokerServer")
+"""What a broker's own part of the process calls itself: a controller or another part in it stops by itself."""
+_CREATION: Final = "replica-created"
+_PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
+_DETAIL_LIMIT: Final = 1000
+"""What is as long was cut short."""
+OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION)
+"""Kinds of events that tell a version, whether a broker runs, or settings."""
+_BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
+
+
+Printed = dict[tuple[str, str | None, str], tuple[str | None, bool]]
+"""The last value of each setting by clock, topic and name, and whether it may be inherited from the broker."""
+
+
+def changed(statements: Iterable[Setting], last: Printed) -> Iterator[Setting]:
+    """What one log states in the order of its lines, without what it stated before; `last` is that, and goes on.
+
+    What a topic has of its broker is not its own: left out once the broker's value is known. Stretches of a log may be
+    folded so each by itself and then once more together.
+    """
+    for statement in statements:
+        told = statement
+        if told.inherited:
+            own = last.get((told.clock, None, BROKER_NAMES.get(told.name, told.name)))
+            if own is not None:
+                if own[0] == told.value:
+                    continue
+                told = replace(told, inherited=False)
+        place = (told.clock, told.topic, told.name)
+        before = last.get(place)
+        if before is None or before[0] != told.value or (before[1] and not told.inherited):
+            last[place] = told.value, told.inherited
+            yield told
+
+
+def of_log(events: Sequence[BrokerEvent], blocks: pa.RecordBatch) -> list[Setting]:
+    """All that a part of a log states of settings, in the order of its lines."""
+    stated = [*of_releases(events), *of_blocks(blocks), *of_creations(events)]
+    stated.sort(key=lambda setting: setting.span.start)
+    return stated
+
+
+def of_blocks(rows: pa.RecordBatch) -> Iterator[Setting]:
+    """Settings that a broker printed when it started or was given others."""
+    names = ("broker", "name", "value", "time_text", "source", "span_start", "span_end")
+    columns = (rows[column].to_pylist() for column in names)
+    for broker, name, value, time, source, start, end in zip(*columns, strict=True):
+        yield Setting(
+            name=name,
+            value=value,
+            origin="log",
+            broker=broker,
+            since=wall_clock(time) if time else None,
+            clock=f"broker {broker}",
+            span=Span(source=source, start=start, end=end),
+        )
+
+
+def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
+    """The releases and metadata versions that a broker printed, and when it started and stopped."""
+    for event in events:
+        if event.kind in _VERSIONS and event.detail:
+            yield _of_broker(event, _VERSIONS[event.kind], event.detail)
+        elif event.kind in _STATES and event.component in _SERVERS:
+            yield _of_broker(event, BROKER_STATE, _STATES[event.kind])
+
+
+def _of_broker(event: BrokerEvent, name: str, value: str) -> Setting:
+    return Setting(
+        name=name,
+        value=value,
+        origin="log",
+        broker=event.broker,
+        since=wall_clock(event.time_text) if event.time_text else None,
+        clock=f"broker {event.broker}",
+        span=_span(event),
+    )
+
+
+def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
+    """A topic's settings when a replica of it was made: its own, or before 2.8 all that hold, whosever they are."""
+    for event in events:
+        if event.kind != _CREATION or not event.detail or len(event.detail) >= _DETAIL_LIMIT:
+            continue
+        for name, sign, printed in _PROPERTY.findall(event.detail):
+            yield Setting(
+                name=name,
+                value=printed.strip('"[]'),
+                origin="log",
+                topic=event.topic,
+                since=wall_clock(event.time_text) if event.time_text else None,
+                clock=f"broker {event.broker}",
+                inherited=sign != "=",
+                span=_span(event),
+            )
+
+
+def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
+    """Settings of a properties file: since when a broker runs with them, it does not tell."""
+    for row in rows:
+        yield Setting(name=row.name, value=row.value, origin="file", broker=row.broker, span=_span(row))
+
+
+def of_changes(
+    changes: Iterable[ConfigChange], origin: SettingOrigin = "metadata", clock: str = "controller"
+) -> Iterator[Setting]:
+    """Settings of topics and brokers that the controller keeps, or kept in ZooKeeper."""
+    for change in changes:
+        of_topic = change.resource_type == "topic"
+        if of_topic or (change.resource_type == "broker" and _BROKER_OR_ALL.fullmatch(change.resource)):
+            yield Setting(
+                name=change.name,
+                value=change.value,
+                origin=origin,
+                broker=None if of_topic or not change.resource else int(change.resource),
+                topic=change.resource if of_topic else None,
+                since=change.time,
+                clock=clock,
+                span=_span(change),
+            )
+
+
+def _span(row: BrokerEvent | BrokerSetting | ConfigChange) -> Span:
+    return Span(source=row.source, start=row.span_start, end=row.span_end)
+
+
+def informed(
+    surroundings: Mapping[str | None, Surroundings], facts: Iterable[Fact]
+) -> dict[str | None, Surroundings]:
+    """Surroundings with each cluster's settings, the gaps of its traces and, where nobody gave them, its versions."""
+    by_cluster: dict[str | None, list[Fact]] = {}
+    for fact in facts:
+        by_cluster.setdefault(fact.cluster_id, []).append(fact)
+    found = dict(surroundings)
+    for cluster, own in by_cluster.items():
+        disowned = frozenset(source for fact in own for source in fact.disowned)
+        settings = settings_of(_stated(own, disowned))
+        versions = known_versions(found[cluster].versions, logged_versions(settings))
+        gaps = tuple(gap for fact in own for gap in fact.gaps)
+        found[cluster] = replace(
+            found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned
+        )
+    return found
+
+
+def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting]:
+    """Statements of all sources, the stretches of a log laid together; what none shows to be a topic's own is none."""
+    printed: dict[str, Printed] = {}
+    for statement in (statement for fact in facts for statement in fact.settings):
+        source = statement.span.source
+        if statement.origin != "log":
+            yield statement
+        elif source not in disowned:
+            yield from (told for told in changed((statement,), printed.setdefault(source, {})) if not told.inherited)
+
+
+def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
+    """Every broker's last release and protocol as its logs print them; under KRaft that is the metadata version."""
+    last: dict[int, dict[str, Setting]] = {}
+    for setting in settings.statements:
+        if setting.origin == "log" and setting.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
+            last.setdefault(-1 if setting.broker is None else setting.broker, {})[setting.name] = setting
+    return tuple(_version(broker, last[broker]) for broker in sorted(last) if broker >= 0)
+
+
+def _version(broker: int, last: Mapping[str, Setting]) -> BrokerVersion:
+    binary = last.get(KAFKA_VERSION)
+    spoken = last.get(METADATA_VERSION) or last.get(INTER_BROKER_PROTOCOL)
+    latest = max(last.values(), key=lambda each: (-1 if each.since is None else each.since, each.span.start))
+    return BrokerVersion(
+        broker=broker,
+        binary=binary.value if binary else None,
+        inter_broker_protocol=spoken.value if spoken else None,
+        because=f"printed in {latest.span.source}",
+    )
+
+
+def known_versions(given: Sequence[BrokerVersion], logged: Sequence[BrokerVersion]) -> tuple[BrokerVersion, ...]:
+    """What was given outweighs what was logged, field by field."""
+    by_broker = {version.broker: version for version in logged}
+    for told in given:
+        before = by_broker.get(told.broker)
+        by_broker[told.broker] = BrokerVersion(
+            broker=told.broker,
+            binary=told.binary or (before.binary if before else None),
+            inter_broker_protocol=told.inter_broker_protocol or (before.inter_broker_protocol if before else None),
+            because=told.because,
+        )
+    return tuple(by_broker[broker] for broker in sorted(by_broker))

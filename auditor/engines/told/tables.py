@@ -1,0 +1,131 @@
+"""From tables, transcripts and tools' outputs to facts: evidence that people brought along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from auditor.engines.facts import told_fact, unread_fact, with_its_topic
+from auditor.engines.files import file_of
+from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.chronicle import Named, of_fetches, of_metadata
+from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions
+from auditor.engines.told.settings import of_changes
+from auditor.engines.told.zones import Zones
+from parsers.describe_text import parse_describe_text
+from parsers.files import read_source
+from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
+from parsers.provenance import Origin
+from parsers.refusal import refuse
+from parsers.tables import Fetch, Refusal
+from parsers.trace_table import read_trace_table
+from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+from rules.history.repetitions import collapse
+from rules.narrow.assemble import Fact
+from rules.replicas.groups import GroupCommit
+from rules.settings import Setting, settings_of
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What a unit's files say, while they are read."""
+
+    moments: dict[Place, list[Moment]] = field(default_factory=dict)
+    commits: dict[Place, list[GroupCommit]] = field(default_factory=dict)
+    settings: list[Setting] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+    def note(self, named: Iterable[Named]) -> None:
+        """Take statements about partitions."""
+        for one in named:
+            self.moments.setdefault(one[0], []).append(with_its_topic(one))
+
+
+def read_told(unit: ReadUnit) -> Iterator[Fact]:
+    """One fact for every partition that the unit's files speak of, one for settings, one for what could not be read."""
+    told = _Told()
+    if unit.kind == "trace-table":
+        _read_traces(unit, told)
+    elif unit.kind == "describe-text":
+        _read_descriptions(unit, told)
+    else:
+        _read_znodes(unit, told)
+    zones = Zones(unit.log_timezones)
+    for place in sorted(told.moments.keys() | told.commits.keys()):
+        moments, commits = told.moments.get(place, ()), told.commits.get(place, ())
+        yield told_fact(unit, *place, moments=zones.of_moments(collapse(moments)), commits=tuple(commits))
+    if told.settings:
+        yield replace(told_fact(unit, None, None), settings=settings_of(told.settings).statements)
+    if told.refusals:
+        yield unread_fact(unit, told.refusals)
+
+
+def _origin(unit: ReadUnit, piece: Piece) -> Origin:
+    origin = unit.origin(piece.source)
+    return replace(origin, broker=None) if unit.broker < 0 else origin
+
+
+def _read_traces(unit: ReadUnit, told: _Told) -> None:
+    names = {name.topic_id: name.topic for name in unit.names}
+    for piece in unit.pieces:
+        origin = _origin(unit, piece)
+        parsed = read_trace_table(file_of(unit.dump, piece.source), origin)
+        told.refusals.extend(parsed.refusals)
+        told.refusals.extend(_unanswered(parsed.rows, origin))
+        told.note(_sure(of_fetches((row for row in parsed.rows if row.broker is not None), names)))
+
+
+def _unanswered(rows: Iterable[Fetch], origin: Origin) -> Iterator[Refusal]:
+    """Rows of nobody's answers are of no use: one refusal names them all."""
+    lost = [row for row in rows if row.broker is None]
+    if lost:
+        expected = f"a broker column, or --trace BROKER={origin.source}"
+        found = f"{len(lost)} fetches that no one knows who answered"
+        yield refuse(origin, "ambiguous", lost[0].span_start, lost[-1].span_end, expected=expected, found=found)
+
+
+def _sure(named: Iterable[Named]) -> Iterator[Named]:
+    """Where neither a time nor an epoch places a fetch, nothing is concluded from what it was told."""
+    for place, topic_id, moment in named:
+        placed = moment.time is not None or (moment.epoch is not None and moment.epoch >= 0)
+        yield place, topic_id, moment if placed else replace(moment, doubtful=True)
+
+
+def _read_descriptions(unit: ReadUnit, told: _Told) -> None:
+    for piece in unit.pieces:
+        origin = _origin(unit, piece)
+        content = read_source(Path(unit.dump), origin)
+        if isinstance(content, Refusal):
+            told.refusals.append(content)
+            continue
+        parsed = parse_describe_text(content, origin)
+        described = described_commits(parsed.rows, origin)
+        told.refusals.extend((*parsed.refusals, *described.refusals))
+        told.note(of_descriptions(parsed.rows))
+        told.settings.extend(described_settings(parsed.rows))
+        for place, commit in described.commits:
+            told.commits.setdefault(place, []).append(commit)
+
+
+def _read_znodes(unit: ReadUnit, told: _Told) -> None:
+    znodes: list[Znode] = []
+    for piece in unit.pieces:
+        origin = _origin(unit, piece)
+        content = read_source(Path(unit.dump), origin)
+        if isinstance(content, Refusal):
+            told.refusals.append(content)
+        elif piece.kind == "znode":
+            znodes.append(Znode(origin=origin, path=piece.source, content=content))
+        else:
+            parsed = parse_znode_text(content, origin)
+            told.refusals.extend(parsed.refusals)
+            znodes.extend(parsed.rows)
+    states = znode_states(znode for znode in znodes if znode_place(znode.path) is not None)
+    settings = znode_settings(znodes)
+    told.refusals.extend((*states.refusals, *settings.refusals))
+    told.settings.extend(of_changes(settings.rows, "znode", ZOOKEEPER_CLOCK))
+    told.note(of_metadata(states.rows, ZOOKEEPER_CLOCK))

@@ -1,0 +1,1 @@
+"""Facts of a stretch of log, each with its address, and how the facts of neighbouring stretches join."""

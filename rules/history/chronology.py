@@ -1,0 +1,79 @@
+"""The order in which statements of many clocks are told: by leader epoch, and by wall clock only within one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import Final
+
+from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, STARTING, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
+
+LAST: Final = 1 << 31
+PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
+RESTARTS: Final = (*STARTING, "log-deleted")
+"""What a broker does with a replica before it has a role: of no term."""
+
+Clock = Callable[[Moment], int | None]
+"""A statement's time on the clock on which all are told."""
+Terms = dict[int, tuple[int, int]]
+"""By the identity of statements between two roles of their broker: the epochs of the one and of the other."""
+
+
+def in_order(moments: Sequence[Moment], time: Clock) -> list[Moment]:
+    """Statements in the order of what they tell; those without any time at all go last."""
+    loose = _between_roles(ordered(moments))
+    epochs, openings = _openings(moments, time)
+
+    def place(moment: Moment) -> tuple[int, int, str, str, int]:
+        where = moment.clock, moment.span.source, moment.span.start
+        if moment.kind == "described":
+            return LAST, 0, *where
+        at, own = time(moment), loose.get(id(moment))
+        if own is None or at is None:
+            return _epoch(moment), at or 0, *where
+        begun = bisect_right(openings, at)
+        return min(max(epochs[begun - 1] if begun else -1, own[0]), own[1]), at, *where
+
+    return sorted(moments, key=place)
+
+
+def _epoch(moment: Moment) -> int:
+    epoch = moment.epoch if moment.kind in PLACED_BY_EPOCH and moment.epoch is not None else moment.term
+    return -1 if epoch is None else epoch
+
+
+def _between_roles(moments: Iterable[Moment]) -> Terms:
+    """What a broker did from a restart to its next role: only the roles on either side and the time place it."""
+    found: Terms = {}
+    waiting: dict[str, list[Moment]] = {}
+    for moment in moments:
+        own = waiting.setdefault(moment.clock, [])
+        if gives_role(moment):
+            if own:
+                found |= _bounded(own, LAST - 1 if moment.epoch is None else moment.epoch)
+            own.clear()
+        elif moment.kind in RESTARTS or (own and _epoch(moment) == _epoch(own[-1])):
+            # The term of a former role is nothing that a process started since then has learnt.
+            own.append(moment)
+    for own in waiting.values():
+        found |= _bounded(own, LAST - 1)
+    return found
+
+
+def _bounded(loose: Iterable[Moment], following: int) -> Terms:
+    return {id(moment): (min(_epoch(moment), following), following) for moment in loose}
+
+
+def _openings(moments: Iterable[Moment], time: Clock) -> tuple[list[int], list[int]]:
+    """Every epoch that anybody tells the beginning of, and when it had begun by the earliest word."""
+    begun: dict[int, int] = {}
+    for moment in moments:
+        # Nothing aligns the clocks of ZooKeeper's controllers, nor its own.
+        aligned = moment.clock != ZOOKEEPER_CLOCK and not moment.clock.startswith(ONE_CONTROLLER)
+        opens = aligned and moment.kind in PLACED_BY_EPOCH and moment.kind != "isr"
+        at = time(moment)
+        if opens and at is not None and moment.epoch is not None:
+            begun[moment.epoch] = min(at, begun.get(moment.epoch, at))
+    epochs = sorted(begun)
+    return epochs, list(accumulate((begun[epoch] for epoch in epochs), max))

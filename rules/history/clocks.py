@@ -1,0 +1,109 @@
+"""How far the witnesses' clocks stand apart, estimated from what two of them tell of one event.
+
+An election is written by the controller and then, later, by every broker that takes a role in its epoch. The smallest
+delay seen is taken for the difference of the clocks; how much the delays vary is told beside it. Nothing that is
+judged rests on an estimate alone: it narrows the time in which something came into force, by its slack on either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history.moments import ROLE_KINDS, Moment
+
+LEAST_SLACK_MS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockOffset:
+    """A witness's clock against the reference: its time minus the reference's, as far as shared events tell."""
+
+    clock: str
+    reference: str
+    milliseconds: int
+    spread: int
+    pairs: int
+
+    @property
+    def slack(self) -> int:
+        """How far from the estimate a time may lie."""
+        return max(LEAST_SLACK_MS, self.spread)
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether the clocks differ by more than the estimate may err; a smaller offset is no reason to shift."""
+        return abs(self.milliseconds) > self.slack
+
+
+Sightings = dict[str, dict[tuple[int, int], int]]
+"""When each clock first shows a partition state: leader epoch, and partition epoch or -1 for the taking of a role."""
+
+
+def clock_offsets(moments: Sequence[Moment]) -> tuple[ClockOffset, ...]:
+    """Every clock's offset from the reference: the controller's own, or else the one that shares most elections."""
+    seen = _sightings(moments)
+    if not seen:
+        return ()
+    reference = _reference(seen)
+    offsets = [ClockOffset(clock=reference, reference=reference, milliseconds=0, spread=0, pairs=0)]
+    for clock in sorted(seen):
+        if clock == reference:
+            continue
+        shared = seen[clock].keys() & seen[reference].keys()
+        delays = sorted(seen[clock][key] - seen[reference][key] for key in shared)
+        if delays:
+            # Whoever writes later writes a delay beside the clocks' difference: the smallest has the least of it.
+            best = delays[0] if reference == "controller" else min(delays, key=abs)
+            offsets.append(
+                ClockOffset(
+                    clock=clock,
+                    reference=reference,
+                    milliseconds=best,
+                    spread=delays[-1] - delays[0] if len(delays) > 1 else 0,
+                    pairs=len(delays),
+                )
+            )
+    return tuple(offsets)
+
+
+def _sightings(moments: Sequence[Moment]) -> Sightings:
+    seen: Sightings = {}
+    # A state without a time was there before the next one of its epoch, which is then no first sight of it.
+    older = {moment.epoch for moment in moments if moment.time is None and moment.clock == "controller"}
+    for moment in moments:
+        if moment.time is None or moment.epoch is None or moment.doubtful:
+            continue
+        own = moment.kind in ROLE_KINDS or (moment.kind == "leadership" and moment.witness is not None)
+        if own or (moment.clock == "controller" and moment.epoch not in older):
+            seen.setdefault(moment.clock, {}).setdefault((moment.epoch, -1), moment.time)
+        if (moment.kind == "isr" or moment.clock == "controller") and moment.partition_epoch is not None:
+            seen.setdefault(moment.clock, {}).setdefault((moment.epoch, moment.partition_epoch), moment.time)
+    return seen
+
+
+def _reference(seen: Sightings) -> str:
+    if "controller" in seen:
+        return "controller"
+    return max(sorted(seen), key=lambda clock: len(seen[clock]))
+
+
+def translated(
+    time: int | None, source: str, target: str, offsets: Mapping[str, ClockOffset]
+) -> tuple[int, int] | None:
+    """The earliest and the latest time on the target's clock that a time on the source's may be; None when unknown."""
+    there, here = offsets.get(source), offsets.get(target)
+    if time is None or there is None or here is None:
+        return None
+    slack = (there.slack if there.pairs else 0) + (here.slack if here.pairs else 0)
+    middle = time - there.milliseconds + here.milliseconds
+    return middle - slack, middle + slack
+
+
+def on_reference(moment: Moment, offsets: Mapping[str, ClockOffset]) -> int | None:
+    """A statement's time brought to the reference clock; as it stands where nothing aligns its clock."""
+    offset = offsets.get(moment.clock)
+    if moment.time is None:
+        return None
+    return moment.time - (offset.milliseconds if offset else 0)

@@ -1,0 +1,58 @@
+"""Which statements tell of a topic's last life, where it was deleted and created again and nobody wrote its topic id.
+
+Up to 2.7 topics have no id: a topic of the same name begins again at leader epoch 0 and offset 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rules.history.moments import ROLE_KINDS, Moment, ordered
+
+TIMELESS: Final = ("trace-begins", "described")
+"""What is told of a log as a whole, or without a time of its own."""
+TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
+
+
+def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
+    """The statements since the topic was created last; all of them where no clock shows that it was created again.
+
+    A clock that has seen fewer lives than another began late, or its broker held the partition in some of them only:
+    its times are taken as those of the one that has seen the last life begin.
+    """
+    begun: dict[str, list[int]] = {}
+    for moment in _beginnings(ordered(m for m in moments if m.kind in TELLING)):
+        begun.setdefault(moment.clock, []).append(moment.time or 0)
+    most = max(map(len, begun.values()), default=0)
+    since = {clock: times[-1] for clock, times in begun.items() if len(times) == most}
+    everywhere = max(since.values(), default=0)
+    return [
+        moment
+        for moment in moments
+        if moment.kind in TIMELESS or moment.time is None or moment.time >= since.get(moment.clock, everywhere)
+    ]
+
+
+def _beginnings(moments: Sequence[Moment]) -> Iterator[Moment]:
+    """Where each clock shows a new life: a leader epoch falls to 0, or is taken anew after the log was deleted.
+
+    A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one.
+    """
+    newest: dict[str, int] = {}
+    deleted: dict[str, Moment] = {}
+    for moment in moments:
+        known = newest.get(moment.clock)
+        if moment.kind == "log-deleted" and known is not None:
+            deleted[moment.clock] = moment
+        elif moment.epoch is not None and _accepted(moment):
+            gone = deleted.pop(moment.clock, None)
+            fallen = known is not None and moment.epoch < known and (moment.epoch == 0 or gone is not None)
+            anew = fallen or (gone is not None and moment.epoch == known)
+            if anew:
+                yield gone or moment
+            newest[moment.clock] = moment.epoch if known is None or anew else max(known, moment.epoch)
+
+
+def _accepted(moment: Moment) -> bool:
+    return not moment.doubtful and moment.error in (None, 0)

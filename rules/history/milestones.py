@@ -1,0 +1,110 @@
+"""The moments of a partition's history that a reader of an incident must know, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from parsers.provenance import Span
+from rules.history.chronology import PLACED_BY_EPOCH, in_order
+from rules.history.clocks import ClockOffset
+from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Milestone:
+    """One thing that happened, by whose word and on whose clock."""
+
+    clock: str
+    time: int | None
+    """As the witness wrote it."""
+    reference_time: int | None
+    """The same on the reference clock, where the clocks stand apart by more than the estimate's uncertainty."""
+    epoch: int | None
+    text: str
+    span: Span
+
+
+def milestones(moments: Sequence[Moment], clocks: Sequence[ClockOffset]) -> tuple[Milestone, ...]:
+    """Elections, openings, loadings and cuts: by leader epoch, then by the reference clock, the undated last."""
+    apart = {clock.clock: clock.milliseconds for clock in clocks if clock.stands_apart}
+
+    def time(moment: Moment) -> int | None:
+        return None if moment.time is None else moment.time - apart.get(moment.clock, 0)
+
+    telling = [moment for moment in moments if moment.kind in PLACED_BY_EPOCH or _words(moment) is not None]
+    told = [m for moment in in_order(telling, time) if (m := _milestone(moment, time(moment))) is not None]
+    return tuple(sorted(_without_repeats(told), key=lambda milestone: milestone.reference_time is None))
+
+
+def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
+    seen: set[tuple[str, str]] = set()
+    for milestone in told:
+        if (milestone.clock, milestone.text) not in seen:
+            seen.add((milestone.clock, milestone.text))
+            yield milestone
+
+
+def _milestone(moment: Moment, time: int | None) -> Milestone | None:
+    text = _words(moment)
+    if text is None:
+        return None
+    return Milestone(
+        clock=moment.clock,
+        time=moment.time,
+        reference_time=time,
+        epoch=moment.epoch,
+        text=text,
+        span=moment.span,
+    )
+
+
+def _words(moment: Moment) -> str | None:
+    opening = _role_words(moment)
+    return opening if opening is not None else _log_words(moment)
+
+
+def _role_words(moment: Moment) -> str | None:
+    if moment.kind == "leader-starts":
+        watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
+        return f"broker {moment.broker} opens epoch {moment.epoch} as leader at offset {moment.offset}{watermark}"
+    if moment.kind == "follower-starts" and (moment.offset or 0) > 0:
+        leader = "nobody yet" if moment.leader in (None, -1) else f"broker {moment.leader}"
+        return (
+            f"broker {moment.broker} follows {leader} in epoch {moment.epoch} from offset {moment.offset},"
+            f" high watermark {moment.high_watermark}"
+        )
+    if moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0:
+        return f"the controller elects broker {moment.leader} uncleanly for epoch {moment.epoch}"
+    if moment.kind == "leadership" and moment.clock == ZOOKEEPER_CLOCK:
+        leader = "nobody" if moment.leader in (None, -1) else f"broker {moment.leader}"
+        return f"{leader} leads epoch {moment.epoch} with the in-sync replicas {_ids(moment.isr)}, as its znode held it"
+    return None
+
+
+def _log_words(moment: Moment) -> str | None:
+    if moment.kind == "truncated" and (moment.offset or 0) > 0:
+        return f"broker {moment.broker} truncates its log to offset {moment.offset}"
+    if moment.kind == "epoch-answer-kept":
+        return f"broker {moment.broker} is answered {moment.answer_offset} and cuts nothing"
+    if moment.kind == "described":
+        return _described_words(moment)
+    if moment.kind == "isr-shrinking":
+        return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
+    if moment.kind == "log-loaded" and (moment.end_offset or 0) > 0:
+        return f"broker {moment.broker} loads its log, which ends at offset {moment.end_offset}"
+    return None
+
+
+def _described_words(moment: Moment) -> str:
+    if moment.end_offset is not None:
+        return f"broker {moment.broker}'s log ends at offset {moment.end_offset}, as a tool printed it"
+    leader = "nobody leads" if moment.leader in (None, -1) else f"broker {moment.leader} leads"
+    if moment.isr is None:
+        return f"{leader} in epoch {moment.epoch}, high watermark {moment.high_watermark}, as a tool printed it"
+    eligible = f", eligible leaders {_ids(moment.elr)}" if moment.elr else ""
+    return f"{leader} with the in-sync replicas {_ids(moment.isr)}{eligible}, as a tool printed it"
+
+
+def _ids(isr: tuple[int, ...] | None) -> str:
+    return ", ".join(map(str, isr or ())) or "none"

@@ -1,0 +1,97 @@
+"""Statements that say the same again: one with a count, told once of two files, counted where some are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from operator import attrgetter
+from typing import Final
+
+from rules.history.moments import Moment
+
+
+def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """Repetitions of one statement as one with a count; the fold that makes a fetch trace small.
+
+    Fetches of one session repeat each other whoever else asks in between, so that a trace may be cut anywhere.
+    """
+    held: dict[tuple[object, ...], _Run] = {}
+    for moment in moments:
+        key = _ASKING(moment)
+        run = held.get(key)
+        if run is not None and moment.kind in _REPEATABLE and _repeats(run.first, moment):
+            run.add(moment)
+            continue
+        if run is not None:
+            yield run.told()
+        held[key] = _Run(moment)
+    yield from (run.told() for run in held.values())
+
+
+class _Run:
+    """A statement and those that repeat it: it is copied once, when all of them are known."""
+
+    __slots__ = ("_count", "_last_time", "_left_out", "_repeated", "first")
+
+    def __init__(self, first: Moment) -> None:
+        self.first, self._repeated = first, False
+        self._count, self._last_time, self._left_out = first.count, first.last_time, first.left_out
+
+    def add(self, moment: Moment) -> None:
+        """One more."""
+        self._repeated = True
+        self._count += moment.count
+        self._left_out += moment.left_out
+        self._last_time = moment.last_time or moment.time
+
+    def told(self) -> Moment:
+        """All of them as one."""
+        if not self._repeated:
+            return self.first
+        return replace(self.first, count=self._count, last_time=self._last_time, left_out=self._left_out)
+
+
+def times_told(moments: Iterable[Moment]) -> int:
+    """How many statements stand behind some that are kept, in their order: at least, where others are left out.
+
+    Those between two of one asker are like them; whatever follows the last one may not be.
+    """
+    held: dict[tuple[object, ...], Moment] = {}
+    told = 0
+    for moment in moments:
+        key = (*_ASKING(moment), moment.acks)
+        before = held.get(key)
+        told += moment.count + (0 if before is None else before.left_out)
+        held[key] = moment
+    return told
+
+
+_COPIED: Final = (
+    "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
+    "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id", "client_id", "acks", "error",
+    "asked_epoch", "answered_epoch", "last_stable_offset",
+)  # fmt: skip
+_values_of: Final = attrgetter(*_COPIED)
+
+
+def once(moments: Iterable[Moment]) -> list[Moment]:
+    """The statements without those that a second file repeats: a copy of a log, or a console that shows it too."""
+    first: dict[tuple[object, ...], str] = {}
+    kept: list[Moment] = []
+    for moment in moments:
+        unplaced = moment.time is None or moment.witness is None
+        if unplaced or first.setdefault(_values_of(moment), moment.span.source) == moment.span.source:
+            kept.append(moment)
+    return kept
+
+
+_REPEATABLE: Final = ("fetched", "consumed", "leader-told")
+_ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
+_REPEATED: Final = attrgetter(
+    "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
+    "last_stable_offset", "leader", "isr", "topic_id",
+)  # fmt: skip
+
+
+def _repeats(before: Moment, after: Moment) -> bool:
+    return before.span.source == after.span.source and bool(_REPEATED(before) == _REPEATED(after))

@@ -1,0 +1,197 @@
+"""In which leader epoch each statement's values were learnt: the logical clock that all witnesses share.
+
+A request may name its epoch. All else is of the role in which its writer was, by the roles that it wrote down. Where
+somebody else shows that it had a role of which its own log has no word, that log has a hole, and what it says around
+the hole may be of the untold term.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
+
+
+def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
+    """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
+
+    A request that names the epoch is of that epoch; an older one that a leader still answers, after it went on into a
+    newer epoch, may be of either. One that names none is of the term in which its serving broker was.
+    What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
+    log shows, in some epoch below that one, or in that one before a restart.
+    """
+    in_order = ordered(_split_at_roles(moments))
+    first_role: dict[str, int] = {}
+    for moment in in_order:
+        if gives_role(moment) and moment.epoch is not None:
+            first_role.setdefault(moment.clock, moment.epoch)
+    terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
+    placed: list[Moment] = []
+    roles: dict[str, Moment] = {}
+    for moment in in_order:
+        former = terms.get(moment.clock)
+        latest = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
+        if gives_role(moment) and moment.epoch is not None:
+            terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
+            roles[moment.clock] = moment
+        named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
+        term = named if named is not None and named >= 0 else former
+        if term is not None and former is not None and term < former and _leads(roles.get(moment.clock)):
+            latest = former
+        placed.append(replace(moment, term=term, latest_term=latest))
+    return _with_latest_terms(placed)
+
+
+def _leads(role: Moment | None) -> bool:
+    """Whether a clock's broker has taken a leader's role, by its own word or by the order that it was given."""
+    if role is None or role.kind == "leader-starts":
+        return role is not None
+    return role.leader is not None and role.leader == role.witness
+
+
+def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
+    """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements."""
+    roles: dict[str, list[int]] = {}
+    for moment in moments:
+        if gives_role(moment) and moment.time is not None:
+            roles.setdefault(moment.clock, []).append(moment.time)
+    in_order = {clock: sorted(times) for clock, times in roles.items()}
+    for moment in moments:
+        first, last = moment.time, moment.last_time
+        unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
+        times = in_order.get(moment.clock, ()) if unnamed else ()
+        if bisect_right(times, first or 0) < bisect_right(times, last or 0):
+            yield replace(moment, count=1, last_time=None)
+            yield replace(moment, count=1, time=last, last_time=None)
+        else:
+            yield moment
+
+
+_OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
+_OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded")
+_LEADERS_WORD: Final = ("produced", "fetched", "consumed", "isr-shrinking")
+_ANY_TERM: Final = (1 << 31) - 1
+
+
+def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
+    """What is of no named epoch may be of any term up to the writer's next role, if roles in between may be untold."""
+    told, untold = telling_every_role(placed), _Untold(placed)
+    following: dict[str, int] = {}
+    bounded: list[Moment] = []
+    for moment in reversed(placed):
+        latest = moment.latest_term
+        if latest is None and moment.kind in _OWN_WORD and moment.clock not in told:
+            before = None if moment.epoch is None else moment.epoch - 1
+            latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
+        elif latest is None and moment.term is not None:
+            until = moment.epoch if gives_role(moment) else following.get(moment.clock)
+            latest = untold.last(moment, until)
+        bounded.append(moment if latest is None else replace(moment, latest_term=latest))
+        untold.pass_over(moment)
+        if gives_role(moment) and moment.epoch is not None:
+            following[moment.clock] = moment.epoch
+    return tuple(reversed(bounded))
+
+
+class _Untold:
+    """Epochs in which others show a broker in a role of which its own log, that tells roles, has no word.
+
+    Whom a controller elects may be gone before it leads, and an answer then be of no such term: where the broker was
+    started again before its next role, only who was served by it shows that it led.
+    """
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        told: dict[str, set[int]] = {}
+        for moment in moments:
+            if gives_role(moment) and moment.epoch is not None:
+                told.setdefault(moment.clock, set()).add(moment.epoch)
+        self.served = _beside(told, moments, _served)
+        self.fetched = _beside(told, moments, _fetched)
+        self.elected = _beside(told, moments, _elected)
+        self.restarted: set[str] = set()
+        """Clocks of brokers that were started again, behind the place that is looked at, before their next role."""
+        self.named: dict[str, int] = {}
+        """The lowest epoch that a fetch names which the broker served behind that place: what is before is no newer."""
+
+    def pass_over(self, moment: Moment) -> None:
+        """Go back beyond a statement."""
+        if moment.kind in STARTING or (gives_role(moment) and moment.fresh):
+            self.restarted.add(moment.clock)
+        elif gives_role(moment):
+            self.restarted.discard(moment.clock)
+        if _is_served(moment) and moment.epoch is not None and moment.epoch >= 0:
+            self.named[moment.clock] = min(moment.epoch, self.named.get(moment.clock, moment.epoch))
+
+    def last(self, moment: Moment, until: int | None) -> int | None:
+        """The latest untold role that a statement can be of, before the next one that is told."""
+        if moment.kind in _OF_ITS_ROLE:
+            shown = [self.served, self.fetched, self.elected]
+        elif _as_leader(moment):
+            shown = [self.served] if moment.clock in self.restarted else [self.served, self.elected]
+        else:
+            return None
+        term = -1 if moment.term is None else moment.term
+        newest = self.named.get(moment.clock)
+        if newest is not None and (until is None or newest < until):
+            until = newest + 1
+        return max((e for epochs in shown for e in _between(epochs.get(moment.clock, ()), term, until)), default=None)
+
+
+def _as_leader(moment: Moment) -> bool:
+    """Whether only a leader says this, of the epoch in which it leads, and does not name it."""
+    return moment.kind in _LEADERS_WORD and (moment.epoch is None or moment.epoch < 0)
+
+
+def _between(epochs: Sequence[int], term: int, until: int | None) -> Sequence[int]:
+    """Those of some epochs after a term, and before another where one follows."""
+    return epochs[bisect_right(epochs, term) : len(epochs) if until is None else bisect_left(epochs, until)]
+
+
+Roles = Iterable[tuple[int | None, int | None]]
+"""Brokers and epochs; either may be unknown."""
+
+
+def _beside(
+    told: Mapping[str, set[int]], moments: Sequence[Moment], roles: Callable[[Moment], Roles]
+) -> dict[str, list[int]]:
+    """For every clock that tells roles, the epochs of others' that are none of its own."""
+    shown: dict[str, set[int]] = {}
+    for moment in moments:
+        for broker, epoch in roles(moment):
+            if broker is not None and epoch is not None and epoch >= 0:
+                shown.setdefault(f"broker {broker}", set()).add(epoch)
+    return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
+
+
+def _is_served(moment: Moment) -> bool:
+    return moment.kind == "fetched" and moment.error in (None, 0)
+
+
+def _served(moment: Moment) -> Roles:
+    """Who served a fetch in which epoch."""
+    return ((moment.witness, moment.epoch),) if _is_served(moment) else ()
+
+
+def _fetched(moment: Moment) -> Roles:
+    """Who fetched in which epoch."""
+    return ((moment.broker, moment.epoch),) if _is_served(moment) else ()
+
+
+def _elected(moment: Moment) -> Roles:
+    """Who was elected for which epoch, by the word of its controller or of those that follow."""
+    return ((moment.leader, moment.epoch),) if moment.kind in ("leadership", "follower-starts") else ()
+
+
+def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
+    """Clocks of brokers that log when they follow, or whose logs of requests hold every order of which another tells.
+
+    Releases before 2.0 log no role but that of a leader, as they are set up by default.
+    """
+    following = {m.clock for m in moments if m.kind == "follower-starts"}
+    led = {(m.clock, m.epoch) for m in moments if m.kind == "leader-starts"}
+    ordered_to = {(m.clock, m.epoch) for m in moments if m.kind == "leadership" and m.witness is not None}
+    unordered = {clock for clock, _ in led - ordered_to}
+    return frozenset(following | ({clock for clock, _ in led} - unordered))

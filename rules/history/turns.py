@@ -1,0 +1,169 @@
+"""Turns of a partition's history: elections and cuts, read from what was said around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rules.history.moments import ROLE_KINDS, Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderChange:
+    """An election: who leads from which epoch on, and who was in sync before."""
+
+    leader: int
+    epoch: int
+    previous_isr: tuple[int, ...]
+    unclean: bool
+    moment: Moment
+    before: Moment | None
+
+
+def leader_changes(moments: Sequence[Moment]) -> Iterator[LeaderChange]:
+    """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
+    told: dict[int, LeaderChange] = {}
+    for moment in moments:
+        elects = moment.leader is not None and moment.leader >= 0
+        if elects and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
+            _tell(told, moment, moment.previous_isr or (), None, unclean=True)
+    for before, after in pairwise(partition_states(moments)):
+        elects = after.leader is not None and after.leader >= 0 and after.epoch != before.epoch
+        # With a state missing between the two, the ISR may have grown unseen.
+        next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
+        if elects and next_state and before.isr is not None and after.clock != "controller":
+            _tell(told, after, before.isr, before, unclean=after.leader not in before.isr)
+    yield from (told[epoch] for epoch in sorted(told))
+
+
+def _tell(
+    told: dict[int, LeaderChange],
+    moment: Moment,
+    previous_isr: tuple[int, ...],
+    before: Moment | None,
+    *,
+    unclean: bool,
+) -> None:
+    if moment.epoch is not None and moment.leader is not None:
+        change = LeaderChange(
+            leader=moment.leader,
+            epoch=moment.epoch,
+            previous_isr=previous_isr,
+            unclean=unclean,
+            moment=moment,
+            before=before,
+        )
+        told.setdefault(moment.epoch, change)
+
+
+def partition_states(moments: Iterable[Moment]) -> list[Moment]:
+    """Partition states in the order of the logical clock, each once: leader epoch, then partition epoch."""
+    known: dict[tuple[int, int], Moment] = {}
+    for moment in moments:
+        if moment.kind in ("leadership", "isr") and moment.epoch is not None and moment.partition_epoch is not None:
+            known.setdefault((moment.epoch, moment.partition_epoch), moment)
+    return [known[key] for key in sorted(known)]
+
+
+def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:
+    """The newest epoch in which somebody is told to lead, and who: -1 and -1 where nobody is."""
+    told = ((m, m.broker if m.kind == "leader-starts" else m.leader) for m in moments)
+    leads = [(m.epoch, who) for m, who in told if m.kind in ("leader-starts", "leadership") and who is not None]
+    known = ((epoch, who) for epoch, who in leads if epoch is not None and who >= 0)
+    return max(known, key=lambda known: known[0], default=(-1, -1))
+
+
+def last_assignment(moments: Iterable[Moment], topic_ids: frozenset[str] = frozenset()) -> tuple[int, ...]:
+    """The brokers of the newest assignment that anything tells, of these topic ids where some are given."""
+    told = [m for m in moments if m.replicas and (not topic_ids or m.topic_id is None or m.topic_id in topic_ids)]
+    newest = max(told, key=lambda m: (_or_none(m.epoch), _or_none(m.partition_epoch)), default=None)
+    return (newest.replicas or ()) if newest is not None else ()
+
+
+def _or_none(number: int | None) -> int:
+    return -1 if number is None else number
+
+
+def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
+    """Whether leader epochs fall on some clock and no topic id tells why: the topic may have been created again."""
+    if any(m.topic_id is not None for m in moments):
+        return False
+    newest: dict[str, int] = {}
+    for m in moments:
+        if m.kind in ("leader-starts", "leadership") and m.epoch is not None:
+            if m.epoch < newest.get(m.clock, m.epoch):
+                return True
+            newest[m.clock] = m.epoch
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A truncation that a broker logged, with what it knew of its log just before."""
+
+    broker: int
+    offset: int
+    log_end_offset: int | None
+    high_watermark: int | None
+    leader: int | None
+    epoch: int | None
+    former_epoch: int | None
+    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older."""
+    moment: Moment
+    known: Moment | None
+    """The statement that told the high watermark."""
+
+
+def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
+    """Every truncation that removed something or may have, broker by broker in the order of its log."""
+    end: dict[str, int | None] = {}
+    known: dict[str, Moment] = {}
+    role: dict[str, Moment] = {}
+    for moment in moments:
+        # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
+        ordered = moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
+        if not ordered and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
+            continue
+        if moment.kind in ROLE_KINDS or ordered:
+            # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
+            repeated = moment.term == moment.epoch and moment.clock in role
+            former = role[moment.clock].term if repeated else moment.term
+            role[moment.clock] = replace(moment, term=former)
+        told = moment.offset if moment.kind in ROLE_KINDS else moment.end_offset
+        end[moment.clock] = told if told is not None else end.get(moment.clock)
+        if moment.kind == "log-loaded":
+            known.pop(moment.clock, None)
+        if _tells_watermark(moment) and not _lower(known, moment):
+            known[moment.clock] = moment
+        if moment.kind == "truncated" and moment.offset is not None:
+            yield _cut(moment, end.get(moment.clock), known.get(moment.clock), role.get(moment.clock))
+            end[moment.clock] = moment.offset
+            known.pop(moment.clock, None)
+
+
+def _tells_watermark(moment: Moment) -> bool:
+    kinds = (*ROLE_KINDS, "high-watermark-loaded", "cut-below-high-watermark")
+    return moment.kind in kinds and moment.high_watermark is not None
+
+
+def _lower(known: dict[str, Moment], moment: Moment) -> bool:
+    """Releases up to 2.3 print one line an assigned replica, remote ones with 0: only the highest is the log's own."""
+    before = known.get(moment.clock)
+    if before is None or moment.kind != "high-watermark-loaded":
+        return False
+    return (before.high_watermark or 0) > (moment.high_watermark or 0)
+
+
+def _cut(moment: Moment, end: int | None, known: Moment | None, role: Moment | None) -> Cut:
+    return Cut(
+        broker=-1 if moment.broker is None else moment.broker,
+        offset=-1 if moment.offset is None else moment.offset,
+        log_end_offset=end,
+        high_watermark=known.high_watermark if known else None,
+        leader=role.leader if role else None,
+        epoch=role.epoch if role else None,
+        former_epoch=role.term if role else None,
+        moment=moment,
+        known=known,
+    )

@@ -1,0 +1,275 @@
+"""What was lost, by its worth: how much was committed, who produced it, of which keys, and who may have read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rules.history.moments import Moment
+from rules.history.repetitions import times_told
+from rules.replicas.groups import GroupCommit
+from rules.zoom.aftermath import CopiedBatch, CopyRead
+
+Worth = Literal["committed", "possibly acknowledged", "never committed"]
+GroupStanding = Literal["beyond the log end", "in the cut epoch", "among the cut offsets"]
+
+PRODUCERS_KEPT: Final = 200
+KEYS_KEPT: Final = 1000
+READERS_KEPT: Final = 500
+SEQUENCES: Final = 1 << 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """A part of the lost offsets that is worth the same to everybody."""
+
+    worth: Worth
+    start_offset: int
+    end_offset: int
+    records: int | None
+    """Null where no copy that still stands tells them."""
+    bytes: int | None
+    """Of a copy's batches; without a copy, what producers sent, where their requests tell it."""
+    divided: bool = False
+    """Whether a batch lies here in part only: its bytes are counted by its share of offsets then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostProducer:
+    """What one producer id and epoch wrote of the lost records."""
+
+    producer_id: int
+    """-1 for producers without idempotence, which are not told apart."""
+    producer_epoch: int
+    first_sequence: int
+    last_sequence: int
+    start_offset: int
+    end_offset: int
+    records: int
+    transactional: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostClient:
+    """A client that was answered for lost records."""
+
+    client_id: str | None
+    answers: int
+    first_offset: int
+    last_offset: int
+    """First offsets of the first and of the last batch that it was answered for."""
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What the copies that still stand say of the lost records."""
+
+    offsets: int
+    """How many of the lost offsets they hold."""
+    complete: bool
+    """False where a batch of them cannot be believed, or more stand there than are kept: the rest is of a part then."""
+    records: int
+    bytes: int
+    first_timestamp: int | None
+    last_timestamp: int | None
+    producers: tuple[LostProducer, ...]
+    producer_count: int
+    keys: tuple[str, ...]
+    key_count: int | None
+    """Different keys; null where records were not decoded, which level deep does."""
+    null_keys: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostReader:
+    """A client that was served lost records before they went."""
+
+    client_id: str | None
+    up_to: int
+    """It asked for this offset next, and so had all below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAtRisk:
+    """A consumer group whose committed offset the loss makes wrong."""
+
+    group: str
+    offset: int
+    epoch: int | None
+    time: int | None
+    standing: GroupStanding
+
+
+def portions(
+    stretch: tuple[int, int], committed_end: int, answers: Sequence[Moment], read: Sequence[CopyRead]
+) -> tuple[Portion, ...]:
+    """The stretch in up to three parts."""
+    start, end = stretch
+    last = max((m.offset or 0 for m in answers), default=None)
+    # An answer names the first record of its batch: only a copy tells where the batch ends.
+    batches = _batches(read)
+    told = next((batch.end_offset for batch in batches if last is not None and batch.base_offset == last), None)
+    answered = committed_end if last is None else max(committed_end, min(end, told if told is not None else end))
+    parts: tuple[tuple[Worth, int, int], ...] = (
+        ("committed", start, committed_end),
+        ("possibly acknowledged", committed_end, answered),
+        ("never committed", answered, end),
+    )
+    return tuple(_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
+
+
+def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read: Sequence[CopyRead]) -> Portion:
+    within = [batch for batch in _batches(read) if batch.base_offset < high and batch.end_offset > low]
+    covered = sum(min(high, c.end_offset) - max(low, c.start_offset) for c in read if _meets(c, low, high))
+    whole = covered >= high - low and all(copy.complete for copy in read)
+    sent = _sizes([m for m in answers if low <= (m.offset or 0) < high])
+    said = sum(size for size in sent if size is not None) if sent and None not in sent else None
+    counts = [_records(batch, low, high) for batch in within if not batch.control]
+    return Portion(
+        worth=worth,
+        start_offset=low,
+        end_offset=high,
+        records=sum(count or 0 for count in counts) if whole and None not in counts else None,
+        bytes=sum(_share(batch, low, high) for batch in within) if whole else said,
+        divided=whole and any(batch.base_offset < low or batch.end_offset > high for batch in within),
+    )
+
+
+def _records(batch: CopiedBatch, low: int, high: int) -> int | None:
+    """Records of a batch in a range; null where it has gaps and lies there in part: only its contents would tell."""
+    inside = min(high, batch.end_offset) - max(low, batch.base_offset)
+    width = batch.end_offset - batch.base_offset
+    if inside >= width:
+        return batch.records
+    return inside if batch.records == width else None
+
+
+def _share(batch: CopiedBatch, low: int, high: int) -> int:
+    """Bytes of a batch by its offsets in a range, rounded so that the shares of all ranges are the whole."""
+    width = batch.end_offset - batch.base_offset
+    first, last = max(low, batch.base_offset) - batch.base_offset, min(high, batch.end_offset) - batch.base_offset
+    return batch.size * last // width - batch.size * first // width
+
+
+def _sizes(answers: Sequence[Moment]) -> list[int | None]:
+    """Bytes that were sent with each answer; null where an answer does not tell, or some are left out."""
+    whole = times_told(answers) == len(answers)
+    return [answer.records_size if whole else None for answer in answers]
+
+
+def _meets(copy: CopyRead, low: int, high: int) -> bool:
+    return copy.start_offset < high and copy.end_offset > low
+
+
+def _batches(read: Iterable[CopyRead]) -> list[CopiedBatch]:
+    return [batch for copy in read for batch in copy.batches]
+
+
+def contents(read: Sequence[CopyRead]) -> Contents | None:
+    """What the copies say together; None where none stands."""
+    batches = _batches(read)
+    data = [batch for batch in batches if not batch.control]
+    if not batches:
+        return None
+    producers = list(_producers(data))
+    hashes = None if any(c.key_hashes is None for c in read) else sorted({k for c in read for k in c.key_hashes or ()})
+    return Contents(
+        offsets=sum(copy.end_offset - copy.start_offset for copy in read),
+        complete=all(copy.complete for copy in read),
+        records=sum(batch.records for batch in data),
+        bytes=sum(batch.size for batch in batches),
+        first_timestamp=min((b.first_timestamp for b in data if b.first_timestamp is not None), default=None),
+        last_timestamp=max((b.last_timestamp for b in data if b.last_timestamp is not None), default=None),
+        producers=tuple(producers[:PRODUCERS_KEPT]),
+        producer_count=len(producers),
+        keys=tuple((hashes or ())[:KEYS_KEPT]),
+        key_count=None if hashes is None else len(hashes),
+        null_keys=sum(copy.null_keys for copy in read),
+    )
+
+
+def _producers(batches: Iterable[CopiedBatch]) -> Iterator[LostProducer]:
+    """By producer id and epoch; sequences are those of the first batch's first record and the last one's last."""
+    own: dict[tuple[int, int], list[CopiedBatch]] = {}
+    for batch in batches:
+        own.setdefault((batch.producer_id, batch.producer_epoch), []).append(batch)
+    for (producer_id, producer_epoch), written in sorted(own.items()):
+        first = min(written, key=lambda batch: batch.base_offset)
+        last = max(written, key=lambda batch: batch.base_offset)
+        yield LostProducer(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            first_sequence=first.base_sequence,
+            last_sequence=_last_sequence(last),
+            start_offset=first.base_offset,
+            end_offset=last.end_offset,
+            records=sum(batch.records for batch in written),
+            transactional=any(batch.transactional for batch in written),
+        )
+
+
+def _last_sequence(batch: CopiedBatch) -> int:
+    """Sequences begin again at 0 after the largest one."""
+    width = batch.end_offset - batch.base_offset
+    return -1 if batch.base_sequence < 0 else (batch.base_sequence + width - 1) % SEQUENCES
+
+
+def clients(answers: Iterable[Moment]) -> tuple[LostClient, ...]:
+    """Who was answered, by client id."""
+    own: dict[str | None, list[Moment]] = {}
+    for answer in answers:
+        own.setdefault(answer.client_id, []).append(answer)
+    return tuple(_client(name, own[name]) for name in sorted(own, key=lambda name: (name is None, name or "")))
+
+
+def _client(client_id: str | None, answers: Sequence[Moment]) -> LostClient:
+    offsets = [answer.offset or 0 for answer in answers]
+    sizes = _sizes(answers)
+    return LostClient(
+        client_id=client_id,
+        answers=times_told(answers),
+        first_offset=min(offsets),
+        last_offset=max(offsets),
+        bytes=None if None in sizes else sum(size or 0 for size in sizes),
+    )
+
+
+def readers(moments: Iterable[Moment], epoch: int, leader: int | None, start: int, end: int) -> tuple[LostReader, ...]:
+    """Consumers whose next fetch from the epoch's leader shows that they had lost records."""
+    furthest: dict[str | None, int] = {}
+    for moment in moments:
+        served = moment.kind == "consumed" and moment.term == epoch and moment.error == 0 and not moment.doubtful
+        if served and moment.witness == leader and start < (moment.offset or 0) <= end:
+            furthest[moment.client_id] = max(furthest.get(moment.client_id, 0), moment.offset or 0)
+    names = sorted(furthest, key=lambda name: (name is None, name or ""))
+    return tuple(LostReader(client_id=name, up_to=furthest[name]) for name in names[:READERS_KEPT])
+
+
+def groups_at_risk(
+    commits: Iterable[GroupCommit], epoch: int, start: int, end: int, log_end: int | None
+) -> tuple[GroupAtRisk, ...]:
+    """Groups that stand beyond what is there now, or whose last record was of the lost ones; each once."""
+    found: dict[str, GroupAtRisk] = {}
+    for commit in commits:
+        standing = _standing(commit, epoch, start, end, log_end)
+        if standing is not None and commit.group not in found:
+            found[commit.group] = GroupAtRisk(
+                group=commit.group,
+                offset=commit.offset,
+                epoch=commit.leader_epoch,
+                time=commit.commit_time,
+                standing=standing,
+            )
+    return tuple(found.values())[:READERS_KEPT]
+
+
+def _standing(commit: GroupCommit, epoch: int, start: int, end: int, log_end: int | None) -> GroupStanding | None:
+    if log_end is not None and commit.offset > log_end:
+        return "beyond the log end"
+    if commit.offset <= start:
+        return None
+    if commit.leader_epoch is not None:
+        return "in the cut epoch" if commit.leader_epoch == epoch else None
+    return "among the cut offsets" if commit.offset <= end else None

@@ -1,0 +1,184 @@
+"""The bill of an incident: what each new epoch left out, who was told that it was written, and who still holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rules.evidence import PartitionEvidence
+from rules.history.moments import Moment
+from rules.history.repetitions import times_told
+from rules.loss.bill import (
+    Contents,
+    GroupAtRisk,
+    LostClient,
+    LostReader,
+    Portion,
+    clients,
+    contents,
+    groups_at_risk,
+    portions,
+    readers,
+)
+from rules.loss.left_out import LeftOut, left_out
+from rules.loss.survivors import Survivor, of_the_deposed, survivors, untold_epochs
+from rules.protocol.offsets import UNDEFINED_EPOCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Offsets of one epoch that the next leader did not have."""
+
+    epoch: int
+    leader: int | None
+    next_epoch: int
+    next_leader: int | None
+    start_offset: int
+    end_offset: int
+    committed_end: int
+    """Offsets from the start up to here were certainly committed."""
+    acknowledged_end: int
+    """Offsets up to here were answered to producers, with acks=1 or better; the last batch counts its first record."""
+    answers: int
+    first_time: int | None
+    last_time: int | None
+    clock: str | None
+    """Whose clock the times are of."""
+    reused_end: int
+    """Offsets from the start up to here hold other records now; who read them must read them again."""
+    survivors: tuple[Survivor, ...]
+    """Copies of the lost epoch's records at these offsets, the most lasting ones first."""
+    restored: bool
+    """Whether the log that leads now holds the records again."""
+    because: str
+    portions: tuple[Portion, ...] = ()
+    """The offsets by what they were worth."""
+    contents: Contents | None = None
+    """What the copies that still stand say of the records; null where none does."""
+    clients: tuple[LostClient, ...] = ()
+    readers: tuple[LostReader, ...] = ()
+    groups: tuple[GroupAtRisk, ...] = ()
+    groups_known: int = 0
+    """Groups of which it is known what they committed here: of none, nothing is known."""
+    reused_epochs: tuple[int, ...] = ()
+    """Epochs of the records that stand at these offsets now."""
+
+    @property
+    def matters(self) -> bool:
+        """Whether anybody had been told that something of it was written; else it is the protocol at work."""
+        return max(self.committed_end, self.acknowledged_end) > self.start_offset
+
+    @property
+    def offsets(self) -> int:
+        """How many offsets were left out."""
+        return self.end_offset - self.start_offset
+
+
+def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
+    """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
+    parts = (part for stretch in left_out(evidence) for part in _parts(evidence, stretch))
+    return tuple(_bill(evidence, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
+
+
+def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
+    """The stretch in two where the log that leads now holds the records again up to somewhere amid it."""
+    held = _held_end(evidence, stretch.epoch, stretch.start, stretch.end)
+    if held >= stretch.end:
+        yield stretch
+    else:
+        yield from (replace(stretch, end=held),) if held > stretch.start else ()
+        yield replace(stretch, start=held)
+
+
+def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
+    epoch, start, end = part.epoch, part.start, part.end
+    proofs = [p.end_offset for p in evidence.committed_batches if p.term == epoch and p.end_offset > start]
+    committed_end = min(end, max(proofs, default=start))
+    answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
+    times = [m.time for m in answers if m.time is not None]
+    restored = _held_end(evidence, epoch, start, end) >= end
+    read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
+    reused_end = min(end, _reused(evidence, part))
+    return Loss(
+        epoch=epoch,
+        leader=part.leader,
+        next_epoch=part.next_epoch,
+        next_leader=part.next_leader,
+        start_offset=start,
+        end_offset=end,
+        committed_end=committed_end,
+        acknowledged_end=_acknowledged_end(evidence, epoch, start, end, answers),
+        answers=times_told(answers),
+        first_time=min(times, default=None),
+        last_time=max(times, default=None),
+        clock=answers[0].clock if answers else None,
+        reused_end=reused_end,
+        survivors=_survivors(evidence, part),
+        restored=restored,
+        because=part.because,
+        portions=portions((start, end), committed_end, answers, read),
+        contents=contents(read),
+        clients=clients(answers),
+        readers=readers(evidence.moments, epoch, part.leader, start, end),
+        groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
+        groups_known=len({commit.group for commit in evidence.group_offsets}),
+        reused_epochs=tuple(_epochs_there(evidence, epoch, start, reused_end)),
+    )
+
+
+def _acknowledged_end(
+    evidence: PartitionEvidence, epoch: int, start: int, end: int, answers: Sequence[Moment]
+) -> int:
+    last = max((m.offset or 0 for m in answers), default=None)
+    return start if last is None else min(end, evidence.batch_end(last, epoch))
+
+
+def _log_end(evidence: PartitionEvidence) -> int | None:
+    leader = evidence.leader_at_the_end
+    return None if leader is None else leader.log_end_offset
+
+
+def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ...]:
+    start, end = part.start, part.end
+    found = survivors(evidence, part.epoch, start, end)
+    return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
+
+
+def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:
+    """How far the offsets hold other records now."""
+    untold = untold_epochs(evidence, part.leader, part.next_leader)
+    others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
+    last = max((end for _, end in _others_there(evidence, part.epoch, part.start, part.end)), default=part.start)
+    return max([_written_since(evidence, part.next_epoch, part.start), last, *others])
+
+
+def answered(moment: Moment, epoch: int) -> bool:
+    """Whether a producer was told that its records were written in this epoch."""
+    written = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
+    return written and moment.term == epoch and moment.acks != 0
+
+
+def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:
+    """How far offsets from `start` hold records of this epoch or a later one, on any replica."""
+    runs = (run for replica in evidence.current for run in replica.log.epochs if run.epoch >= epoch)
+    return max((run.end_offset for run in runs if run.end_offset > start), default=start)
+
+
+def _epochs_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
+    """Other epochs whose records stand in the range in the log that leads."""
+    return sorted({other for other, _ in _others_there(evidence, epoch, start, end)})
+
+
+def _others_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Other epochs, older ones too, and how far each stands in the range in the log that leads."""
+    for replica in evidence.leaders_at_the_end:
+        for run in replica.log.epochs:
+            if run.start_offset < end and run.end_offset > start and run.epoch not in (epoch, UNDEFINED_EPOCH):
+                yield run.epoch, min(end, run.end_offset)
+
+
+def _held_end(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> int:
+    """How far into the range the log that leads now holds the epoch's records; what it deleted below is no loss."""
+    runs = (run for replica in evidence.leaders_at_the_end for run in replica.log.epochs)
+    own = (run for run in runs if run.epoch == epoch and run.start_offset < end and run.end_offset > start)
+    return max((min(end, run.end_offset) for run in own), default=start)

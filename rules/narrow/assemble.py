@@ -1,0 +1,219 @@
+"""Facts as they travel between readers and judges, and how the facts about one partition become its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from parsers.provenance import ReplicaState, Span
+from rules.evidence import (
+    NO_EPOCH_FILE,
+    BrokerVersion,
+    EpochFile,
+    IndexFault,
+    Leftover,
+    Level,
+    OffsetClaim,
+    PartitionEvidence,
+    ProducerClaim,
+    Replica,
+    SegmentFile,
+)
+from rules.facts.join import join_all
+from rules.facts.stretch import LogFacts
+from rules.history.gaps import TraceGap
+from rules.history.lives import of_the_last_life
+from rules.history.moments import Moment
+from rules.history.repetitions import collapse, once
+from rules.history.terms import in_terms
+from rules.replicas.groups import GroupCommit, in_order
+from rules.replicas.topic_ids import Bearer
+from rules.settings import NO_SETTINGS, Setting, Settings
+from rules.zoom.ranges import UnreadFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryFacts:
+    """What the small files and the listing of a replica's directory say."""
+
+    segments: tuple[SegmentFile, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+    epoch_file: EpochFile = NO_EPOCH_FILE
+    snapshot_offsets: tuple[OffsetClaim, ...] = ()
+    producer_claims: tuple[ProducerClaim, ...] = ()
+    index_faults: tuple[IndexFault, ...] = ()
+    voters: tuple[int, ...] = ()
+    refusals: tuple[UnreadFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootClaims:
+    """What the checkpoint files of a log dir claim about one partition, and whether its broker stopped in order."""
+
+    high_watermark: OffsetClaim | None = None
+    recovery_point: OffsetClaim | None = None
+    log_start: OffsetClaim | None = None
+    cleaner: OffsetClaim | None = None
+    refusals: tuple[UnreadFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One row of the table of facts: whose it is, where it stands in physical order, and one kind of content."""
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    topic_id: str | None
+    broker: int
+    log_dir: str
+    path: str | None
+    state: ReplicaState
+    order: int
+    """Place of a stretch within its log: the readers number the stretches of a replica in physical order."""
+    log: LogFacts | None = None
+    directory: DirectoryFacts | None = None
+    root: RootClaims | None = None
+    clean_shutdown: Span | None = None
+    moments: tuple[Moment, ...] = ()
+    group_commits: tuple[GroupCommit, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    gaps: tuple[TraceGap, ...] = ()
+    """What is told of brokers and topics as a whole; a fact of settings or gaps tells nothing else."""
+    disowned: tuple[str, ...] = ()
+    """Logs into which several brokers wrote, told by those of their stretches that show it."""
+    bytes_seen: int = 0
+    bytes_read: int = 0
+
+    @property
+    def of_the_cluster(self) -> bool:
+        """Whether every partition's judges must know it."""
+        return bool(self.settings or self.gaps or self.disowned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a partition's judges must know of the rest of its cluster."""
+
+    cluster_id: str | None
+    level: Level = "full"
+    versions: tuple[BrokerVersion, ...] = ()
+    settings: Settings = NO_SETTINGS
+    gaps: tuple[TraceGap, ...] = ()
+    disowned: frozenset[str] = frozenset()
+    """Logs that are nobody's evidence."""
+    bearers: tuple[Bearer, ...] = ()
+    copied_live: bool = False
+    brokers_in_dump: int = 1
+
+
+def owned(facts: Iterable[Fact], surroundings: Surroundings) -> list[Fact]:
+    """The facts without what logs tell that are nobody's; a fact of which nothing is left is none."""
+    nobodys = surroundings.disowned
+    if not nobodys:
+        return list(facts)
+    kept: list[Fact] = []
+    for fact in facts:
+        moments = tuple(moment for moment in fact.moments if moment.span.source not in nobodys)
+        if moments or not fact.moments:
+            kept.append(fact if len(moments) == len(fact.moments) else replace(fact, moments=moments))
+    return kept
+
+
+def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvidence:
+    """The evidence about one partition from all facts about it, in whatever order they come."""
+    ordered = sorted(facts, key=lambda fact: (fact.broker, fact.log_dir, fact.state, fact.path or "", fact.order))
+    claims = {(fact.broker, fact.log_dir): fact for fact in ordered if fact.root is not None}
+    own = [fact for fact in ordered if fact.path is not None]
+    grouped = groupby(own, key=lambda fact: (fact.broker, fact.log_dir, fact.path))
+    replicas = tuple(_replica(list(group), claims.get((key[0], key[1]))) for key, group in grouped)
+    first = ordered[0]
+    if first.topic is None or first.partition is None:
+        message = "facts without a partition are no evidence about one"
+        raise ValueError(message)
+    return PartitionEvidence(
+        cluster_id=surroundings.cluster_id,
+        topic=first.topic,
+        partition=first.partition,
+        replicas=replicas,
+        level=surroundings.level,
+        versions=surroundings.versions,
+        settings=surroundings.settings,
+        gaps=surroundings.gaps,
+        bearers=surroundings.bearers,
+        told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
+        copied_live=surroundings.copied_live,
+        brokers_in_dump=surroundings.brokers_in_dump,
+        moments=in_terms(tuple(_moments(ordered, replicas))),
+        group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
+    )
+
+
+def _moments(facts: Sequence[Fact], replicas: Sequence[Replica]) -> Iterable[Moment]:
+    """What was told, with what is repeated across the cuts of a trace told once."""
+    every = once(moment for fact in facts for moment in fact.moments)
+    begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
+    told = [moment for moment in every if moment.kind != "trace-begins"]
+    told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
+    return collapse(_of_incarnation([*begun.values(), *told], replicas))
+
+
+def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:
+    """Topic ids by those that know the topic's name too: of traces some only tell the id, which directories name."""
+    return (moment.topic_id for moment in moments if moment.kind == "leadership" and moment.topic_id is not None)
+
+
+def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
+    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
+
+    Where no replica is at hand it is the one told last. An id that only some replica's directory knows makes no second
+    life of the topic.
+    """
+    held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
+    told = {moment.topic_id for moment in moments if moment.topic_id is not None}
+    newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
+    if not told:
+        return of_the_last_life(moments)
+    if newest is None or len({*held, *told}) == 1 or told == {newest}:
+        return list(moments)
+    return [moment for moment in moments if moment.topic_id == newest]
+
+
+def _told_last(moments: Sequence[Moment]) -> str | None:
+    last = max((m for m in moments if m.topic_id is not None), key=lambda m: m.time or 0, default=None)
+    return None if last is None else last.topic_id
+
+
+def _held_ids(replicas: Sequence[Replica]) -> frozenset[str]:
+    return frozenset(r.topic_id for r in replicas if r.state == "current" and r.topic_id is not None)
+
+
+def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
+    first = facts[0]
+    directory = next((fact.directory for fact in facts if fact.directory is not None), DirectoryFacts())
+    # A deleted or stray copy shares its log dir's files with a live one of the same name: the lines are the live one's.
+    root = claimed.root if claimed and claimed.root and first.state in ("current", "future") else RootClaims()
+    return Replica(
+        broker=first.broker,
+        log_dir=first.log_dir,
+        path=first.path or "",
+        state=first.state,
+        topic_id=first.topic_id,
+        segments=directory.segments,
+        leftovers=directory.leftovers,
+        log=join_all(fact.log for fact in facts if fact.log is not None),
+        epoch_file=directory.epoch_file,
+        high_watermark=root.high_watermark,
+        recovery_point=root.recovery_point,
+        log_start_claim=root.log_start,
+        cleaner_offset=root.cleaner,
+        clean_shutdown=first.clean_shutdown,
+        snapshot_offsets=directory.snapshot_offsets,
+        producer_claims=directory.producer_claims,
+        index_faults=directory.index_faults,
+        voters=directory.voters,
+        refusals=directory.refusals + root.refusals,
+        bytes_seen=sum(fact.bytes_seen for fact in facts),
+        bytes_read=sum(fact.bytes_read for fact in facts),
+    )

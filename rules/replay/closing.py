@@ -1,0 +1,221 @@
+"""What each replica must have held when its broker stopped in order, by the replay, against what its disk shows.
+
+A checkpoint that is written at an orderly stop says what the replica held then. The replay says it too, from what
+brokers asked, appended and counted, and from no checkpoint: where both reach the stop, the one audits the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
+from rules.history.terms import telling_every_role
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark
+from rules.replay import ClockOffset, Replay, RoleEnd, leaders_by_epoch, translated
+from rules.replay.bounds import at_least, at_most
+from rules.replay.ends import NOBODY, last_roles
+from rules.replay.followers import capped, either, ranging
+from rules.replay.tracks import accepted
+from rules.replicas.replica import OffsetClaim, Replica
+from rules.settings import STOPPED, STOPPING, Setting
+
+States = Callable[[int], Sequence[Setting]]
+"""What a broker told of its starts and stops, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """One replica at its broker's orderly stop."""
+
+    broker: int
+    leader: int
+    epoch: int
+    high_watermark: ExpectedHighWatermark
+    log_end: ExpectedHighWatermark
+    """How far its log must have gone at least, and can have gone at most."""
+    proof: Moment | None
+    """The statement that tells how far at least; null where a leader's answers do."""
+    stopped: Setting
+    estimated: bool
+    """Whether clocks of several witnesses, and so an estimate, say who was in sync when."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclosed:
+    """A replica that stopped in order, and why the replay does not reach that stop."""
+
+    broker: int
+    missing: str
+    """In the same words for every broker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raised:
+    """A high watermark on disk beyond what the replica can have held when its broker stopped in order."""
+
+    closing: Closing
+    claim: OffsetClaim
+    bound: Bound
+
+
+def closings(
+    replay: Replay, moments: Sequence[Moment], replicas: Sequence[Replica], states: States
+) -> Iterator[Closing | Unclosed]:
+    """Every current replica whose broker stopped in order, as far as logs reach to that stop."""
+    known = _Known(replay, moments, replicas)
+    for replica in replicas:
+        if replica.clean_shutdown is None:
+            continue
+        missing = known.missing(replica, states(replica.broker))
+        if missing is not None:
+            yield Unclosed(broker=replica.broker, missing=missing)
+            continue
+        end, stopped = replay.ends[replica.broker], states(replica.broker)[-1]
+        low, proof = known.log_end(replica.broker, end)
+        yield Closing(
+            broker=replica.broker,
+            leader=end.reign.leader,
+            epoch=end.epoch,
+            high_watermark=known.high_watermark(replica.broker, end, low, stopped.since or 0),
+            log_end=ranging(low, _followed_to(low, replica.broker, end)),
+            proof=proof,
+            stopped=stopped,
+            estimated=end.estimated,
+        )
+
+
+def _followed_to(low: Bound | None, broker: int, end: RoleEnd) -> Bound | None:
+    """A follower that fetched under its last leader went no further than that one."""
+    reign = end.reign
+    followed = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in reign.rows)
+    if broker == reign.leader or reign.end_offset is None or not followed:
+        return None
+    return at_most(max(reign.end_offset, low.offset if low else 0), reign.end_because)
+
+
+def raised_since(closings: Sequence[Closing | Unclosed], current: Sequence[Replica]) -> Iterator[Raised]:
+    """Checkpoints that tell more than their replicas can have held at the stop; beyond the log it is another matter."""
+    replicas = {replica.broker: replica for replica in current}
+    for closing in closings:
+        replica = replicas[closing.broker]
+        if isinstance(closing, Unclosed) or replica.high_watermark is None:
+            continue
+        bound = closing.high_watermark.high
+        if bound is not None and bound.offset < replica.high_watermark.offset <= replica.log_end_offset:
+            yield Raised(closing=closing, claim=replica.high_watermark, bound=bound)
+
+
+class _Known:
+    """What the statements tell of brokers' last roles; lives only inside `closings`."""
+
+    def __init__(self, replay: Replay, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+        self.ends, self.moments, self.replicas = replay.ends, moments, replicas
+        self.offsets: Mapping[str, ClockOffset] = {clock.clock: clock for clock in replay.clocks}
+        self.telling = telling_every_role(moments)
+        self.last_roles = last_roles(moments)
+        self.leaders = leaders_by_epoch(moments)
+        self.begun: dict[int, list[Moment]] = {}
+        for moment in moments:
+            if (gives_role(moment) or moment.kind == "leadership") and moment.epoch is not None:
+                self.begun.setdefault(moment.epoch, []).append(moment)
+
+    def missing(self, replica: Replica, states: Sequence[Setting]) -> str | None:
+        """What would have to be told of a replica; None where its last role and its stop are told."""
+        broker, clock = replica.broker, f"broker {replica.broker}"
+        spoke = max((m.last_time or m.time or 0 for m in self.moments if m.clock == clock), default=0)
+        stopped = states[-1].since if states and states[-1].value == STOPPED else None
+        if stopped is None or spoke > stopped:
+            return "brokers' server.log up to their orderly stop"
+        end = self.ends.get(broker)
+        if end is None or clock not in self.telling:
+            return "the roles that brokers took last, by their own logs (state-change.log)"
+        if sum(other.broker == broker for other in self.replicas) > 1:
+            return "one directory of the partition on a broker, where there are two"
+        began = next((s.since for s in reversed(states) if s.value == STOPPING), stopped) or 0
+        newer = (epoch for epoch in self._newer(end) if epoch > self.last_roles[broker])
+        if replica.last_known_epoch > end.epoch or any(self._heard(broker, epoch, began) for epoch in newer):
+            return "brokers' logs to their end: they may have led or followed in a later epoch than they tell"
+        return None
+
+    def high_watermark(self, broker: int, end: RoleEnd, low: Bound | None, stopped: int) -> ExpectedHighWatermark:
+        """What the replica held; a follower may have been given answers of which its leader's log does not tell."""
+        if broker == end.reign.leader or self._answers_told(broker, end, stopped):
+            return end.high_watermark
+        own = (m for m in self.moments if m.clock == f"broker {broker}" and m.kind in DISTURBED)
+        if any(m.term is None or m.term >= end.epoch for m in own):
+            return either(end.high_watermark, ranging(end.start.low, end.high_watermark.high))
+        # No answer tells less than the leader held when it began, and of that a follower takes what its log holds.
+        reached = capped(ranging(end.start.low, None), low.offset if low else 0, low.because if low else "")
+        return ranging(either(end.before, reached).low, either(end.before, end.high_watermark).high)
+
+    def _answers_told(self, broker: int, end: RoleEnd, stopped: int) -> bool:
+        if end.reign.holed or end.reign.begun_unseen:
+            return False
+        window = translated(stopped, f"broker {broker}", end.reign.clock, self.offsets)
+        asked = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in end.reign.rows)
+        return asked or (window is not None and any((m.last_time or m.time or 0) > window[1] for m in end.reign.rows))
+
+    def _newer(self, end: RoleEnd) -> frozenset[int]:
+        on_disk = {entry.epoch for replica in self.replicas for entry in replica.file_chain or replica.log_chain}
+        return frozenset(epoch for epoch in on_disk | self.begun.keys() if epoch > end.epoch)
+
+    def _heard(self, broker: int, epoch: int, stopping: int) -> bool:
+        """Whether the broker may have taken a role in an epoch of which its own log says nothing."""
+        told = self.begun.get(epoch, ())
+        nobody = any(moment.kind == "leadership" and moment.leader == NOBODY for moment in told)
+        if self.leaders.get(epoch, NOBODY if nobody else broker) == broker:
+            return True
+        windows = [translated(m.time, m.clock, f"broker {broker}", self.offsets) for m in told]
+        times = [sum(window) // 2 for window in windows if window is not None]
+        return not times or min(times) < stopping
+
+    def log_end(self, broker: int, end: RoleEnd) -> tuple[Bound | None, Moment | None]:
+        """How far the log went at least: by the broker's own word, by its fetches, by what it appended as a leader."""
+        own = [m for m in self.moments if m.clock == f"broker {broker}" and m.broker == broker]
+        proof = _last_word(own)
+        bound = None if proof is None else _its_word(proof)
+        if end.appended is not None and (bound is None or end.appended.offset > bound.offset):
+            return end.appended, None
+        asked = self._furthest_fetch(own, broker, end)
+        if asked is None or (bound is not None and (asked.offset or 0) <= bound.offset):
+            return bound, proof
+        because = f"broker {broker} asked broker {asked.witness} for offset {asked.offset}"
+        return at_least(asked.offset or 0, because), asked
+
+    def _furthest_fetch(self, own: Sequence[Moment], broker: int, end: RoleEnd) -> Moment | None:
+        """The follower's furthest fetch in its last role, after whatever befell its log in it."""
+        late = (m for m in own if m.kind in DISTURBED and (m.term or 0) >= end.epoch)
+        windows = [translated(m.time, m.clock, end.reign.clock, self.offsets) for m in late]
+        if None in windows:
+            return None
+        since = max((window[1] for window in windows if window is not None), default=0)
+        asked = (
+            m for m in end.reign.rows
+            if m.kind == "fetched" and m.broker == broker and accepted(m) and not m.doubtful and (m.time or 0) > since
+            and m.term == end.epoch
+        )  # fmt: skip
+        return max(asked, key=lambda m: m.offset or 0, default=None)
+
+
+def _last_word(own: Sequence[Moment]) -> Moment | None:
+    """What the broker told last of its log's end; of two statements of one instant the lower one."""
+    telling = [(m, _end_of(m)) for m in own if m.kind in DISTURBED or _end_of(m) is not None]
+    last = [(m, end) for m, end in telling if m.time == telling[-1][0].time]
+    if any(end is None for _, end in last):
+        return None
+    return min(last, key=lambda told: told[1] or 0, default=(None, None))[0]
+
+
+def _end_of(moment: Moment) -> int | None:
+    """Where a broker's log ended by its own word, after what it tells."""
+    if moment.doubtful:
+        return None
+    if moment.kind in (*ROLE_KINDS, "truncated"):
+        return moment.offset
+    return moment.end_offset if moment.kind in ("log-loaded", "truncation-kept") else None
+
+
+def _its_word(moment: Moment) -> Bound:
+    offset = _end_of(moment) or 0
+    return at_least(offset, f"broker {moment.broker} told a log end of {offset} itself ({moment.kind})")

@@ -1,0 +1,138 @@
+"""The last stable offset: how far readers of committed transactions may read, given the high watermark.
+
+It is the high watermark, or the first record of the oldest transaction that is undecided below it: one of which the
+marker does not stand below the high watermark too. A log's batch headers tell that, so that it follows from the high
+watermark wherever some replica still holds what the leader held.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Final
+
+from rules.facts.stretch import Transactions
+from rules.protocol.offsets import Offset
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.replay import Course
+from rules.replay.bounds import at_least, at_most
+from rules.replicas.replica import Replica
+
+NEVER: Final = 1 << 63
+
+
+@dataclass(frozen=True, kw_only=True)
+class StableLog:
+    """A log whose transactions are known, as far as it is the one that a leader had."""
+
+    transactions: Transactions
+    log_start_offset: int
+    shared_until: int
+    """From here on the leader may have had other records."""
+
+    @cached_property
+    def _spans(self) -> Sequence[tuple[int, int, bool]]:
+        """Marker, first record, and whether that is surely the first: the log may begin within the transaction."""
+        whole = self.log_start_offset == 0
+        spans = [(t.marker_offset, t.start_offset, True) for t in self.transactions.closed]
+        for told in self.transactions.open:
+            if told.head_start is not None or (told.head_marker is not None and not whole):
+                end = NEVER if told.head_marker is None else told.head_marker
+                start = self.log_start_offset if told.head_start is None else told.head_start
+                spans.append((end, start, whole))
+            if told.open_from is not None:
+                spans.append((NEVER, told.open_from, True))
+        return sorted(spans)
+
+    @cached_property
+    def _markers(self) -> Sequence[int]:
+        return [marker for marker, _, _ in self._spans]
+
+    @cached_property
+    def _oldest(self) -> Sequence[int]:
+        """For each span, the oldest first record of it and of those that end later."""
+        return [*accumulate((start for _, start, _ in reversed(self._spans)), min)][::-1]
+
+    @cached_property
+    def _oldest_possible(self) -> Sequence[int]:
+        starts = [start if sure else 0 for _, start, sure in self._spans]
+        return [*accumulate(reversed(starts), min)][::-1]
+
+    def at(self, expected: ExpectedHighWatermark) -> ExpectedHighWatermark:
+        """The last stable offset at a high watermark that is known as an interval."""
+        bounds: list[Bound] = []
+        if expected.low is not None:
+            bounds.append(self._low(expected.low))
+        if expected.high is not None:
+            bounds.append(self._high(expected.high))
+        return expected_interval(bounds)
+
+    def _low(self, bound: Bound) -> Bound:
+        reached = min(bound.offset, self.shared_until)
+        place = bisect_left(self._markers, reached)
+        forgotten = self.transactions.closed_count > len(self.transactions.closed)
+        if forgotten and reached <= self.transactions.closed[0].marker_offset:
+            return at_least(0, "older transactions are not kept")
+        oldest = self._oldest_possible[place] if place < len(self._markers) else reached
+        if oldest < reached:
+            return at_least(oldest, f"a transaction from offset {oldest} on may be undecided at {reached}")
+        other = f"beyond {reached} the leader may have had another log"
+        return bound if reached == bound.offset else at_least(reached, other)
+
+    def _high(self, bound: Bound) -> Bound:
+        place = bisect_left(self._markers, bound.offset)
+        known = bound.offset <= self.shared_until and place < len(self._markers)
+        oldest = self._oldest[place] if known else bound.offset
+        if oldest >= bound.offset:
+            return bound
+        return at_most(oldest, f"the transaction from offset {oldest} on is undecided at {bound.offset}")
+
+
+class StableLogs:
+    """For every leader's term the log that tells its transactions, where there is one."""
+
+    def __init__(self, courses: Sequence[Course], replicas: Sequence[Replica]) -> None:
+        self._logs = {course.reign.epochs: _stable_log(course, replicas) for course in courses}
+
+    def at(self, course: Course, expected: ExpectedHighWatermark) -> ExpectedHighWatermark:
+        """The last stable offset of a leader at a high watermark; at most, where no disk tells its transactions."""
+        log = self._logs.get(course.reign.epochs)
+        if log is None:
+            return expected_interval((expected.high,) if expected.high else ())
+        return log.at(expected)
+
+
+def _stable_log(course: Course, replicas: Sequence[Replica]) -> StableLog | None:
+    """What some disk tells of the transactions of a leader's log; of several, the one that shares most with it."""
+    found = [told for replica in replicas if (told := _testimony(course, replica)) is not None]
+    return max(found, key=lambda told: (told.shared_until, -told.log_start_offset), default=None)
+
+
+def _testimony(course: Course, replica: Replica) -> StableLog | None:
+    log = replica.log
+    out_of_order = log.gap_count or log.overlap_count or log.header_fault_count
+    if out_of_order or log.unread_count or log.checksum_fault_count:
+        return None
+    if replica.cleaned or log.transactions.untold or not replica.end_known:
+        return None
+    return StableLog(
+        transactions=log.transactions,
+        log_start_offset=replica.log_start_offset,
+        shared_until=_shared_until(course, replica),
+    )
+
+
+def _shared_until(course: Course, replica: Replica) -> Offset:
+    """Up to where a log has what a leader had: to the end of its own part of those epochs, or to where they began."""
+    chain, epochs = replica.log_chain, course.reign.epochs
+    ends = {entry.epoch: following.start_offset for entry, following in pairwise(chain)}
+    if chain:
+        ends[chain[-1].epoch] = Offset(replica.log_end_offset)
+    own = [ends[epoch] for epoch in ends if epoch in epochs]
+    if own:
+        return max(own)
+    before = [end for epoch, end in ends.items() if epoch < epochs[0]]
+    return Offset(min(course.reign.start_offset or 0, max(before, default=Offset(0))))

@@ -1,0 +1,1 @@
+"""What the replicas hold, each by itself and beside the others."""

@@ -1,0 +1,68 @@
+"""Where two replicas of a partition hold different records, and where that cannot be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.provenance import Span
+from rules.replicas.replica import Replica
+from rules.zoom.ranges import BatchMark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A maximal run of offsets at which two replicas hold different records."""
+
+    left: Replica
+    right: Replica
+    start_offset: int
+    end_offset: int
+    same_epoch: bool
+    """Whether both sides carry the same leader epoch, so that the epoch protocol cannot see it."""
+    left_epochs: tuple[int, ...]
+    right_epochs: tuple[int, ...]
+    left_batches: tuple[BatchMark, ...]
+    right_batches: tuple[BatchMark, ...]
+    exact: bool = True
+    """False when the middle of the run was told from digests alone."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether every batch that differs gives its checksum; at level quick nobody has tried."""
+        return all(batch.crc_valid for batch in (*self.left_batches, *self.right_batches))
+
+    @property
+    def first_batches(self) -> tuple[tuple[int, Span], ...]:
+        """Of each side that was read again: its broker, and where the first batch lies that differs."""
+        sides = ((self.left, self.left_batches), (self.right, self.right_batches))
+        return tuple((replica.broker, batches[0].span) for replica, batches in sides if batches)
+
+    @property
+    def high_watermarks(self) -> tuple[int, ...]:
+        """The high watermarks that the two replicas claim, clipped to their log ends."""
+        replicas = (self.left, self.right)
+        return tuple(min(r.high_watermark.offset, r.log_end_offset) for r in replicas if r.high_watermark)
+
+    @property
+    def watermarks_known(self) -> bool:
+        """Whether both replicas have a high watermark on disk."""
+        return self.left.high_watermark is not None and self.right.high_watermark is not None
+
+    @property
+    def committed_end(self) -> int:
+        """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
+        return min(self.high_watermarks) if self.watermarks_known else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncompared:
+    """A range of offsets at which two replicas differ by digest, and which could not be read again to tell how."""
+
+    left: Replica
+    right: Replica
+    start_offset: int
+    end_offset: int
+    reason: str
+    missing: str
+    blocking: bool
+    """False where cleaning explains the digests: the records might differ all the same."""

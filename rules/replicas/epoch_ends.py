@@ -1,0 +1,78 @@
+"""How far each epoch's leader had written before the next one opened, by the best word there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rules.history.moments import Moment
+from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochEnd:
+    """An offset that the leader's log had reached in its epoch."""
+
+    offset: int
+    because: str
+    witnessed: bool
+    """Whether somebody wrote it down: copies that were cut since would show less."""
+
+
+def epoch_ends(
+    moments: Sequence[Moment],
+    openings: Mapping[int, Moment],
+    batch_end: Callable[[int, int], int],
+    replicas: Sequence[Replica] = (),
+) -> dict[int, EpochEnd]:
+    """The highest end that anything tells of each epoch; epochs of which nothing tells are left out."""
+    ends: dict[int, tuple[int, str]] = {}
+    answered: dict[int, int] = {}
+    for moment in moments:
+        opening = openings.get(-1 if moment.term is None else moment.term)
+        if opening is None or opening.epoch is None:
+            continue
+        own = moment.broker == opening.broker and moment.clock == f"broker {opening.broker}"
+        told: tuple[int, str] | None = None
+        if own and moment.kind in ("follower-starts", "log-loaded"):
+            end = moment.offset if moment.end_offset is None else moment.end_offset
+            told = end or 0, f"broker {opening.broker}'s log ended there when it was loaded again"
+        elif own and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
+            answered[opening.epoch] = max(answered.get(opening.epoch, 0), moment.offset)
+        elif moment.kind == "fetched" and moment.witness == opening.broker and _agreed(moment):
+            told = moment.offset or 0, "a follower asked for it"
+        if told is not None:
+            ends[opening.epoch] = max(ends.get(opening.epoch, told), told)
+    for epoch, last in answered.items():
+        told = _answered_end(last, batch_end(last, epoch))
+        ends[epoch] = max(ends.get(epoch, told), told)
+    found = {epoch: EpochEnd(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
+    for epoch, copy in _copied(replicas, openings):
+        if epoch not in found or found[epoch].offset < copy.offset:
+            found[epoch] = copy
+    return found
+
+
+def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, EpochEnd]]:
+    """How far copies hold records of each epoch: whoever wrote them, they were written."""
+    for replica in replicas:
+        runs = [(run, "log") for run in replica.log.epochs]
+        runs += [(run, "directory") for leftover in replica.leftovers for run in leftover.epochs]
+        for run, where in runs:
+            opening = openings.get(run.epoch)
+            begun = 0 if opening is None or opening.offset is None else opening.offset
+            if run.epoch >= 0 and run.start_offset >= begun:
+                because = f"broker {replica.broker}'s {where} holds its records up to there"
+                yield run.epoch, EpochEnd(offset=run.end_offset, because=because, witnessed=False)
+
+
+def _answered_end(last: int, end: int) -> tuple[int, str]:
+    """An answer names the first record of a batch: that one may be all that is known of it."""
+    if end == last + 1:
+        return end, f"the last batch answered to a producer begins at {last}, and nothing tells of more in it"
+    return end, "the last batch answered to a producer ends there"
+
+
+def _agreed(fetch: Moment) -> bool:
+    """Whether the leader took the follower's position for one in its own log."""
+    return fetch.error == 0 and fetch.answered_epoch is None and not fetch.doubtful

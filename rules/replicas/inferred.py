@@ -1,0 +1,240 @@
+"""Cuts that no log tells of, inferred from what they left on the disk, each with its proof and when it can have been.
+
+Segments that wait for their deletion hold what the log has no more; a producer snapshot knows records where the log
+holds other ones; a producer goes on in a new epoch with a sequence that its records in the log do not lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.provenance import Span
+from rules.facts.join import KEEP_RUNS
+from rules.facts.stretch import EpochRun, ProducerRun, SequenceStep
+from rules.history.moments import Moment
+from rules.history.turns import Cut, cuts
+from rules.replicas.replica import Leftover, ProducerClaim, Replica
+
+Proof = Literal["segments put aside", "a producer snapshot", "a sequence jump"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferredCut:
+    """A cut at or below an offset, by what it left."""
+
+    broker: int | None
+    """Whose log was cut; null where the records are missed and nothing tells who had them."""
+    offset: int
+    """The log was cut here or below: segments go as a whole, the one that is cut inside is not put aside."""
+    log_end_offset: int
+    """The log had reached this far at least."""
+    epoch: int | None
+    """The epoch of the records that went, where it is known."""
+    next_epoch: int | None
+    """The epoch of what stands there now; null where nothing does."""
+    runs: tuple[EpochRun, ...] = ()
+    """What went, as far as the segments put aside hold it."""
+    regrown: bool
+    """Whether the log has gone on since: its high watermark on disk may then be of records that came later."""
+    sound: bool = True
+    """Whether nothing of what was put aside failed its checksum."""
+    proof: Proof
+    span: Span
+    because: str
+    after: str
+    """What the log still held its records by: the cut came later."""
+    before: str
+    """What the log did when they were gone: the cut came earlier."""
+
+
+def may_be_cut(replica: Replica, leftover: Leftover) -> bool:
+    """Whether a segment put aside can have been cut off: neither retention nor the cleaner explains it."""
+    lawful = replica.state != "current" or replica.cleaned or leftover.base_offset < replica.log_start_offset
+    return not lawful and leftover.size > 0
+
+
+def inferred_cuts(replicas: Sequence[Replica], moments: Sequence[Moment] = ()) -> tuple[InferredCut, ...]:
+    """One cut for every replica that shows one, and one for every jump of a producer; none that a log tells of."""
+    logged = list(cuts(moments))
+    of_replicas = (next(_of_replica(replica, moments), None) for replica in replicas)
+    found = [cut for cut in of_replicas if cut is not None and not any(_is_told(cut, told) for told in logged)]
+    taken: list[tuple[int, int | None]] = [(cut.offset, cut.log_end_offset) for cut in found]
+    taken += [(cut.offset, cut.log_end_offset) for cut in logged]
+    for jump in _jumps(replicas):
+        if not any(at <= jump.offset and (end is None or jump.offset < end) for at, end in taken):
+            found.append(jump)
+            taken.append((jump.offset, jump.log_end_offset))
+    return tuple(found)
+
+
+def _is_told(cut: InferredCut, told: Cut) -> bool:
+    """Whether a log tells of a cut of these offsets on the same broker."""
+    return told.broker == cut.broker and told.offset < cut.log_end_offset
+
+
+def _of_replica(replica: Replica, moments: Sequence[Moment]) -> Iterator[InferredCut]:
+    """The cuts that the replica shows, the one with the best proof first."""
+    gone = [left for left in replica.leftovers if may_be_cut(replica, left) and _was_cut(replica, left)]
+    if gone:
+        yield _by_segments(replica, sorted(gone, key=lambda left: left.base_offset), moments)
+    known = [claim for claim in replica.producer_claims if _is_contradicted(replica, claim)]
+    if known:
+        yield _by_snapshot(replica, known, moments)
+
+
+def _was_cut(replica: Replica, leftover: Leftover) -> bool:
+    """Whether the log ends before what the segment holds, or holds another epoch's records at its first offset."""
+    if not leftover.epochs:
+        return False
+    first = leftover.epochs[0]
+    if first.start_offset >= replica.log_end_offset:
+        return True
+    held = _run_at(replica, first.start_offset)
+    return held is not None and held.epoch != first.epoch
+
+
+def _by_segments(replica: Replica, gone: Sequence[Leftover], moments: Sequence[Moment]) -> InferredCut:
+    runs = tuple(run for left in gone for run in left.epochs)
+    end, offset = max(run.end_offset for run in runs), min(runs[0].start_offset, replica.log_end_offset)
+    held = _run_at(replica, offset)
+    return InferredCut(
+        broker=replica.broker,
+        offset=offset,
+        log_end_offset=end,
+        epoch=runs[0].epoch if runs[0].epoch >= 0 else None,
+        next_epoch=None if held is None else held.epoch,
+        runs=runs,
+        regrown=replica.log_end_offset > runs[0].start_offset,
+        sound=all(left.sound for left in gone),
+        proof="segments put aside",
+        span=runs[0].first,
+        because=f"its directory holds {', '.join(left.source.rpartition('/')[2] for left in gone)}",
+        after=_last_word(replica.broker, end, moments) or f"epoch {runs[-1].epoch}'s records up to {end} were written",
+        before=_first_word(offset, held),
+    )
+
+
+def _is_contradicted(replica: Replica, claim: ProducerClaim) -> bool:
+    """Whether the log holds sound batches of others where the snapshot knows the producer's last records.
+
+    A snapshot is deleted with the records that it covers: only a log whose end was lost or replaced keeps it.
+    """
+    if replica.state != "current" or replica.cleaned or claim.last_sequence < 0 or len(replica.log.magics) != 1:
+        return False
+    if claim.first_offset < replica.log_start_offset or not replica.holds(claim.first_offset, claim.last_offset + 1):
+        return False
+    if len(replica.log.producers) >= KEEP_RUNS:  # the producer may be one of those that facts leave out
+        return False
+    runs = {(run.producer_id, run.producer_epoch): run for run in replica.log.producers}
+    own = runs.get((claim.producer_id, claim.producer_epoch))
+    return own is None or own.end_offset <= claim.first_offset
+
+
+def _by_snapshot(replica: Replica, known: Sequence[ProducerClaim], moments: Sequence[Moment]) -> InferredCut:
+    first = min(known, key=lambda claim: claim.first_offset)
+    end = max(claim.last_offset + 1 for claim in known)
+    held = _run_at(replica, first.first_offset)
+    return InferredCut(
+        broker=replica.broker,
+        offset=first.first_offset,
+        log_end_offset=end,
+        epoch=None,
+        next_epoch=None if held is None else held.epoch,
+        regrown=True,
+        proof="a producer snapshot",
+        span=first.span,
+        because=f"its snapshot at {first.snapshot_offset} knows producer {first.producer_id}'s records up to offset"
+        f" {first.last_offset}, where its log holds others",
+        after=_last_word(replica.broker, end, moments) or f"it wrote the snapshot at {first.snapshot_offset}",
+        before=_first_word(first.first_offset, held),
+    )
+
+
+def _last_word(broker: int, end: int, moments: Sequence[Moment]) -> str | None:
+    """The last thing by which the log was still as long."""
+    told = [m for m in moments if m.broker == broker and m.kind in _ENDS and (_end(m) or 0) >= end]
+    return f"{_ENDS[told[-1].kind]} {_end(told[-1])}, in epoch {told[-1].term}," if told else None
+
+
+_ENDS = {
+    "fetched": "it asked for offset",
+    "leader-starts": "it led with a log up to",
+    "follower-starts": "it followed with a log up to",
+    "log-loaded": "it loaded its log up to",
+}
+
+
+def _end(moment: Moment) -> int | None:
+    return moment.end_offset if moment.kind == "log-loaded" else moment.offset
+
+
+def _first_word(offset: int, held: EpochRun | None) -> str:
+    if held is None:
+        return "it was copied"
+    return f"it held epoch {held.epoch}'s records from {max(offset, held.start_offset)} on"
+
+
+def _run_at(replica: Replica, offset: int) -> EpochRun | None:
+    return next((run for run in replica.log.epochs if run.start_offset <= offset < run.end_offset), None)
+
+
+def _jumps(replicas: Iterable[Replica]) -> Iterator[InferredCut]:
+    """Where a new epoch begins a producer's records at a sequence ahead of the one that was due, each once.
+
+    No leader that knows the producer takes such a batch, and none leaves out a sequence: between the two stood records
+    that the leader of the new epoch never had. A log with holes, or a cleaned one, shows no such thing.
+    """
+    told: set[tuple[int, int, int]] = set()
+    for replica in replicas:
+        for run in replica.log.producers:
+            cut = _jump(replica, run)
+            if cut is not None and (run.producer_id, run.producer_epoch, cut.offset) not in told:
+                told.add((run.producer_id, run.producer_epoch, cut.offset))
+                yield cut
+
+
+def _jump(replica: Replica, run: ProducerRun) -> InferredCut | None:
+    step = run.step or _entrance(replica, run)
+    if step is None or step.found <= step.expected or step.epoch_after <= step.epoch_before or replica.cleaned:
+        return None
+    new = _run_at(replica, step.offset)
+    since = 0 if step.expected == 0 else run.first_offset
+    if new is None or not replica.holds(since, step.offset + 1):
+        return None
+    missed = step.found - step.expected
+    return InferredCut(
+        broker=None,
+        offset=new.start_offset,
+        log_end_offset=new.start_offset + missed,
+        epoch=step.epoch_before,
+        next_epoch=step.epoch_after,
+        regrown=True,
+        proof="a sequence jump",
+        span=step.span,
+        because=f"producer {run.producer_id} of epoch {run.producer_epoch} goes on with sequence {step.found} at offset"
+        f" {step.offset}, where {step.expected} was due",
+        after=f"epoch {step.epoch_before} had written {missed} more of its records",
+        before=f"epoch {step.epoch_after} began at {new.start_offset}",
+    )
+
+
+def _entrance(replica: Replica, run: ProducerRun) -> SequenceStep | None:
+    """The first batch of a producer that a later epoch than the log's first took: nothing was due but sequence 0.
+
+    Of a log whose beginning was deleted, or that begins with the batch, the records before may have been deleted too.
+    """
+    before = _run_at(replica, 0)
+    if before is None or replica.log_start_offset > 0 or run.first_sequence == 0 or run.first_epoch <= before.epoch:
+        return None
+    return SequenceStep(
+        expected=0,
+        found=run.first_sequence,
+        offset=run.first_offset,
+        epoch_before=max(
+            r.epoch for r in replica.log.epochs if r.start_offset < run.first_offset and r.epoch < run.first_epoch
+        ),
+        epoch_after=run.first_epoch,
+        span=run.first,
+    )

@@ -1,0 +1,298 @@
+"""Whose records a log goes on from: what a new leader already held at the offsets that it did not have to write."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Final
+
+from parsers.provenance import Span
+from rules.facts.stretch import EpochRun
+from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts
+from rules.history.turns import cuts
+from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.replicas.replica import Replica
+
+ON_DISK: Final = "disk"
+"""The clock of what no witness wrote and the logs themselves show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostTerm:
+    """An epoch that opened below what was committed before it."""
+
+    epoch: int
+    leader: int | None
+    start_offset: int
+    committed: Committed
+    opening: Moment
+
+    @property
+    def checkpointed(self) -> bool:
+        """Whether what was committed is the word of a checkpoint, which no witness dated."""
+        return self.committed.moment.clock == ON_DISK
+
+
+def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Replica] = ()) -> Iterator[LostTerm]:
+    """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
+
+    A leader that is started again opens its epoch again, with what its disk has kept. What an opening has thrown away
+    does not count against its successors.
+    """
+    first = first_openings(moments, replicas)
+    pool = _Proofs(moments, replicas)
+    lowest: int | None = None
+    for opening in _openings(moments, first):
+        best = pool.furthest_before(opening, lowest)
+        if best is not None and opening.offset is not None and best.end_offset > opening.offset:
+            yield LostTerm(
+                epoch=-1 if opening.epoch is None else opening.epoch,
+                leader=opening.broker,
+                start_offset=opening.offset,
+                committed=best,
+                opening=opening,
+            )
+            pool.throw_away(opening, again=opening is not first[opening.epoch or 0])
+        if opening.offset is not None:
+            lowest = opening.offset if lowest is None else min(lowest, opening.offset)
+
+
+class _Proofs:
+    """The proofs of committed records in the order of their terms, each taken up once as the openings go by."""
+
+    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+        self._place = {id(moment): index for index, moment in enumerate(moments)}
+        self._sure = _sure_terms(moments)
+        self._pending: dict[int, list[tuple[int, Committed]]] = {}
+        for index, proof in enumerate(committed_batches(moments, replicas)):
+            self._pending.setdefault(proof.term, []).append((index, proof))
+        self._terms = sorted(self._pending, reverse=True)
+        self._pool: list[tuple[int, int, Committed]] = []
+
+    def furthest_before(self, opening: Moment, lowest: int | None) -> Committed | None:
+        """What was committed furthest before an opening and still counts; epochs may only rise from call to call."""
+        epoch = -1 if opening.epoch is None else opening.epoch
+        while self._terms and self._terms[-1] < epoch:
+            self._take(self._pending[self._terms.pop()])
+        same = self._pending.get(epoch)
+        if same and self._terms and self._terms[-1] == epoch:
+            earlier = [entry for entry in same if self._said_before(entry[1], opening)]
+            self._take(earlier)
+            taken = {index for index, _ in earlier}
+            self._pending[epoch] = [entry for entry in same if entry[0] not in taken]
+        while self._pool and not _sure(self._pool[0][2], self._sure) and _lower(lowest, self._pool[0][2]):
+            heappop(self._pool)
+        return self._pool[0][2] if self._pool else None
+
+    def throw_away(self, opening: Moment, *, again: bool) -> None:
+        """Forget what an opening has lost: it does not count against later ones."""
+        self._pool.clear()
+        if again and opening.epoch in self._pending:
+            # What others learnt of the term cannot be told from what they learnt before it was opened again.
+            pending = self._pending[opening.epoch]
+            self._pending[opening.epoch] = [entry for entry in pending if entry[1].moment.clock == opening.clock]
+
+    def _take(self, entries: Iterable[tuple[int, Committed]]) -> None:
+        for index, proof in entries:
+            heappush(self._pool, (-proof.end_offset, index, proof))
+
+    def _said_before(self, proof: Committed, opening: Moment) -> bool:
+        """Whether this leader wrote it in the same term, before it opened it again."""
+        told = proof.moment
+        own = told.clock == opening.clock and told.clock != ON_DISK
+        return own and self._place[id(told)] < self._place[id(opening)]
+
+
+def _lower(lowest: int | None, proof: Committed) -> bool:
+    """Whether an earlier opening may have lost it already, so that one of an unsure term proves nothing any more."""
+    return lowest is not None and lowest < proof.end_offset
+
+
+def _sure_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
+    """Witnesses and the terms that their own words open: what they say next is of that term, no older one."""
+    return frozenset((m.clock, m.epoch) for m in moments if m.kind in ROLE_KINDS and m.epoch is not None)
+
+
+def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
+    """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
+    told = proof.moment
+    named = told.kind in ("produced", "fetched", "consumed") and told.epoch == proof.term
+    own = told.latest_term is None and (told.clock, proof.term) in sure
+    return named or told.clock == ON_DISK or own
+
+
+def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:
+    """Where each epoch began: by its leader's own word, else by the logs that agree on its first batch."""
+    leaders = {m.epoch: m.leader for m in moments if m.kind == "leadership" and (m.leader or 0) >= 0}
+    found: dict[int, dict[int, Span]] = {}
+    for replica in replicas:
+        for before, run in pairwise(() if replica.cleaned else replica.log.epochs):
+            if 0 <= before.epoch < run.epoch and run.start_offset == before.end_offset:
+                found.setdefault(run.epoch, {}).setdefault(run.start_offset, run.first)
+    on_disk = {
+        epoch: Moment(
+            kind="leader-starts", clock=ON_DISK, broker=leaders.get(epoch), epoch=epoch, offset=start, span=span
+        )
+        for epoch, starts in found.items()
+        if len(starts) == 1
+        for start, span in starts.items()
+    }
+    return {**on_disk, **epoch_starts(moments)}
+
+
+def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Moment]:
+    """The first opening of each epoch, and every later one by the same broker."""
+    starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
+    told = [m for m in starts if first[m.epoch or 0].clock == m.clock]
+    told += [m for m in first.values() if m.clock == ON_DISK]
+    return sorted(told, key=lambda m: m.epoch or 0)
+
+
+def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
+    """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
+    known = boundaries(moments, replicas)
+    told = [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
+    return [*told, *_checkpointed(replicas)]
+
+
+def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
+    """What the high watermark on disk proves of the log beside it: its records up to there, of the last one's epoch."""
+    for replica in replicas:
+        claim = replica.high_watermark
+        term = None if claim is None else epoch_held(replica, claim.offset - 1)
+        if replica.state == "current" and claim is not None and term is not None:
+            told = Moment(
+                kind="high-watermark-loaded",
+                clock=ON_DISK,
+                witness=replica.broker,
+                broker=replica.broker,
+                high_watermark=claim.offset,
+                span=claim.span,
+            )
+            because = f"broker {replica.broker}'s high watermark on disk is {claim.offset}"
+            yield Committed(end_offset=claim.offset, term=term, because=because, moment=told)
+
+
+def _whole_batch(proof: Committed, known: Sequence[int]) -> Committed:
+    """An answer to a producer names the first record of a batch that is committed as a whole."""
+    told = proof.moment
+    if told.kind != "produced" or told.offset is None:
+        return proof
+    return replace(proof, end_offset=next_boundary(told.offset, known))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptOlder:
+    """A leader opened its epoch on records of an older epoch, where committed ones of a newer epoch belonged."""
+
+    epoch: int
+    leader: int
+    start_offset: int
+    end_offset: int
+    held_epoch: int
+    held: Span
+    committed: Committed
+    opening: Moment
+
+
+def openings_on_older_records(
+    moments: Sequence[Moment], replicas: Sequence[Replica], voided: Collection[int]
+) -> Iterator[KeptOlder]:
+    """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
+
+    The offset at which it opened does not show it: only its log does, as long as it holds what it held then. What was
+    committed before a voided epoch, which opened below it, is lost already.
+    """
+    starts = epoch_starts(moments)
+    sure = _sure_terms(moments)
+    best: dict[int, Committed] = {}
+    for proof in committed(moments):
+        if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
+            best[proof.term] = proof
+    told: set[int] = set()
+    for epoch in sorted(starts):
+        leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
+        if leader is None:
+            continue
+        void_below = max((lost for lost in voided if lost <= epoch), default=-1)
+        for term in sorted(term for term in best if void_below <= term < epoch and term not in told):
+            found = _kept(leader, starts[epoch], starts.get(term), best[term])
+            if found and not cut_since(found.leader, found.epoch, found.end_offset, moments):
+                told.add(term)
+                yield found
+
+
+def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Committed) -> KeptOlder | None:
+    if former is None or former.offset is None or opening.offset is None or opening.epoch is None or leader.cleaned:
+        return None
+    older = older_run(leader, proof.term, former.offset, min(proof.end_offset, opening.offset))
+    if older is None:
+        return None
+    run, start, end = older
+    return KeptOlder(
+        epoch=opening.epoch,
+        leader=leader.broker,
+        start_offset=start,
+        end_offset=end,
+        held_epoch=run.epoch,
+        held=run.first,
+        committed=proof,
+        opening=opening,
+    )
+
+
+def older_run(leader: Replica, epoch: int, first: int, last: int) -> tuple[EpochRun, int, int] | None:
+    """The first records between two offsets that are of an older epoch in a log, and which of the offsets they are."""
+    for run in leader.log.epochs:
+        start, end = max(first, run.start_offset), min(last, run.end_offset)
+        if 0 <= run.epoch < epoch and start < end and leader.holds(start, end):
+            return run, start, end
+    return None
+
+
+def cut_since(leader: int, epoch: int, end_offset: int, moments: Sequence[Moment]) -> bool:
+    """Whether the leader cut its log there after it opened, so that what it holds may be of later."""
+    return any(
+        cut.broker == leader and cut.offset < end_offset and (cut.epoch is None or cut.epoch > epoch)
+        for cut in cuts(moments)
+    )
+
+
+def epoch_held(replica: Replica, offset: int) -> int | None:
+    """Epoch of the batch that holds an offset; null where no batch without fault does, or its format carries none."""
+    if replica.cleaned or not replica.holds(offset, offset + 1):
+        return None
+    covering: Iterator[EpochRun] = (r for r in replica.log.epochs if r.start_offset <= offset < r.end_offset)
+    return next((run.epoch for run in covering if run.epoch != UNDEFINED_EPOCH), None)
+
+
+def next_boundary(base_offset: int, known: Sequence[int]) -> int:
+    """Where a batch ends whose first record an answer names: the first boundary after it, else the next offset."""
+    place = bisect_right(known, base_offset)
+    return known[place] if place < len(known) else base_offset + 1
+
+
+def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
+    """Offsets at which batches of each epoch are known to begin or end, in order."""
+    known: dict[int, set[int]] = {}
+    for m in moments:
+        offset = m.end_offset if m.offset is None else m.offset
+        if m.term is not None and offset is not None and _at_boundary(m):
+            known.setdefault(m.term, set()).add(offset)
+            if m.kind == "produced" and m.end_offset is not None:
+                known[m.term].add(m.end_offset)
+        if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None:
+            # A record below it that is sent again is answered once more, as it was the first time.
+            known.setdefault(m.epoch, set()).add(m.offset)
+    for replica in replicas:
+        for run in replica.log.epochs:
+            known.setdefault(run.epoch, set()).add(run.end_offset)
+    return {epoch: sorted(offsets) for epoch, offsets in known.items()}
+
+
+def _at_boundary(moment: Moment) -> bool:
+    own = moment.kind in ("follower-starts", "log-loaded")
+    return own or (moment.kind in ("fetched", "produced") and moment.error == 0 and not moment.doubtful)

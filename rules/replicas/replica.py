@@ -1,0 +1,255 @@
+"""One replica as its disk shows it: its log, what its checkpoints claim, what its directory holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from parsers.provenance import ReplicaState, Span
+from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray
+from rules.protocol import replica as protocol
+from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
+from rules.protocol.offsets import Epoch, Offset, OffsetRange
+from rules.zoom.ranges import UnreadFile, Zoom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetClaim:
+    """An offset that a file states, and where it states it."""
+
+    offset: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochClaim:
+    """One entry of a leader-epoch-checkpoint."""
+
+    epoch: int
+    start_offset: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerClaim:
+    """What a producer snapshot says of the last batch of one producer."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    first_offset: int
+    last_offset: int
+    snapshot_offset: int
+    """The log end when the snapshot was written."""
+    span: Span
+
+
+EpochFileState = Literal["missing", "empty", "entries", "malformed", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochFile:
+    """The leader-epoch-checkpoint of a replica. An empty file is not a file with no entries: Kafka writes both."""
+
+    state: EpochFileState = "missing"
+    entries: tuple[EpochClaim, ...] = ()
+    span: Span | None = None
+
+
+NO_EPOCH_FILE: Final = EpochFile()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentFile:
+    """One segment in plain use, in the order in which the broker would read it."""
+
+    base_offset: int
+    source: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A segment that the broker has put aside for deletion; never part of the log, though its records are real."""
+
+    base_offset: int
+    source: str
+    size: int
+    epochs: tuple[EpochRun, ...] = ()
+    """What stands in it by batches that can be believed; only read where records are missed."""
+    sound: bool = True
+    """Whether nothing in it failed its checksum, and no offset is missing between its batches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFault:
+    """An index entry that its segment contradicts."""
+
+    kind: str
+    expected: str
+    found: str
+    span: Span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replica:
+    """One replica: its log, what its checkpoints claim, and what its directory holds."""
+
+    broker: int
+    log_dir: str
+    path: str
+    state: ReplicaState = "current"
+    topic_id: str | None = None
+    segments: tuple[SegmentFile, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+    log: LogFacts = NO_LOG
+    epoch_file: EpochFile = NO_EPOCH_FILE
+    high_watermark: OffsetClaim | None = None
+    recovery_point: OffsetClaim | None = None
+    log_start_claim: OffsetClaim | None = None
+    cleaner_offset: OffsetClaim | None = None
+    clean_shutdown: Span | None = None
+    """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""
+    snapshot_offsets: tuple[OffsetClaim, ...] = ()
+    producer_claims: tuple[ProducerClaim, ...] = ()
+    """Of the newest snapshots."""
+    index_faults: tuple[IndexFault, ...] = ()
+    voters: tuple[int, ...] = ()
+    """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""
+    strays: tuple[Stray, ...] = ()
+    """Batches whose headers are not believed; the log is told as their surroundings tell it (`rules.zoom.headers`)."""
+    log_as_written: LogFacts | None = None
+    """The log as all its headers tell it, where some are not believed."""
+    refusals: tuple[UnreadFile, ...] = ()
+    zooms: tuple[Zoom, ...] = ()
+    bytes_seen: int = 0
+    bytes_read: int = 0
+
+    @cached_property
+    def log_start_offset(self) -> int:
+        """First offset the replica serves: the log start claim or the first segment's base, whichever is higher."""
+        base = self.segments[0].base_offset if self.segments else 0
+        return max(base, self.log_start_claim.offset if self.log_start_claim else 0)
+
+    @cached_property
+    def log_end_offset(self) -> int:
+        """Next offset to be written, as the disk gives it."""
+        base = self.segments[-1].base_offset if self.segments else 0
+        return max(self.log.end_offset if self.log.end_offset is not None else base, base, 0)
+
+    @cached_property
+    def cleaned(self) -> bool:
+        """Whether the log cleaner has left its marks on this replica."""
+        return self.cleaner_offset is not None or self.log.sparse_batches > 0
+
+    @cached_property
+    def last_epoch(self) -> int:
+        """Highest leader epoch among the batches; -1 for none."""
+        return max((run.epoch for run in self.log.epochs), default=-1)
+
+    @cached_property
+    def dense_from(self) -> int:
+        """Offset from which the cleaner cannot have rewritten batches."""
+        if not self.cleaned:
+            return self.log_start_offset
+        return self.cleaner_offset.offset if self.cleaner_offset else self.log_end_offset
+
+    @cached_property
+    def end_known(self) -> bool:
+        """Whether all segments could be opened: else the log may go on where the disk seems to end it."""
+        return not any(unread.kind in UNOPENED for unread in self.log.unread)
+
+    @cached_property
+    def end_kept(self) -> bool:
+        """Whether nothing on the disk says that the log once went on beyond its end, or ends in what is no batch."""
+        torn = any(unread.next_offset is None and unread.kind != "zero_tail" for unread in self.log.unread)
+        failed = any(fault.end_offset == self.log.end_offset for fault in self.log.checksum_faults)
+        claims = (self.high_watermark, self.recovery_point)
+        beyond = any(claim is not None and claim.offset > self.log_end_offset for claim in claims)
+        return self.end_known and not (torn or failed or beyond)
+
+    @cached_property
+    def may_be_live(self) -> bool:
+        """Whether the log may merely have been copied before its checkpoints, from a broker that went on writing.
+
+        A running broker leaves no marker of an orderly stop; zeros below a recovery point no copy explains.
+        """
+        return self.clean_shutdown is None and not any(u.kind == "zero_tail" for u in self.log.unread)
+
+    def holds(self, start_offset: int, end_offset: int) -> bool:
+        """Whether every offset of the range stands in a batch that no known defect touches."""
+        log = self.log
+        if log.first_offset is None or not log.first_offset <= start_offset < end_offset <= self.log_end_offset:
+            return False
+        holes = [(step.expected, step.found) for step in log.gaps]
+        holes += [(fault.base_offset, fault.end_offset) for fault in log.checksum_faults]
+        holes += [(s.start_offset or 0, s.end_offset or 0) for s in self.strays if s.field != "leader epoch"]
+        holes += [(u.expected_offset or 0, u.next_offset or u.expected_offset or 0) for u in log.unread]
+        told = min((step.found for step in log.gaps[-1:] if log.gap_count > len(log.gaps)), default=end_offset)
+        return end_offset <= told and not any(a < end_offset and start_offset < b for a, b in holes)
+
+    @cached_property
+    def bare(self) -> bool:
+        """Whether the copy brought segments alone: no line in a checkpoint, no topic id, no snapshot, no epochs."""
+        claims = (self.high_watermark, self.recovery_point, self.log_start_claim, self.cleaner_offset)
+        return not any(claims) and self.topic_id is None and not self.snapshot_offsets and not self.epoch_file.entries
+
+    @cached_property
+    def copied_without_checkpoints(self) -> bool:
+        """Whether no checkpoint at all speaks of the replica: a running broker leaves several, a filtered copy none."""
+        claims = (self.high_watermark, self.recovery_point, self.log_start_claim, self.cleaner_offset)
+        return not any(claims) and self.epoch_file.state == "missing"
+
+    @cached_property
+    def log_chain(self) -> EpochChain:
+        """Epochs and their first offsets as the batches of the log show them; legacy formats carry none."""
+        runs = [(Epoch(run.epoch), Offset(run.start_offset)) for run in self.log.epochs if run.epoch >= 0]
+        return truncate_from_start(rebuild(runs), Offset(self.log_start_offset))
+
+    @cached_property
+    def file_chain(self) -> EpochChain:
+        """Entries of the leader-epoch-checkpoint as they stand there; none of a file that no broker would load."""
+        entries = self.epoch_file.entries if self.epoch_file.state == "entries" else ()
+        return tuple(EpochStart(epoch=Epoch(entry.epoch), start_offset=Offset(entry.start_offset)) for entry in entries)
+
+    @cached_property
+    def loaded_chain(self) -> EpochChain:
+        """The cache after the broker's next start: the file, mended by recovery, cut to the log's bounds."""
+        chain: EpochChain = ()
+        for entry in self.file_chain:
+            chain = assign(chain, entry.epoch, entry.start_offset)
+        if self.clean_shutdown is None:
+            for entry in self.log_chain:
+                # Recovery walks the batches and adds only what is newer than all it has.
+                if not chain or entry.epoch > chain[-1].epoch:
+                    chain = assign(chain, entry.epoch, entry.start_offset)
+        chain = truncate_from_end(chain, Offset(self.log_end_offset))
+        return truncate_from_start(chain, Offset(self.log_start_offset))
+
+    def at(self, end_offset: int) -> protocol.Replica:
+        """The replica as the protocol saw it when its log ended at `end_offset`."""
+        end = min(end_offset, self.log_end_offset)
+        watermark = self.high_watermark.offset if self.high_watermark else self.log_start_offset
+        return protocol.Replica(
+            epochs=truncate_from_end(self.loaded_chain, Offset(end)),
+            log_start_offset=Offset(self.log_start_offset),
+            log_end_offset=Offset(end),
+            high_watermark=Offset(min(max(watermark, self.log_start_offset), end)),
+            batches=tuple(
+                OffsetRange(start_offset=Offset(batch.base_offset), end_offset=Offset(batch.end_offset))
+                for zoom in self.zooms
+                for batch in zoom.batches
+                if batch.end_offset > batch.base_offset >= 0
+            ),
+        )
+
+    @cached_property
+    def last_known_epoch(self) -> int:
+        """The epoch that the replica would name after its next start; without any entry, its batches' highest."""
+        return self.loaded_chain[-1].epoch if self.loaded_chain else self.last_epoch
+
+
+def same_topic(left: Replica, right: Replica) -> bool:
+    """Whether two replicas belong to one incarnation of the topic; an unknown id matches any."""
+    return left.topic_id is None or right.topic_id is None or left.topic_id == right.topic_id

@@ -1,0 +1,100 @@
+"""Where replicas hold different records: who stands alone, whose epoch was superseded, who agrees with the leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rules.replicas.disagreement import Difference
+from rules.replicas.replica import Replica, same_topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """The replicas that are at odds over a range, and what the disks tell of who is right."""
+
+    brokers: tuple[int, ...]
+    deviating: tuple[int, ...]
+    """Those whose records are not the ones that count, as far as the disks tell; none where they do not."""
+    with_leader: tuple[int, ...]
+    """The last leader and those that hold the same as it there; none where its own log does not hold the range."""
+    because: str
+
+
+def sides(
+    replicas: Sequence[Replica],
+    differences: Sequence[Difference],
+    offsets: tuple[int, int],
+    disputed: Sequence[Difference],
+    leader: Replica | None,
+) -> Sides:
+    """Which side is wrong in the disputed differences: whose epoch was superseded, or whom the others contradict.
+
+    All the partition's replicas and differences are asked who agrees with whom in the range.
+    """
+    held = {r.broker: r for d in disputed for r in (d.left, d.right)}
+    agreeing = {broker: _agreeing(held[broker], replicas, differences, offsets) for broker in sorted(held)}
+    deviating, because = _superseded(held, offsets[0]) or _outvoted(agreeing) or ((), "")
+    lineage = _lineage(leader, replicas, differences, offsets)
+    if not because:
+        because = "the disks alone do not tell which side is right"
+    elif leader is not None and leader.broker in deviating:
+        because += f", though broker {leader.broker} led last"
+    elif leader is not None and leader.broker in held:
+        because += f"; broker {leader.broker} led last"
+    return Sides(brokers=tuple(sorted(held)), deviating=deviating, with_leader=lineage, because=because)
+
+
+def _superseded(held: Mapping[int, Replica], start: int) -> tuple[tuple[int, ...], str] | None:
+    """A later epoch wrote its own records where an earlier one's stand."""
+    epochs = {broker: _epoch_at(held[broker], start) for broker in sorted(held)}
+    highest = max(epochs.values())
+    older = tuple(broker for broker, epoch in epochs.items() if epoch < highest)
+    if not older or min(epochs.values()) < 0:
+        return None
+    winners = [broker for broker, epoch in epochs.items() if epoch == highest]
+    noun = "broker" if len(winners) == 1 else "brokers"
+    return older, (
+        f"broker {_names(older)} holds what epoch {epochs[older[0]]} wrote,"
+        f" {noun} {_names(winners)} what the later epoch {highest} wrote in its place"
+    )
+
+
+def _outvoted(agreeing: Mapping[int, frozenset[int]]) -> tuple[tuple[int, ...], str] | None:
+    """Of records of one epoch those are wrong that no other replica holds, where others agree."""
+    alone = tuple(broker for broker, others in agreeing.items() if not others)
+    majority = max(({broker, *others} for broker, others in agreeing.items()), key=len)
+    if len(majority) == 1 or not alone or len(alone) == len(agreeing):
+        return None
+    return alone, f"broker {_names(alone)} stands alone, brokers {_names(sorted(majority))} agree"
+
+
+def _lineage(
+    leader: Replica | None, replicas: Sequence[Replica], differences: Sequence[Difference], offsets: tuple[int, int]
+) -> tuple[int, ...]:
+    if leader is None or not leader.holds(*offsets):
+        return ()
+    return tuple(sorted({leader.broker, *_agreeing(leader, replicas, differences, offsets)}))
+
+
+def _agreeing(
+    replica: Replica, replicas: Iterable[Replica], differences: Iterable[Difference], offsets: tuple[int, int]
+) -> frozenset[int]:
+    """Brokers whose replicas hold the whole range and hold the same there."""
+    start, end = offsets
+    differing = {
+        broker
+        for d in differences
+        if replica in (d.left, d.right) and d.start_offset < end and start < d.end_offset
+        for broker in (d.left.broker, d.right.broker)
+    }
+    others = (r for r in replicas if r is not replica and same_topic(r, replica) and r.broker not in differing)
+    return frozenset(other.broker for other in others if other.holds(start, end))
+
+
+def _epoch_at(replica: Replica, offset: int) -> int:
+    return next((run.epoch for run in replica.log.epochs if run.start_offset <= offset < run.end_offset), -1)
+
+
+def _names(brokers: Iterable[int]) -> str:
+    return " and ".join(map(str, brokers))

@@ -1,0 +1,85 @@
+"""Topic ids that do not fit together: which directories bear one, where some name has several, or some id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rules.replicas.replica import Replica
+
+Standing = Literal["an earlier life", "another topic's", "unknown to the logs", "untold"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearer:
+    """A replica's directory and the topic id in it."""
+
+    topic_id: str
+    topic: str
+    partition: int
+    broker: int | None
+
+
+def contested(bearers: Sequence[Bearer]) -> tuple[Bearer, ...]:
+    """Those whose topic bears several ids, or whose id several topics: of most dumps none."""
+    ids = Counter(topic for _, topic in {(b.topic_id, b.topic) for b in bearers})
+    topics = Counter(topic_id for topic_id, _ in {(b.topic_id, b.topic) for b in bearers})
+    return tuple(b for b in bearers if ids[b.topic] > 1 or topics[b.topic_id] > 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherId:
+    """A topic id that a replica bears beside the topic's own."""
+
+    topic_id: str
+    brokers: tuple[int, ...]
+    standing: Standing
+    of_topic: str | None = None
+    """The topic whose id it is, where that is another one."""
+
+
+def own_id(replicas: Sequence[Replica], told: frozenset[str]) -> str | None:
+    """The id that most replicas bear, of several as many one that logs give to the topic; None where nothing tells."""
+    held = Counter(r.topic_id for r in replicas if r.topic_id is not None)
+    ranked = sorted(held, key=lambda topic_id: (-held[topic_id], topic_id not in told, topic_id))
+    if len(ranked) > 1 and _equal(ranked[0], ranked[1], held, told):
+        return None
+    return ranked[0] if ranked else None
+
+
+def _equal(first: str, second: str, held: Counter[str], told: frozenset[str]) -> bool:
+    return held[first] == held[second] and (first in told) == (second in told)
+
+
+def other_ids(
+    topic: str, partition: int, replicas: Sequence[Replica], told: frozenset[str], bearers: Sequence[Bearer]
+) -> tuple[OtherId, ...]:
+    """Every id but the topic's own that a replica of the partition bears, and what is known of it."""
+    own = own_id(replicas, told)
+    ids = sorted({r.topic_id for r in replicas if r.topic_id is not None} - {own})
+    return tuple(_other(topic_id, topic, partition, replicas, told, bearers) for topic_id in ids)
+
+
+def _other(
+    topic_id: str,
+    topic: str,
+    partition: int,
+    replicas: Sequence[Replica],
+    told: frozenset[str],
+    bearers: Sequence[Bearer],
+) -> OtherId:
+    brokers = tuple(sorted(replica.broker for replica in replicas if replica.topic_id == topic_id))
+    others = (b for b in bearers if (b.topic, b.partition) != (topic, partition))
+    elsewhere = Counter(b.topic for b in others if b.topic_id == topic_id)
+    strangers = {name: count for name, count in elsewhere.items() if name != topic}
+    standing: Standing = "untold"
+    if topic_id in told or elsewhere[topic] > max(strangers.values(), default=0):
+        standing, strangers = "an earlier life", {}
+    elif strangers:
+        standing = "another topic's"
+    elif told:
+        standing = "unknown to the logs"
+    named = min(strangers, key=lambda name: (-strangers[name], name), default=None)
+    return OtherId(topic_id=topic_id, brokers=brokers, standing=standing, of_topic=named)
