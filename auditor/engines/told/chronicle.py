@@ -19,6 +19,8 @@ from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
 
 PartitionName = tuple[str, int]
 NO_EPOCH: Final = -1
+NO_TOPIC_ID: Final = "A" * 22
+"""The id that a broker writes of a topic that has none, as under an inter-broker protocol before 2.8."""
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
 
 Named = tuple[PartitionName, str | None, Moment]
@@ -66,7 +68,7 @@ def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
         kind = _EVENTS.get(event.kind)
         if kind is None or event.topic is None or event.partition is None:
             continue
-        yield (event.topic, event.partition), event.topic_id, _event(event, kind)
+        yield (event.topic, event.partition), _topic_id(event.topic_id), _event(event, kind)
 
 
 def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
@@ -104,9 +106,10 @@ def _ids(joined: str | None) -> tuple[int, ...] | None:
 def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of a table of fetches; `names` gives the topic of an id."""
     for fetch in fetches:
-        place = _place(fetch.topic, fetch.topic_id, fetch.partition, names)
+        topic_id = _topic_id(fetch.topic_id)
+        place = _place(fetch.topic, topic_id, fetch.partition, names)
         if place is not None and fetch.replica is not None:
-            yield place, fetch.topic_id, _fetch(fetch_told(fetch), fetch.broker, fetch.source)
+            yield place, topic_id, _fetch(fetch_told(fetch), fetch.broker, fetch.source)
 
 
 def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
@@ -114,7 +117,7 @@ def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> 
     for row in told:
         if isinstance(row, Refusal | SessionGap):
             continue
-        topic_id = None if isinstance(row, RequestEvent) else row.topic_id
+        topic_id = None if isinstance(row, RequestEvent) else _topic_id(row.topic_id)
         place = _place(row.topic, topic_id, row.partition, names)
         if place is None:
             continue
@@ -277,6 +280,10 @@ def of_metadata(
 def _carried_over(change: MetadataChange) -> bool:
     """Whether a migration wrote a state that had come about before: its time is the migration's."""
     return change.kind == "created" and (change.partition_epoch or 0) > 0
+
+
+def _topic_id(told: str | None) -> str | None:
+    return None if told == NO_TOPIC_ID else told
 
 
 def _place(
