@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from broken_dumps import OTHER_TOPIC_ID, Yard, batch, chain, change, position, segment, wrote
 
 from parsers.writers.segments import batch_bytes
 from rules.finding import Finding, Severity
 from tests.lab.effort import fast_if
+from tests.rules.broken_dumps import OTHER_TOPIC_ID, Yard, batch, chain, change, position, segment, wrote
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
 

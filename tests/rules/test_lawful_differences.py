@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from broken_dumps import OTHER_TOPIC_ID, Batch, Yard, batch, chain, kept, position, segment, wrote
 
 from parsers.writers.segments import CONTROL, TRANSACTIONAL, Record, batch_bytes, legacy_bytes, marker_bytes
 from rules.finding import Severity
+from tests.rules.broken_dumps import OTHER_TOPIC_ID, Batch, Yard, batch, chain, kept, position, segment, wrote
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
 LEVELS = ("quick", "full", "deep")

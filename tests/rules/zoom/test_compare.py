@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from broken_dumps import Yard, batch, wrote
 
 from parsers.provenance import Span
 from rules.evidence import Level, OffsetClaim, PartitionEvidence, Replica
@@ -15,6 +14,7 @@ from rules.sketch.notation import read_sketch
 from rules.zoom.compare import BUCKETS_ZOOMED, shared_range, unequal_buckets, unread_buckets, wanted
 from rules.zoom.differences import RUNS_TOLD, with_differences
 from rules.zoom.ranges import BatchMark, Zoom
+from tests.rules.broken_dumps import Yard, batch, wrote
 
 SPAN = Span(source="s", start=0, end=1)
 

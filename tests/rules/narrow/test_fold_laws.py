@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from header_logs import Laid, folded, lay_out, logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from rules.facts.join import join, join_all
 from rules.facts.stretch import LogFacts
 from rules.narrow import fold as folding
 from tests.lab.effort import cases
+from tests.rules.header_logs import Laid, folded, lay_out, logs
 
 
 @given(logs(), st.data())

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from header_logs import folded, lay_out
 
 from rules.evidence import METADATA_TOPIC
 from rules.protocol.watermarks import expected_interval
@@ -14,6 +13,7 @@ from rules.replay.bounds import at_least, at_most
 from rules.replay.stable import StableLog
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.rules.header_logs import folded, lay_out
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json") if path.parent.name != "dump_log_text")
 

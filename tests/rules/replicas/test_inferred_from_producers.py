@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from broken_dumps import Batch, Yard
 
 from parsers.tables import ProducerState
 from parsers.writers.checkpoints import write_producer_snapshot
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
+from tests.rules.broken_dumps import Batch, Yard
 
 
 @pytest.fixture
