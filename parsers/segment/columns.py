@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,6 +37,11 @@ class HeaderColumns(NamedTuple):
     producer_epoch: npt.NDArray[np.int16]
     base_sequence: npt.NDArray[np.int32]
     span_start: npt.NDArray[np.int64]
+
+
+Walk = Callable[[int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
+Skip = Callable[[int, int, int, int], tuple[int, int]]
+"""The compiled loops: they take a segment's address and tell how far they came."""
 
 
 def empty_columns(rows: int) -> HeaderColumns:

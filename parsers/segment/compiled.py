@@ -6,7 +6,6 @@ comparison with the segment's size. Checksums come from libcrc32c, which google-
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,11 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.segment.checksum import crc_holds
-from parsers.segment.columns import HeaderColumns, gather_legacy
+from parsers.segment.columns import HeaderColumns, Skip, Walk, gather_legacy
 from parsers.segment.layout import Mapped
-
-Walk = Callable[[int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
-Skip = Callable[[int, int, int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from parsers.segment.columns import HeaderColumns, empty_columns
-from parsers.segment.compiled import Skip, Walk
+from parsers.segment.columns import HeaderColumns, Skip, Walk, empty_columns
 from parsers.segment.layout import INT64_MAX, MAX_LENGTH
 
 CRC_SYMBOL: Final = "tidemark_crc32c_extend"
