@@ -204,6 +204,15 @@ def test_follower_behind() -> None:
     assert leo_hw(row, 2) == (3, 3)
 
 
+def test_throttled() -> None:
+    finished = played("throttled")
+    waiting, answered = finished.rows[9], finished.rows[10]
+    assert replica(waiting, 2).role == "waiting"
+    assert (leo_hw(answered, 1), leo_hw(answered, 2), answered.isr) == ((3, 3), (1, 1), (1,))
+    assert (finished.rows[12].event, leo_hw(finished.rows[12], 2)) == ("fetch 2", (3, 3))
+    assert finished.rows[-1].isr == (1, 2)
+
+
 def test_loss() -> None:
     columns = compared("loss")
     by_watermark = columns["HW truncation"]

@@ -20,12 +20,23 @@ STATE_CHANGE: Final = "state.change.logger"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Handling:
+    """How many microseconds a request took from its arrival until its answer was sent, and of these how many where."""
+
+    total: int = 1000
+    queue: int = 100
+    local: int = 500
+    remote: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """The node that writes a statement, the statement's number in the run, and its time."""
 
     node: int
     number: int
     ms: int
+    handling: Handling = Handling()
 
     @property
     def folder(self) -> str:
@@ -60,7 +71,8 @@ class Place:
         """The columns that every line of the node's request log has."""
         return {
             "cluster_id": CLUSTER, "broker": self.node, "time_text": self.time_text, "topic": TOPIC, "partition": 0,
-            "total_time_us": 1000, "queue_time_us": 100, "local_time_us": 500, "remote_time_us": 0,
+            "total_time_us": self.handling.total, "queue_time_us": self.handling.queue,
+            "local_time_us": self.handling.local, "remote_time_us": self.handling.remote,
             "source": f"{self.folder}/logs/kafka-request.log", "span_start": self.number, "span_end": self.number + 1,
         }  # fmt: skip
 

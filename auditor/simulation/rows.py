@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 from auditor.simulation.events import created_rows, event_rows
-from auditor.simulation.place import CLUSTER, CONTROLLER, STATE_CHANGE, TOPIC, TOPIC_ID, Place, blank, ids
+from auditor.simulation.place import CLUSTER, CONTROLLER, STATE_CHANGE, TOPIC, TOPIC_ID, Handling, Place, blank, ids
 from auditor.simulation.requests import FetchSessions, RequestRow, request_rows
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids
@@ -40,6 +40,9 @@ class Journal:
 class Recorder:
     """Fills the journals while a run goes on: every statement a millisecond after the one before it."""
 
+    spacing: ClassVar[int] = 1000
+    """Microseconds between two statements."""
+
     def __init__(self, generations: Mapping[BrokerId, Generation]) -> None:
         """Nothing is written yet but that every node started."""
         self.generations = generations
@@ -48,28 +51,50 @@ class Recorder:
         self.sessions = FetchSessions()
         self.roles: dict[int, notes.Decided] = {}
         self.written = 0
+        self.now = FIRST_TIMESTAMP * 1000
+        """When the statement was made that was written last, in microseconds."""
+        self.taken_in: dict[tuple[int, int], int] = {}
+        """When a leader took in the fetch of a follower that waits."""
         for broker, generation in generations.items():
             place = Place(node=broker, number=0, ms=FIRST_TIMESTAMP)
             self.journals[broker].server.extend(created_rows(place, generation))
 
     def record(self, cluster: Cluster) -> None:
         """Write down what was noted in the cluster's last step."""
+        before = (FIRST_TIMESTAMP + cluster.time_ms - CREATED_AT_MS) * 1000
         for said in cluster.notes:
-            self.written += 1
-            self._write(said, FIRST_TIMESTAMP + cluster.time_ms - CREATED_AT_MS + self.written)
+            self.now = before + self.written * self.spacing
+            if isinstance(said, notes.TookFetch):
+                self.take_in(said)
+                continue
+            self.send_what_is_due(said)
+            self.tick()
+            self.write(said)
 
-    def _write(self, said: Note, ms: int) -> None:
+    def tick(self) -> None:
+        """Time goes on by a statement."""
+        self.written += 1
+        self.now += self.spacing
+
+    def take_in(self, said: notes.TookFetch) -> None:
+        """A fetch begins to wait."""
+        self.taken_in[said.leader, said.follower] = self.now
+
+    def send_what_is_due(self, before: Note) -> None:
+        """Lines of answers that were not sent yet, before another statement is made: here there are none."""
+
+    def write(self, said: Note) -> None:
+        """Puts a statement where its writer puts it."""
+        ms = self.now // 1000
         if isinstance(said, notes.Decided):
             self.metadata.append(self._change(said, ms))
             return
         writer = writer_of(said)
         self._live(said, writer, ms)
-        place, generation = (
-            Place(node=writer, number=LINES_A_STATEMENT * self.written, ms=ms),
-            self.generations[BrokerId(writer)],
-        )
+        number, generation = LINES_A_STATEMENT * self.written, self.generations[BrokerId(writer)]
+        place = Place(node=writer, number=number, ms=ms, handling=self.handling(said))
         for row in request_rows(said, place, generation, self.sessions):
-            self.journals[row.broker or CONTROLLER].requests.append(row)
+            self.keep(row)
         for line, event in enumerate(event_rows(said, place, generation, self.roles.get(writer))):
             own = self.journals[writer]
             start = LINES_A_STATEMENT * self.written + line
@@ -77,6 +102,18 @@ class Recorder:
             (own.state_change if event.logger == STATE_CHANGE else own.server).append(placed)
         if isinstance(said, notes.TookRole):
             self.roles[writer] = said.decided
+
+    def handling(self, said: Note) -> Handling:
+        """How long the request took that is answered now: a fetch that waited has done so since it was taken in."""
+        queue, local = self.spacing // 10, self.spacing // 2
+        if not isinstance(said, notes.AnsweredFetch) or not said.waited:
+            return Handling(total=self.spacing, queue=queue, local=local)
+        total = self.now - self.taken_in[said.leader, said.follower]
+        return Handling(total=total, queue=queue, local=local, remote=total - queue - local - self.spacing // 5)
+
+    def keep(self, row: RequestRow) -> None:
+        """A request's answer is sent, and its line written."""
+        self.journals[row.broker or CONTROLLER].requests.append(row)
 
     def _live(self, said: Note, writer: int, ms: int) -> None:
         if isinstance(said, notes.Loaded):
@@ -116,7 +153,7 @@ def writer_of(said: Note) -> int:
     match said:
         case notes.Decided():
             return CONTROLLER
-        case notes.AnsweredFetch() | notes.AnsweredEpoch() | notes.AnsweredEnd():
+        case notes.TookFetch() | notes.AnsweredFetch() | notes.AnsweredEpoch() | notes.AnsweredEnd():
             return said.leader
         case _:
             return said.broker

@@ -51,6 +51,14 @@ class Reconcile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Throttle:
+    """From now on a follower is over its replication quota, or is so no more."""
+
+    broker: BrokerId
+    lifted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AskEnd:
     """Somebody asks a broker where an epoch ends; nothing changes."""
 
@@ -187,7 +195,7 @@ class Wait:
 
 
 Event = (
-    ProduceBatch | Fetch | Ask | Answer | Reconcile | AskEnd | Elect | ElectPreferred | Reassign | Tell | Fence | Crash
-    | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
+    ProduceBatch | Fetch | Ask | Answer | Reconcile | Throttle | AskEnd | Elect | ElectPreferred | Reassign | Tell
+    | Fence | Crash | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
     | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Wait
 )  # fmt: skip

@@ -10,8 +10,9 @@ from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.leading import accept_fetch
 from rules.simulator.log import appended, ranges, read
 from rules.simulator.log_start import BY_LEADER, move
+from rules.simulator.notes import TookFetch
 from rules.simulator.reconciling import diverge, reconcile, reset
-from rules.simulator.state import Broker, Cluster, InFlight, note, put, replica_of, say
+from rules.simulator.state import Batch, Broker, Cluster, InFlight, note, put, replica_of, say
 from rules.simulator.wire import abandon, answered, reach, refused, serves
 
 
@@ -38,7 +39,7 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
     cluster = abandon(cluster, follower)
     on_fetch = follower.generation.rule == "truncate-on-fetch"
     reply = answer_fetch(replica_of(leader), follower.log.end_offset, follower.last_epoch if on_fetch else None)
-    batches = read(leader.log, follower.log.end_offset, limit) if reply.kind == "records" else ()
+    batches = _readable(cluster, leader, follower, limit) if reply.kind == "records" else ()
     in_flight = InFlight(
         kind="waiting" if reply.kind == "records" and not batches else reply.kind,
         leader=leader.id,
@@ -52,10 +53,28 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
         limit=limit,
     )
     cluster = put(cluster, replace(follower, in_flight=in_flight))
-    if in_flight.kind != "waiting":
-        cluster = note(cluster, answered(follower, in_flight))
+    waits = in_flight.kind == "waiting"
+    noted = TookFetch(leader=leader.id, follower=follower.id) if waits else answered(follower, in_flight)
+    cluster = note(cluster, noted)
     counted = reply.kind == "records" or (reply.kind == "diverging" and leader.generation.counts_diverging_fetch)
     return accept_fetch(cluster, leader.id, follower, leader.log.end_offset) if counted else cluster
+
+
+def _readable(cluster: Cluster, leader: Broker, follower: Broker, limit: int | None) -> tuple[Batch, ...]:
+    """What a leader sends a follower now: nothing while that one is over its quota and not in the leader's ISR."""
+    in_sync = leader.leading is not None and follower.id in leader.leading.committed_isr
+    if follower.id in cluster.throttled and not in_sync:
+        return ()
+    return read(leader.log, follower.log.end_offset, limit)
+
+
+def throttle(cluster: Cluster, follower: BrokerId, *, lifted: bool) -> Cluster:
+    """A follower gets over its replication quota, or under it again (KIP-73)."""
+    if lifted:
+        cluster = replace(cluster, throttled=cluster.throttled - {follower})
+        return say(cluster, f"broker {follower} is under its replication quota")
+    cluster = replace(cluster, throttled=cluster.throttled | {follower})
+    return say(cluster, f"broker {follower} is over its replication quota: out of sync, it is sent nothing")
 
 
 def answer(cluster: Cluster, follower: Broker) -> Cluster:
@@ -81,7 +100,7 @@ def _complete(cluster: Cluster, follower: Broker, waiting: InFlight) -> Cluster:
     leader = cluster.broker(waiting.leader)
     if not serves(cluster, waiting):
         return say(cluster, f"Fetch({follower.log.end_offset}) of broker {follower.id} ends with an error")
-    batches = read(leader.log, follower.log.end_offset, waiting.limit)
+    batches = _readable(cluster, leader, follower, waiting.limit)
     read_now = replace(
         waiting,
         batches=batches,

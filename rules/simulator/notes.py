@@ -57,6 +57,14 @@ class TookRole:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TookFetch:
+    """A leader handled a follower's Fetch, has nothing to send, and lets it wait: nobody writes this down yet."""
+
+    leader: BrokerId
+    follower: BrokerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredFetch:
     """A leader answered a follower's Fetch; one that is refused has an error and no high watermark."""
 
@@ -72,6 +80,8 @@ class AnsweredFetch:
     high_watermark: Offset | None = None
     diverging: EpochEnd | None = None
     records: int = 0
+    waited: bool = False
+    """Whether it lay at the leader, which found nothing to send when it took it in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +205,6 @@ class Stopped:
 
 
 Note = (
-    Decided | Told | TookRole | AnsweredFetch | AnsweredProduce | AnsweredEpoch | AnsweredEnd | AnsweredDeletion
-    | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr | Loaded | Stopped
+    Decided | Told | TookRole | TookFetch | AnsweredFetch | AnsweredProduce | AnsweredEpoch | AnsweredEnd
+    | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr | Loaded | Stopped
 )  # fmt: skip

@@ -8,6 +8,8 @@ fetch 2 batches=1           the same, answered with at most one batch
 ask 2                       only the question arrives ...
 answer 2                    ... and later its answer
 reconcile 2                 OffsetsForLeaderEpoch where the version has it; since 2.8 a Fetch
+throttle 3                  broker 3 is over its replication quota: while it is out of sync it is sent no records
+unthrottle 3                ... and is so no more
 end-of 1 epoch=3            what broker 1 answers to: where does epoch 3 end?
 elect                       the controller elects by assignment, life and ISR
 elect 2                     ... this broker of the ISR
@@ -58,6 +60,8 @@ _SHAPES: Final[Mapping[str, str]] = {
     "ask": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
     "answer": rf"(?P<id>{NUMBER})",
     "reconcile": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
+    "throttle": rf"(?P<id>{NUMBER})",
+    "unthrottle": rf"(?P<id>{NUMBER})",
     "end-of": rf"(?P<id>{NUMBER}) epoch (?P<epoch>{NUMBER})",
     "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{NUMBER})?)(?: ?(?P<unclean>unclean))?"
     rf"(?: ?told (?P<told>{IDS}|none))?",
@@ -187,6 +191,8 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "ask": lambda words: events.Ask(follower=_broker(words), limit=number(words, "limit")),
     "answer": lambda words: events.Answer(follower=_broker(words)),
     "reconcile": lambda words: events.Reconcile(follower=_broker(words), limit=number(words, "limit")),
+    "throttle": lambda words: events.Throttle(broker=_broker(words)),
+    "unthrottle": lambda words: events.Throttle(broker=_broker(words), lifted=True),
     "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
     "elect": _elect,
     "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or ()),

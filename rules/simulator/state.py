@@ -181,6 +181,8 @@ class Cluster:
     settings: Settings
     decided: tuple[Metadata, ...]
     """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
+    throttled: Brokers = frozenset()
+    """Followers over their replication quota: out of sync, they are sent no records (KIP-73)."""
     fenced: Brokers = frozenset()
     """Brokers of which the controller knows that they are gone."""
     time_ms: int = CREATED_AT_MS

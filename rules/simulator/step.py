@@ -66,7 +66,7 @@ def _happen(cluster: Cluster, event: Event) -> Cluster:
             return _touch_the_log(cluster, event)
         case events.Fetch() | events.Ask() | events.Answer() | events.Reconcile():
             return _follow(cluster, event)
-        case events.AskEnd() | events.Wait():
+        case events.AskEnd() | events.Wait() | events.Throttle():
             return _let_be(cluster, event)
         case events.Crash() | events.ShutDown() | events.LosePages() | events.Restart() | events.Checkpoint():
             return _live(cluster, event)
@@ -111,9 +111,11 @@ def _follow(cluster: Cluster, event: events.Fetch | events.Ask | events.Answer |
             return reconciling.reconcile(cluster, follower) if owes else following.fetch(cluster, follower, event.limit)
 
 
-def _let_be(cluster: Cluster, event: events.AskEnd | events.Wait) -> Cluster:
+def _let_be(cluster: Cluster, event: events.AskEnd | events.Wait | events.Throttle) -> Cluster:
     if isinstance(event, events.Wait):
         return replace(cluster, time_ms=cluster.time_ms + event.milliseconds)
+    if isinstance(event, events.Throttle):
+        return following.throttle(cluster, event.broker, lifted=event.lifted)
     broker = cluster.broker(event.broker)
     end = answer_epoch(replica_of(broker), event.epoch)
     if end is None:

@@ -52,6 +52,7 @@ def answered(follower: Broker, in_flight: InFlight) -> AnsweredFetch:
         high_watermark=None if in_flight.kind == "out-of-range" else in_flight.high_watermark,
         diverging=in_flight.end if in_flight.kind == "diverging" else None,
         records=sum(batch.count for batch in in_flight.batches),
+        waited=in_flight.kind == "waiting",
     )
 
 

@@ -166,6 +166,8 @@ class Model:
         """Whether a log start that was not on disk ever fell back below what its broker remembers of epochs."""
         self.next_id = 0
         self.gone: set[int] = set()
+        self.over_quota: set[int] = set()
+        """Followers that are sent nothing while they are out of sync."""
         self.replicas = {broker: ReplicaState() for broker in range(1, replicas + 1)}
         self.requests = [LeaderAndIsr(1, 0, frozenset(self.replicas), 0)]
         self.send(self.quorum)
@@ -507,10 +509,17 @@ class Model:
         if answer.kind == "records" and replica.end > leader.end:
             answer.kind = "out of range"
         if answer.kind == "records":
-            answer.records = leader.log[replica.end : replica.end + 1]
+            answer.records = self._next_record(leader, follower)
             answer.kind = "records" if answer.records else "waiting"
             self._acknowledge(leader_id, follower)
         replica.awaits = answer
+
+    def _next_record(self, leader: ReplicaState, follower: int) -> list[Record]:
+        """What a fetch is answered with: KIP-73 holds back who is over its quota, unless it is in sync."""
+        if follower in self.over_quota and follower not in leader.isr:
+            return []
+        end = self.replicas[follower].end
+        return leader.log[end : end + 1]
 
     def _acknowledge(self, leader_id: int, follower: int) -> None:
         leader, offset = self.replicas[leader_id], self.replicas[follower].end
@@ -541,7 +550,7 @@ class Model:
                 self._reset(follower, leader)
         elif answer.kind == "waiting":
             if leader.alive and leader.presumes and leader.state and leader.state.leader_epoch == answer.epoch:
-                self._take(replica, leader.log[replica.end : replica.end + 1], leader.hw, leader.start)
+                self._take(replica, self._next_record(leader, follower), leader.hw, leader.start)
         else:
             self._take(replica, answer.records, answer.hw, answer.start)
 

@@ -102,6 +102,10 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
             change(int(words[-1].removeprefix("by=")), broker, answered="proposed" not in words)
         case "commit":
             model.controller_answers(int(words[-1].removeprefix("by=")))
+        case "throttle":
+            model.over_quota.add(broker)
+        case "unthrottle":
+            model.over_quota.discard(broker)
         case "crash":
             model.crash(broker)
         case "restart":
@@ -253,6 +257,27 @@ def of_unclean_elections(model: Model, rng: random.Random, _broker: int) -> str:
     return f"elect {rng.choice(alive)} unclean told=none" if alive else "wait 5s"
 
 
+def of_quotas(model: Model, _rng: random.Random, broker: int) -> str:
+    """A follower gets over its replication quota, or under it again."""
+    return f"{'unthrottle' if broker in model.over_quota else 'throttle'} {broker}"
+
+
+def of_work(model: Model, rng: random.Random, broker: int) -> str:
+    """Everyday work: a record reaches the leader, a follower asks, or is answered; who missed the news hears them."""
+    leader, epoch = model.quorum.leader, model.quorum.leader_epoch
+    heard = {
+        other for other, replica in model.replicas.items() if replica.state and replica.state.leader_epoch == epoch
+    }
+    ignorant = sorted(model.alive - heard)
+    if leader is None or leader not in model.alive:
+        return of_elections(model, rng, broker)
+    if ignorant:
+        return f"tell {ignorant[0]} epoch={epoch}"
+    follower = rng.choice(sorted(model.alive - {leader}) or [broker])
+    asks = "answer" if model.replicas[follower].awaits is not None else "ask"
+    return rng.choice((f"produce {leader}", *(f"{asks} {follower}" for _ in range(3))))
+
+
 CHOOSERS: Final[tuple[Chooser, ...]] = (
     of_data, of_producers, of_news, of_elections, of_isr, of_time, of_processes,
 )  # fmt: skip
@@ -299,6 +324,7 @@ WORLDS: Final = (
     World(name="lost pages", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_lost_pages)),
     World(name="unclean", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_unclean_elections)),
     World(name="perils", more=(*EVERYDAY, *PERILS)),
+    World(name="throttled", more=(*EVERYDAY, of_quotas)),
 )
 
 

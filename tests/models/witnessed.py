@@ -19,9 +19,11 @@ from rules.history.repetitions import collapse
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leader import LeaderRow
+from tests.models.busy import Busy
 from tests.models.oracle import Model, Version
-from tests.models.search import Pair, choice
+from tests.models.search import Pair, choice, of_quotas, of_work
 
+BUSY = (of_quotas, *(of_work for _ in range(40)))
 BEGINNING = Moment(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
 
 
@@ -33,6 +35,8 @@ class Truth:
     watermarks: dict[int, int]
     leading: dict[int, int]
     """Who led, and in which epoch."""
+    remote_ends: dict[tuple[int, int], int]
+    """What each leader knew of each follower's log end."""
 
 
 @dataclass
@@ -46,9 +50,16 @@ class Witnessed:
     begins: dict[str, int] = field(default_factory=dict)
     """Request logs that were cut at their beginning, and when they begin now."""
 
-    def after(self, moment: Moment) -> Truth:
-        """The truth after the step in which a statement was written."""
-        return self.truths[moment.span.start // LINES_A_STATEMENT - 1]
+    def during(self, moment: Moment) -> Sequence[Truth]:
+        """The truth after each step from that in which a request was handled to that in which its line was written."""
+        handled, written = self.window(moment.span.source, moment.span.start)
+        return self.truths[handled - 1 : written]
+
+    def window(self, source: str, start: int) -> tuple[int, int]:
+        """After which statement the request of a line had been handled, and the number of the line itself."""
+        written = start // LINES_A_STATEMENT
+        late = self.recorder.handled if isinstance(self.recorder, Busy) else {}
+        return late.get((source, start), written), written
 
 
 def truth_of(model: Model) -> Truth:
@@ -57,19 +68,35 @@ def truth_of(model: Model) -> Truth:
         ends={broker: replica.end for broker, replica in model.replicas.items()},
         watermarks={broker: replica.hw for broker, replica in model.replicas.items()},
         leading={b: r.state.leader_epoch for b, r in model.replicas.items() if r.alive and r.presumes and r.state},
+        remote_ends={
+            (leader, follower): known.end
+            for leader, replica in model.replicas.items()
+            for follower, known in replica.followers.items()
+        },
     )
 
 
 def witnessed(
-    version: Version, seed: int, length: int, replicas: int, *, pace: int = 1, processes: bool = True
+    version: Version,
+    seed: int,
+    length: int,
+    replicas: int,
+    *,
+    pace: int = 1,
+    processes: bool = True,
+    busy: bool = False,
 ) -> Witnessed:
-    """A random walk with everything written down; `pace` seconds pass between two actions."""
+    """A random walk with everything written down; `pace` seconds pass between two actions.
+
+    Busy brokers make several statements within a millisecond, let requests queue, and throttle followers.
+    """
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     pair = Pair.created(version, replicas)
-    found = Witnessed(version, pair.lines, Recorder({b.id: b.generation for b in pair.cluster.brokers}))
+    generations = {b.id: b.generation for b in pair.cluster.brokers}
+    found = Witnessed(version, pair.lines, Busy(generations, seed) if busy else Recorder(generations))
     note_step(found, pair)
     for _ in range(length):
-        line = choice(pair.model, rng, processes=processes)
+        line = choice(pair.model, rng, processes=processes, more=BUSY if busy else ())
         if line.startswith("wait"):
             for broker in pair.model.replicas:
                 take(found, pair, f"answer {broker}")
@@ -79,6 +106,9 @@ def witnessed(
         if verb != "expand" or asks_to_join(found, pair, line):
             take(found, pair, line)
         take(found, pair, f"wait {pace}s")
+    if isinstance(found.recorder, Busy):
+        found.recorder.send_all()
+        found.truths += [truth_of(pair.model)] * (found.recorder.written - len(found.truths))
     return found
 
 
@@ -152,16 +182,14 @@ def outside(found: Witnessed, said: Replay) -> Iterator[str]:
 def _wrong(found: Witnessed, leader: int, row: LeaderRow) -> Iterator[str]:
     if row.last:
         return
-    truth = found.after(row.moment)
-    if truth.leading.get(leader) != row.moment.term:
-        return
-    for name, value, expected in (
-        ("log end", truth.ends[leader], row.log_end),
-        ("high watermark", truth.watermarks[leader], row.high_watermark),
+    truths = [truth for truth in found.during(row.moment) if truth.leading.get(leader) == row.moment.term]
+    for name, values, expected in (
+        ("log end", [truth.ends[leader] for truth in truths], row.log_end),
+        ("high watermark", [truth.watermarks[leader] for truth in truths], row.high_watermark),
     ):
         low, high = expected.interval.low, expected.interval.high
-        if (low is not None and value < low) or (high is not None and value > high):
-            yield f"{name} of {leader} is {value}, expected {expected} after {row.moment}"
+        if values and ((low is not None and values[-1] < low) or (high is not None and values[0] > high)):
+            yield f"{name} of {leader} is {values}, expected {expected} after {row.moment}"
 
 
 def widths(said: Replay) -> list[int | None]:

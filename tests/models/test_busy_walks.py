@@ -1,0 +1,90 @@
+"""What walks of busy brokers tell of their times is true, and they are as busy as they are meant to be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from auditor.simulation.rows import LINES_A_STATEMENT
+from parsers.broker_log import wall_clock
+from parsers.tables.requests import Fetch
+from tests.lab.effort import fast_if
+from tests.models.oracle import VERSIONS, Version
+from tests.models.test_replay_truth import by_name, walk
+from tests.models.witnessed import Witnessed
+
+SOME = fast_if((VERSIONS[0], VERSIONS[3], VERSIONS[-1]).__contains__, VERSIONS)
+SEEDS = range(6)
+TIMES = ("total_time_us", "queue_time_us", "local_time_us", "remote_time_us")
+
+
+def fetches(found: Witnessed, leader: int) -> list[Fetch]:
+    return [row for row in found.recorder.journals[leader].requests if isinstance(row, Fetch)]
+
+
+@cache
+def walks(version: Version) -> list[Witnessed]:
+    return [walk(version, seed, busy=True) for seed in SEEDS]
+
+
+def all_fetches(version: Version) -> Iterator[tuple[Witnessed, list[Fetch]]]:
+    for found in walks(version):
+        yield from ((found, fetches(found, leader)) for leader in found.recorder.generations)
+
+
+def times(row: Fetch) -> tuple[int, int, int]:
+    """When a fetch came, when it had been handled at the latest, and when its line was written; in microseconds."""
+    total, queue, local, remote = (getattr(row, name) or 0 for name in TIMES)
+    assert queue + local + remote <= total
+    written = wall_clock(row.time_text) * 1000
+    return written - total, written - total + queue + local, written
+
+
+@pytest.mark.parametrize("version", SOME, ids=by_name)
+def test_lines_stand_in_the_order_of_their_times(version: Version) -> None:
+    for found, rows in all_fetches(version):
+        assert all(one.time_text <= other.time_text for one, other in pairwise(rows))
+        assert all(one.span_start < other.span_start for one, other in pairwise(rows))
+        assert len(found.truths) == found.recorder.written
+
+
+@pytest.mark.parametrize("version", SOME, ids=by_name)
+def test_a_follower_asks_again_when_it_has_been_answered(version: Version) -> None:
+    """Up to the millisecond, which is as much as a line tells."""
+    for _, rows in all_fetches(version):
+        for follower in {row.replica for row in rows}:
+            own = [times(row) for row in rows if row.replica == follower]
+            assert all(before[2] <= after[0] + 1000 for before, after in pairwise(own))
+
+
+@pytest.mark.parametrize("version", SOME, ids=by_name)
+def test_a_leader_has_counted_a_fetch_by_the_time_that_it_had_been_handled(version: Version) -> None:
+    counted = 0
+    for found, rows in all_fetches(version):
+        for row in rows:
+            if row.error_code == 0 and row.diverging_epoch is None and not row.remote_time_us:
+                window = found.window(row.source, row.span_start)
+                known = found.truths[window[0] - 1].remote_ends.get((row.broker, row.replica))
+                counted += 1
+                assert known in (None, row.fetch_offset)
+    assert counted > 40
+
+
+@pytest.mark.parametrize("version", SOME, ids=by_name)
+def test_walks_are_busy(version: Version) -> None:
+    """Fetches of one millisecond, fetches that wait, lie in the queue, are told late, and in another order."""
+    seen: Counter[str] = Counter()
+    for found, rows in all_fetches(version):
+        in_a_millisecond = Counter(row.time_text for row in rows)
+        seen["together"] += sum(count > 1 for count in in_a_millisecond.values())
+        seen["waited"] += sum(bool(row.remote_time_us) for row in rows)
+        seen["queued"] += sum((row.queue_time_us or 0) >= 150 for row in rows)
+        handled = [found.window(row.source, row.span_start)[0] for row in rows]
+        seen["late"] += sum(row.span_start // LINES_A_STATEMENT > n for row, n in zip(rows, handled, strict=True))
+        seen["other order"] += sum(one > other for one, other in pairwise(handled))
+        seen["throttled"] += sum(line.startswith("throttle") for line in found.lines)
+    assert all(seen[name] >= 3 for name in ("together", "waited", "queued", "late", "other order", "throttled")), seen
