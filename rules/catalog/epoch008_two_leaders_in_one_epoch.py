@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from parsers.tables import BrokerEvent, Fetch, MetadataChange
+from parsers.tables import BrokerEvent, Description, Fetch, MetadataChange
 from rules.evidence import Moment, PartitionEvidence, epochs_begin_anew
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -13,7 +13,7 @@ from rules.rule import rule
 @rule(
     id="EPOCH008",
     severity=Severity.CRITICAL,
-    needs=(BrokerEvent, Fetch, MetadataChange),
+    needs=(BrokerEvent, Fetch, MetadataChange, Description),
     law="NeverTwoLeadersInSameEpoch",
     message="{leaders:+broker} led in one and the same epoch {epoch}",
 )
@@ -29,7 +29,8 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
     --------------
     Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again. Or one
     of the two is known by its answers to fetches alone: a request log does not name the broker that wrote it, and may
-    have been collected into another one's folder.
+    have been collected into another one's folder. Or a tool printed a leader, in an epoch that it does not print, who led in
+    none that anything tells; the status of the metadata quorum names its epoch and is held against the others.
 
     Upheld
     ------
@@ -76,6 +77,24 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
             missing="whose request log it is: a folder may hold those of several brokers",
             brokers=tuple(sorted(unsure)),
         )
+    yield from _printed_without_epoch(evidence.moments, claims)
+
+
+def _printed_without_epoch(
+    moments: Iterable[Moment], claims: Mapping[int, Mapping[int, Moment]]
+) -> Iterator[Undecided]:
+    """Leaders whom a tool printed and who led in no epoch that anything tells."""
+    known = {broker for told in claims.values() for broker in told}
+    printed = [m for m in moments if m.kind == "described" and m.epoch is None and m.leader is not None and m.leader >= 0]
+    strange = {m.leader: m for m in printed if known and m.leader not in known}
+    for leader, moment in sorted(strange.items()):
+        yield Undecided(
+            reason=f"a tool printed broker {leader} as leader, and nothing tells in which epoch",
+            missing="the leader epoch of that moment: the metadata log or a broker's log of then",
+            brokers=(leader or 0,),
+            blocking=False,
+            exhibits=(Exhibit(span=moment.span, role="what the tool printed"),),
+        )
 
 
 def _claim(moment: Moment) -> tuple[int, int] | None:
@@ -86,7 +105,7 @@ def _claim(moment: Moment) -> tuple[int, int] | None:
         return moment.epoch, moment.broker
     # What a client was told may be of an earlier life of the topic, unless the answer names the topic's id.
     to_client = moment.kind == "leader-told" and moment.error in (None, 0) and moment.topic_id is not None
-    if (moment.kind == "leadership" or to_client) and moment.leader is not None and moment.leader >= 0:
+    if (moment.kind in ("leadership", "described") or to_client) and moment.leader is not None and moment.leader >= 0:
         return moment.epoch, moment.leader
     return None
 

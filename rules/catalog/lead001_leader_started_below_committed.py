@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.tables import BrokerEvent, Fetch, Produce
+from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -13,7 +13,7 @@ from rules.rule import rule
 @rule(
     id="LEAD001",
     severity=Severity.CRITICAL,
-    needs=(BrokerEvent, Fetch, Produce),
+    needs=(BrokerEvent, Fetch, Produce, Description),
     law="LeaderCompleteness",
     message="{who} opened epoch {epoch} {instead}, although records up to offset {end_offset} were"
     " committed: {because}",
@@ -30,7 +30,9 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     --------------
     Nothing tells at which offset an epoch opened, or what was committed before it. Where the disks alone do, by an epoch's
     first batch in the log that would lead and the high watermark of a replica that knows no such epoch, it is likely. That its
-    log was long enough and held an older epoch's records shows only while its own disk holds them still.
+    log was long enough and held an older epoch's records shows only while its own disk holds them still. Or a tool printed a
+    log end, at a moment that nobody wrote down, that no log reaches: the status of the metadata quorum alone names the
+    epoch of its high watermark.
 
     Upheld
     ------
@@ -53,7 +55,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             brokers=() if lost.leader is None else (lost.leader,),
             start_offset=lost.start_offset,
             end_offset=lost.committed.end_offset,
-            confidence="likely" if lost.checkpointed else "certain",
+            confidence="likely" if lost.checkpointed or lost.committed.moment.kind == "described" else "certain",
             facts={
                 "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
@@ -86,4 +88,22 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 Exhibit(span=kept.held, role="what its log holds there"),
                 Exhibit(span=kept.committed.moment.span, role="the proof of what was committed"),
             ),
+        )
+    yield from _printed_beyond(evidence)
+
+
+def _printed_beyond(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """A log end that `kafka-consumer-groups` printed and no log reaches: it was a high watermark, nobody knows when."""
+    told = [commit for commit in evidence.group_offsets if commit.end_offset is not None and commit.told_by != "log"]
+    furthest = max(told, key=lambda commit: commit.end_offset or 0, default=None)
+    ends = [replica.log_end_offset for replica in evidence.current]
+    whole = ends and all(replica.end_known for replica in evidence.current)
+    if furthest is not None and whole and (furthest.end_offset or 0) > max(ends):
+        yield Undecided(
+            reason=f"a tool printed the log end {furthest.end_offset}, beyond every log here, and nobody wrote down when",
+            missing="when it was printed: before the disks were copied, committed records are missing since",
+            start_offset=max(ends),
+            end_offset=furthest.end_offset,
+            blocking=False,
+            exhibits=(Exhibit(span=furthest.span, role="what the tool printed"),),
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
-from rules.evidence import PartitionEvidence
+from parsers.tables import BrokerEvent, Description, IsrRequest, MetadataChange
+from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -13,9 +13,9 @@ from rules.rule import rule
 @rule(
     id="LEAD003",
     severity=Severity.HIGH,
-    needs=(MetadataChange, IsrRequest, BrokerEvent),
+    needs=(MetadataChange, IsrRequest, BrokerEvent, Description),
     law="LeaderInIsr",
-    message="broker {leader} leads epoch {epoch} and is not among the in-sync replicas ({isr:+broker})",
+    message="broker {leader} leads {when} and is not among the in-sync replicas ({isr:+broker})",
 )
 def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader of a partition state is not a member of its ISR.
@@ -26,7 +26,8 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    Neither a metadata log, nor orders, nor the leader's own log tell leader and ISR together.
+    Neither a metadata log, nor orders, nor the leader's own log tell leader and ISR together. What `kafka-topics --describe`
+    printed tells both, of a moment that nobody wrote down, and up to 2.1 by two questions: it is likely.
 
     Upheld
     ------
@@ -44,14 +45,29 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     """
     told: set[int | None] = set()
     for moment in evidence.moments:
-        leader = moment.broker if moment.kind == "leader-starts" else moment.leader
-        if moment.kind not in ("leadership", "leader-starts") or leader is None or leader < 0 or moment.doubtful:
+        leader = _leader(moment)
+        if leader is None or leader < 0 or moment.doubtful:
             continue
         if moment.isr is None or leader in moment.isr or moment.epoch in told:
             continue
         told.add(moment.epoch)
+        printed = moment.kind == "described"
         yield Violation(
             brokers=(leader,),
-            facts={"leader": leader, "epoch": moment.epoch, "isr": moment.isr, "subject": str(moment.epoch)},
+            confidence="likely" if printed else "certain",
+            facts={
+                "leader": leader,
+                "epoch": moment.epoch,
+                "isr": moment.isr,
+                "when": "as a tool printed it" if printed else f"epoch {moment.epoch}",
+                "subject": str(moment.epoch),
+            },
             exhibits=(Exhibit(span=moment.span, role="the partition state"),),
         )
+
+
+def _leader(moment: Moment) -> int | None:
+    """Who leads, where the statement tells leader and ISR as one state."""
+    if moment.kind == "leader-starts":
+        return moment.broker
+    return moment.leader if moment.kind in ("leadership", "described") else None

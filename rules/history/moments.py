@@ -153,6 +153,12 @@ class Committed:
 def committed(moments: Iterable[Moment]) -> Iterator[Committed]:
     """Every proof of committed records among the statements; whose epoch is unknown proves nothing here."""
     for moment in moments:
+        if moment.kind == "described" and moment.epoch is not None and (moment.high_watermark or 0) > 0:
+            # The quorum's leader answers with its epoch and its high watermark at once.
+            because = f"a tool printed the quorum's high watermark {moment.high_watermark} of epoch {moment.epoch}"
+            yield Committed(
+                end_offset=moment.high_watermark or 0, term=moment.epoch, because=because, moment=moment
+            )
         if moment.term is None or moment.doubtful or moment.error not in (None, 0):
             continue
         term = moment.term if moment.latest_term is None else max(moment.term, moment.latest_term)

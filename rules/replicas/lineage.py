@@ -119,7 +119,7 @@ def _sure_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
 def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
     told = proof.moment
-    named = told.kind in ("produced", "fetched", "consumed") and told.epoch == proof.term
+    named = told.kind in ("produced", "fetched", "consumed", "described") and told.epoch == proof.term
     own = told.latest_term is None and (told.clock, proof.term) in sure
     return named or told.clock == ON_DISK or own
 

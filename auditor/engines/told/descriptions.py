@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 from auditor.engines.told.chronicle import Named
@@ -34,9 +33,32 @@ def of_descriptions(rows: Sequence[Description]) -> Iterator[Named]:
             yield (row.topic, row.partition), ids.get(row.topic), _partition(row)
         elif row.kind == "quorum-replica":
             yield _QUORUM, None, _quorum_replica(row)
-    for is_status, group in groupby(rows, key=lambda row: row.kind == "quorum-status"):
-        if is_status:
-            yield _QUORUM, None, _quorum(list(group))
+    for status in _statuses(rows):
+        yield _QUORUM, None, _quorum(status)
+
+
+def _statuses(rows: Iterable[Description]) -> Iterator[list[Description]]:
+    """The lines of each status; where a name comes again the next one begins, printed right behind."""
+    status: list[Description] = []
+    for row in rows:
+        own = row.kind == "quorum-status"
+        if status and (not own or any(row.name == told.name for told in status)):
+            yield status
+            status = []
+        if own:
+            status.append(row)
+    if status:
+        yield status
+
+
+def of_the_cluster(rows: Sequence[Description], origin: Origin) -> tuple[Sequence[Description], tuple[Refusal, ...]]:
+    """The rows, and a refusal instead of them all where the text names another cluster than the one around it."""
+    named = next((row for row in rows if row.name == "ClusterId" and row.value != origin.cluster_id), None)
+    if named is None or origin.cluster_id is None:
+        return rows, ()
+    found = f"an output about cluster {named.value}"
+    expected = f"an output about cluster {origin.cluster_id}"
+    return (), (refuse(origin, "ambiguous", named.span_start, named.span_end, expected=expected, found=found),)
 
 
 def _partition(row: Description) -> Moment:

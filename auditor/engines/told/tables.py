@@ -11,7 +11,7 @@ from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named, of_fetches, of_metadata
-from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions
+from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
 from auditor.engines.told.settings import of_changes
 from auditor.engines.told.zones import Zones
 from parsers.describe_text import parse_describe_text
@@ -103,10 +103,11 @@ def _read_descriptions(unit: ReadUnit, told: _Told) -> None:
             told.refusals.append(content)
             continue
         parsed = parse_describe_text(content, origin)
-        described = described_commits(parsed.rows, origin)
-        told.refusals.extend((*parsed.refusals, *described.refusals))
-        told.note(of_descriptions(parsed.rows))
-        told.settings.extend(described_settings(parsed.rows))
+        rows, foreign = of_the_cluster(parsed.rows, origin)
+        described = described_commits(rows, origin)
+        told.refusals.extend((*parsed.refusals, *foreign, *described.refusals))
+        told.note(of_descriptions(rows))
+        told.settings.extend(described_settings(rows))
         for place, commit in described.commits:
             told.commits.setdefault(place, []).append(commit)
 
