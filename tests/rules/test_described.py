@@ -13,7 +13,7 @@ from parsers.provenance import Origin
 from rules.catalog import BY_ID
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
-from rules.sketch import read_sketch
+from rules.sketch.notation import read_sketch
 
 ORIGIN = Origin(source="tools.txt", cluster_id="C1")
 PAY = "Topic: pay\tPartition: 0\tLeader: {leader}\tReplicas: 1,2\tIsr: {isr}\n"
