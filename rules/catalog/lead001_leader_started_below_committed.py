@@ -69,6 +69,12 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 Exhibit(span=lost.committed.moment.span, role="the proof of what was committed"),
             ),
         )
+    yield from _kept_older(evidence)
+    yield from _printed_beyond(evidence)
+
+
+def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
+    """Leaders whose logs were long enough, and held older records where committed ones belonged."""
     for kept in evidence.kept_older:
         yield Violation(
             brokers=(kept.leader,),
@@ -89,7 +95,6 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 Exhibit(span=kept.committed.moment.span, role="the proof of what was committed"),
             ),
         )
-    yield from _printed_beyond(evidence)
 
 
 def _printed_beyond(evidence: PartitionEvidence) -> Iterator[Undecided]:
