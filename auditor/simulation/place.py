@@ -73,6 +73,7 @@ class Place:
             "cluster_id": CLUSTER, "broker": self.node, "time_text": self.time_text, "topic": TOPIC, "partition": 0,
             "total_time_us": self.handling.total, "queue_time_us": self.handling.queue,
             "local_time_us": self.handling.local, "remote_time_us": self.handling.remote,
+            "response_queue_time_us": 100, "send_time_us": 100,
             "source": f"{self.folder}/logs/kafka-request.log", "span_start": self.number, "span_end": self.number + 1,
         }  # fmt: skip
 

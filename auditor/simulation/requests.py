@@ -91,7 +91,7 @@ def _fetch(said: notes.AnsweredFetch, place: Place, generation: Generation, sess
     version = fetch_version(generation)
     values: dict[str, object] = {
         **blank(Fetch), **place.request(), "client_id": _fetcher(said.follower), "correlation_id": place.number,
-        "api_version": version, "replica": said.follower, "implied": False, "answer_implied": False,
+        "api_version": version, "replica": said.follower, "min_bytes": 1, "implied": False, "answer_implied": False,
         "possibly_stale": False, "session_start_missing": False, "fetch_offset": said.offset,
         **_answer(said, version, sized=generation.binary.at_least(2, 8)), "error_code": said.error,
     }  # fmt: skip

@@ -23,11 +23,12 @@ from parsers.tables.requests import Fetch, Produce, SessionGap
 
 _HEAD: Final = {
     "correlation_id": c.CORRELATION, "api_version": c.VERSION, "total_time_us": c.TOTAL, "queue_time_us": c.QUEUE,
-    "local_time_us": c.LOCAL, "remote_time_us": c.REMOTE, "partition": c.PARTITION, "span_start": c.START,
-    "span_end": c.END,
+    "local_time_us": c.LOCAL, "remote_time_us": c.REMOTE,
+    "response_queue_time_us": c.RESPONSE_QUEUE, "send_time_us": c.SEND, "partition": c.PARTITION,
+    "span_start": c.START, "span_end": c.END,
 }  # fmt: skip
 _FETCH: Final = {
-    **_HEAD, "replica": c.REPLICA, "replica_epoch": c.REPLICA_EPOCH, "session_id": c.SESSION,
+    **_HEAD, "replica": c.REPLICA, "replica_epoch": c.REPLICA_EPOCH, "min_bytes": c.MIN_BYTES, "session_id": c.SESSION,
     "session_epoch": c.EPOCH, "answer_session_id": c.ANSWER_SESSION, "session_error": c.ERROR,
     "fetch_offset": c.FETCH_OFFSET, "last_fetched_epoch": c.LAST_FETCHED_EPOCH,
     "current_leader_epoch": c.CURRENT_LEADER_EPOCH, "log_start_offset": c.LOG_START,

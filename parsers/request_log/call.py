@@ -62,6 +62,7 @@ class FetchCall(NamedTuple):
     endpoint: str
     replica: int | None
     replica_epoch: int | None
+    min_bytes: int | None
     session_id: int | None
     session_epoch: int | None
     answer_known: bool
@@ -88,6 +89,7 @@ def fetch_call(request: Request) -> FetchCall:
         endpoint=request.endpoint,
         replica=CONSUMER if replica is None else replica,
         replica_epoch=i64(state, "replicaEpoch") if state is not None else None,
+        min_bytes=i32(body, "minBytes"),
         session_id=i32(body, "sessionId"),
         session_epoch=i32(body, "sessionEpoch", "epoch"),
         answer_known=answer is not None,

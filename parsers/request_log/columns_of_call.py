@@ -38,12 +38,13 @@ def _fill_line(tables: Tables, call: FetchCall, texts: bytearray) -> None:
     line = tables.lines[0]
     line[:] = NULL
     line[[g.VERSION, g.CORRELATION, g.REPLICA]] = _numbers((call.version, call.correlation_id, call.replica))
+    line[[g.MIN_BYTES]] = _numbers((call.min_bytes,))
     line[g.CLIENT : g.CLIENT + 2] = _span(call.client_id, texts)
     line[g.CONNECTION : g.CONNECTION + 2] = _span(call.endpoint or None, texts)
     line[[g.STATE_REPLICA, g.STATE_EPOCH]] = _numbers((call.replica, call.replica_epoch))
     named = (call.session_id, call.session_epoch, call.answer_session_id, call.session_error)
     line[[g.SESSION, g.EPOCH, g.ANSWER_SESSION, g.ERROR]] = _numbers(named)
-    line[g.TOTAL : g.REMOTE + 1] = _numbers(call.times)
+    line[g.TOTAL : g.SEND + 1] = _numbers(call.times)
     line[g.SEEN] = (call.answer_known << g.RESPONSE) | ((call.replica_epoch is not None) << g.STATE)
     line[[g.ASKED_TO, g.FORGOTTEN_TO, g.ANSWERED_TO]] = len(call.asked), len(call.forgotten), len(call.answered)
     line[[g.START, g.END, g.STATUS]] = call.start, call.end, g.READ

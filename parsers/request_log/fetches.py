@@ -28,7 +28,9 @@ class Resting(NamedTuple):
 
     row: Fetch
     times: int = 1
-    last_time_text: str | None = None
+    last: FetchCall | None = None
+    waited: bool = False
+    """Whether each of several lay in purgatory."""
 
 
 def fetch_runs(calls: Iterable[FetchCall], origin: Origin, table: SessionTable) -> Iterator[Resting | SessionGap]:
@@ -65,18 +67,25 @@ def _ended(
 class _Rest:
     """A partition that rests, while it does."""
 
-    __slots__ = ("cached", "count", "known", "last", "row")
+    __slots__ = ("cached", "count", "known", "last", "row", "waited")
 
     def __init__(self, row: Fetch, cached: Cached, *, known: bool) -> None:
         self.row, self.cached, self.known = row, cached, known
-        self.count, self.last = 1, ""
+        self.count, self.waited = 1, bool(row.remote_time_us)
+        self.last: FetchCall | None = None
 
     def goes_on(self, cached: Cached | None, call: FetchCall) -> bool:
-        asker = (self.known, self.row.replica, self.row.client_id)
-        return cached is self.cached and asker == (call.answer_known, call.replica, call.client_id)
+        asker = (self.known, self.row.replica, self.row.client_id, self.row.min_bytes)
+        asks = (call.answer_known, call.replica, call.client_id, call.min_bytes)
+        return cached is self.cached and asker == asks
+
+    def again(self, call: FetchCall) -> None:
+        self.count += 1
+        self.last = call
+        self.waited &= bool(call.times.remote)
 
     def told(self) -> Resting:
-        return Resting(self.row, self.count, self.last or None)
+        return Resting(self.row, self.count, self.last, self.waited)
 
 
 def _rest_on(
@@ -90,8 +99,7 @@ def _rest_on(
     for key, cached in session.partitions.items():
         rest = resting.get(key)
         if rest is not None and rest.goes_on(cached, call):
-            rest.count += 1
-            rest.last = call.time_text
+            rest.again(call)
         elif key not in named and cached is not None and cached.asked is not None:
             if rest is not None:
                 yield rest.told()
@@ -188,6 +196,7 @@ def _row(
         api_version=call.version,
         replica=call.replica,
         replica_epoch=call.replica_epoch,
+        min_bytes=call.min_bytes,
         session_id=call.session_id,
         session_epoch=call.session_epoch,
         answer_session_id=call.answer_session_id,
@@ -217,6 +226,8 @@ def _row(
         queue_time_us=call.times.queue,
         local_time_us=call.times.local,
         remote_time_us=call.times.remote,
+        response_queue_time_us=call.times.response_queue,
+        send_time_us=call.times.send,
         source=origin.source,
         span_start=call.start,
         span_end=call.end,

@@ -31,10 +31,11 @@ CONTEXTS: Final = 50
 # Columns of a line.
 VERSION, CORRELATION, CLIENT, NAME, CONNECTION, REPLICA = 0, 1, 2, 4, 6, 8
 STATE_REPLICA, STATE_EPOCH, SESSION, EPOCH, ANSWER_SESSION, ERROR = 9, 10, 11, 12, 13, 14
-TOTAL, QUEUE, LOCAL, REMOTE, SEEN = 15, 16, 17, 18, 19
-ASKED_TO, FORGOTTEN_TO, ANSWERED_TO = 20, 21, 22
-START, END, STATUS, ACKS, TRANSACTIONAL, TIME_START, TIME_END = 23, 24, 25, 26, 27, 28, 29
-LINE_WIDTH: Final = 30
+TOTAL, QUEUE, LOCAL, REMOTE, RESPONSE_QUEUE, SEND, SEEN = 15, 16, 17, 18, 19, 20, 21
+ASKED_TO, FORGOTTEN_TO, ANSWERED_TO = 22, 23, 24
+START, END, STATUS, ACKS, TRANSACTIONAL, TIME_START, TIME_END = 25, 26, 27, 28, 29, 30, 31
+MIN_BYTES: Final = 32
+LINE_WIDTH: Final = 33
 
 # Columns of a partition; its topic's row comes first. A topic is the span of its name and the span of its id.
 TOPIC_ROW, PARTITION = 0, 1
@@ -64,6 +65,7 @@ _NUMBERS: Final = {"partitionIndex": I32 + PARTITION, "index": I32 + PARTITION, 
 _ROOT: Final = {
     "requestHeader": NEST + HEADER, "connection": TEXT + CONNECTION, "totalTimeMs": TIME + TOTAL,
     "requestQueueTimeMs": TIME + QUEUE, "localTimeMs": TIME + LOCAL, "remoteTimeMs": TIME + REMOTE,
+    "responseQueueTimeMs": TIME + RESPONSE_QUEUE, "sendTimeMs": TIME + SEND,
 }  # fmt: skip
 
 FIELDS: Final[dict[int, dict[str, int]]] = {
@@ -73,8 +75,8 @@ FIELDS: Final[dict[int, dict[str, int]]] = {
         "requestApiKeyName": TEXT + NAME,
     },
     REQUEST: {
-        "replicaId": I32 + REPLICA, "replicaState": NEST + STATE, "sessionId": I32 + SESSION,
-        "sessionEpoch": I32 + EPOCH, "epoch": I32 + EPOCH, "topics": NEST + ASKED_TOPICS,
+        "replicaId": I32 + REPLICA, "replicaState": NEST + STATE, "minBytes": I32 + MIN_BYTES,
+        "sessionId": I32 + SESSION, "sessionEpoch": I32 + EPOCH, "epoch": I32 + EPOCH, "topics": NEST + ASKED_TOPICS,
         "forgottenTopicsData": NEST + FORGOTTEN_TOPICS, "forgettenTopicsData": NEST + FORGOTTEN_TOPICS,
     },
     STATE: {"replicaId": I32 + STATE_REPLICA, "replicaEpoch": I64 + STATE_EPOCH},

@@ -22,6 +22,8 @@ class Head(TypedDict):
     queue_time_us: int | None
     local_time_us: int | None
     remote_time_us: int | None
+    response_queue_time_us: int | None
+    send_time_us: int | None
     source: str
     span_start: int
     span_end: int
@@ -47,6 +49,8 @@ def head_of(request: Request, origin: Origin) -> Head:
         queue_time_us=request.times.queue,
         local_time_us=request.times.local,
         remote_time_us=request.times.remote,
+        response_queue_time_us=request.times.response_queue,
+        send_time_us=request.times.send,
         source=origin.source,
         span_start=request.start,
         span_end=request.end,

@@ -22,6 +22,8 @@ from parsers.request_log.machine_rows import (
     head_of_fetch,
     head_of_line,
     release,
+    tell_last,
+    waited,
 )
 from parsers.request_log.machine_sessions import (
     apply,
@@ -111,9 +113,9 @@ def _increment(endpoint: int, known: int, ranges: Ranges, out: Integers, line: i
     if not known or error not in (g.NULL, 0):
         doubt(slot, state)
     slots[slot + c.SLOT_CALLS] += 1
+    slots[slot + c.SLOT_WAITS] += waited(head, c.HEAD_AT)
     session_rows(slot, known, ranges, out, state)
-    slots[slot + c.SLOT_LAST] = head[c.HEAD_AT + c.TIME]
-    slots[slot + c.SLOT_LAST_TEXT] = head[c.HEAD_AT + c.TIME_TEXT]
+    tell_last(head, c.HEAD_AT, slots, slot + c.SLOT_LAST)
     if out[line + g.ANSWER_SESSION] == 0:
         close(endpoint, session, state)
 

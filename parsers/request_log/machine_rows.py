@@ -30,7 +30,7 @@ def head_of_line(text: Bytes, base: int, out: Integers, line: int, letters: Byte
     head[at + c.CLIENT] = -1 if client == g.NULL else code_of(text, client, out[line + g.CLIENT + 1], letters, state)
     head[at + c.CORRELATION] = out[line + g.CORRELATION]
     head[at + c.VERSION] = out[line + g.VERSION]
-    copied(out, line + g.TOTAL, head, at + c.TOTAL, 4)
+    copied(out, line + g.TOTAL, head, at + c.TOTAL, c.TOPIC - c.TOTAL)
 
 
 @compiled
@@ -43,6 +43,7 @@ def head_of_fetch(out: Integers, line: int, state: State) -> None:
     head[at + c.REPLICA_EPOCH] = out[line + g.STATE_EPOCH] if stated else g.NULL
     head[at + c.SESSION], head[at + c.EPOCH] = out[line + g.SESSION], out[line + g.EPOCH]
     head[at + c.ANSWER_SESSION], head[at + c.ERROR] = out[line + g.ANSWER_SESSION], out[line + g.ERROR]
+    head[at + c.MIN_BYTES] = out[line + g.MIN_BYTES]
 
 
 @compiled
@@ -81,7 +82,7 @@ def _repeats(rows: Integers, before: int, row: int) -> bool:
     """Whether a row tells again what another told."""
     for column in (
         c.FETCH_OFFSET, c.LAST_FETCHED_EPOCH, c.CURRENT_LEADER_EPOCH, c.ERROR_CODE, c.WATERMARK, c.STABLE,
-        c.LEADER_LOG_START, c.DIVERGING_EPOCH, c.DIVERGING_END, c.FLAGS, c.REPLICA, c.CLIENT,
+        c.LEADER_LOG_START, c.DIVERGING_EPOCH, c.DIVERGING_END, c.RECORDS, c.MIN_BYTES, c.FLAGS, c.REPLICA, c.CLIENT,
     ):  # fmt: skip
         if rows[before + column] != rows[row + column]:
             return False
@@ -89,10 +90,23 @@ def _repeats(rows: Integers, before: int, row: int) -> bool:
 
 
 @compiled
+def waited(rows: Integers, head: int) -> int:
+    """Whether the request lay in purgatory, in the columns that all rows of its line share."""
+    return 1 if rows[head + c.REMOTE] > 0 else 0
+
+
+@compiled
+def tell_last(rows: Integers, head: int, to: Integers, at: int) -> None:
+    """The time of a line, and the times of its request, as those of the last one that a row stands for."""
+    to[at], to[at + 1] = rows[head + c.TIME], rows[head + c.TIME_TEXT]
+    copied(rows, head + c.TOTAL, to, at + 2, c.TOLD_LAST - 2)
+
+
+@compiled
 def keep_row(row: int, slot: int, entry: int, flags: int, state: State) -> None:
     """A row that is written becomes one of the table, or another time of the one before it."""
     rows, entries, counts = state[c.FETCH_ROWS], state[c.ENTRY_ROWS], state[c.NUMBERS]
-    rows[row + c.FLAGS], rows[row + c.COUNT] = flags, 1
+    rows[row + c.FLAGS], rows[row + c.COUNT], rows[row + c.WAITS] = flags, 1, waited(rows, row)
     rows[row + c.LAST], rows[row + c.LAST_TEXT] = g.NULL, -1
     rows[row + c.SLOT], rows[row + c.ENTRY], rows[row + c.OPEN] = slot, entry, -1
     if counts[c.RUNS] and entry >= 0:
@@ -100,7 +114,8 @@ def keep_row(row: int, slot: int, entry: int, flags: int, state: State) -> None:
         if before >= 0 and _repeats(rows, before * c.FETCH_WIDTH, row):
             before *= c.FETCH_WIDTH
             rows[before + c.COUNT] += 1
-            rows[before + c.LAST], rows[before + c.LAST_TEXT] = rows[row + c.TIME], rows[row + c.TIME_TEXT]
+            rows[before + c.WAITS] += rows[row + c.WAITS]
+            tell_last(rows, row, rows, before + c.LAST)
             return
         entries[entry + c.ENTRY_LAST_ROW] = counts[c.TAKEN] + counts[c.FETCHES]
     counts[c.FETCHES] += 1
@@ -115,6 +130,7 @@ def keep_resting(row: int, slot: int, entry: int, flags: int, state: State) -> N
     keep_row(row, slot, entry, flags, state)
     if counts[c.RUNS]:
         rows[row + c.OPEN] = slots[slot + c.SLOT_CALLS] - 1
+        rows[row + c.WAITS] = slots[slot + c.SLOT_WAITS] - rows[row + c.WAITS]
         entries[entry + c.ENTRY_REST] = number
         entries[entry + c.ENTRY_LAST_ROW] = -1
 
@@ -139,7 +155,7 @@ def end_run(row: int, state: State) -> None:
     rows, slots = state[c.FETCH_ROWS], state[c.SLOT_ROWS]
     slot = rows[row + c.SLOT]
     rows[row + c.COUNT] = slots[slot + c.SLOT_CALLS] - rows[row + c.OPEN]
+    rows[row + c.WAITS] = slots[slot + c.SLOT_WAITS] - rows[row + c.WAITS]
     rows[row + c.OPEN] = -1
     if rows[row + c.COUNT] > 1:
-        rows[row + c.LAST] = slots[slot + c.SLOT_LAST]
-        rows[row + c.LAST_TEXT] = slots[slot + c.SLOT_LAST_TEXT]
+        copied(slots, slot + c.SLOT_LAST, rows, row + c.LAST, c.TOLD_LAST)

@@ -139,16 +139,16 @@ def doubt(slot: int, state: State) -> None:
 def wake(slot: int, known: int, state: State) -> None:
     """All rows are written again when somebody else asks, or when answers begin or cease to be told."""
     slots, entries, head = state[c.SLOT_ROWS], state[c.ENTRY_ROWS], state[c.NUMBERS]
-    replica, client = head[c.HEAD_AT + c.REPLICA], head[c.HEAD_AT + c.CLIENT]
+    replica, client, least = head[c.HEAD_AT + c.REPLICA], head[c.HEAD_AT + c.CLIENT], head[c.HEAD_AT + c.MIN_BYTES]
     same = slots[slot + c.SLOT_REPLICA] == replica and slots[slot + c.SLOT_CLIENT] == client
-    if slots[slot + c.SLOT_KNOWN] != known or not same:
+    if slots[slot + c.SLOT_KNOWN] != known or not same or slots[slot + c.SLOT_MIN_BYTES] != least:
         entry = slots[slot + c.SLOT_ENTRIES]
         while entry >= 0:
             if entries[entry + c.ENTRY_PRESENT]:
                 release(slot, entry, state)
             entry = entries[entry + c.ENTRY_NEXT]
     slots[slot + c.SLOT_KNOWN] = known
-    slots[slot + c.SLOT_REPLICA], slots[slot + c.SLOT_CLIENT] = replica, client
+    slots[slot + c.SLOT_REPLICA], slots[slot + c.SLOT_CLIENT], slots[slot + c.SLOT_MIN_BYTES] = replica, client, least
 
 
 @compiled

@@ -21,6 +21,9 @@ _TOTAL: Final = b";totalTime:"
 _QUEUE: Final = b",requestQueueTime:"
 _LOCAL: Final = b",localTime:"
 _REMOTE: Final = b",remoteTime:"
+_THROTTLED: Final = b",throttleTime:"
+_RESPONSE_QUEUE: Final = b",responseQueueTime:"
+_SEND: Final = b",sendTime:"
 
 
 @compiled
@@ -78,6 +81,9 @@ def _tail(text: Bytes, at: int, end: int, out: Integers, line: int) -> bool:
     at = _time(text, at, end, _QUEUE, out, line + g.QUEUE)
     at = _time(text, at, end, _LOCAL, out, line + g.LOCAL)
     at = _time(text, at, end, _REMOTE, out, line + g.REMOTE)
+    at = _time(text, at, end, _THROTTLED, out, line + g.SEND)
+    at = _time(text, at, end, _RESPONSE_QUEUE, out, line + g.RESPONSE_QUEUE)
+    at = _time(text, at, end, _SEND, out, line + g.SEND)
     if at < 0:
         return False
     while at < end:
@@ -100,12 +106,11 @@ def _time(text: Bytes, at: int, end: int, name: bytes, out: Integers, column: in
 
 @compiled
 def _tells_time(text: Bytes, colon: int) -> bool:
-    """Whether one of the four times may be told here, by the letters that no other name of a time has."""
+    """Whether one of the times that are read may be told here, by the letters that no other name of a time has."""
     if text[colon] != 58 or text[colon - 1] != 101 or text[colon - 2] != 109 or text[colon - 4] != 84:
         return False
-    remote = text[colon - 5] == 101 and text[colon - 6] == 116
-    queue = text[colon - 5] == 101 and text[colon - 6] == 117 and text[colon - 10] == 116
-    return bool(text[colon - 5] == 108 or remote or queue)
+    remote_or_queue = text[colon - 5] == 101 and text[colon - 6] in (116, 117)
+    return bool(text[colon - 5] in (108, 100) or remote_or_queue)
 
 
 @compiled

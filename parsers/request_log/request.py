@@ -15,12 +15,16 @@ _HEADER: Final = re.compile(
 )
 _RESPONSE: Final = ",response:"
 _CONNECTION: Final = " from connection "
-_TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime")
+_TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime", "responseQueueTime", "sendTime")
 _NAMED_ONCE: Final = tuple(name + ":" for name in _TIMES)
 _TIME_NAMES: Final = tuple(name + "Ms" for name in _TIMES)
 _DURATION: Final = r"(\d{1,15}(?:\.\d{1,12})?)"
 _TAIL_TIMES: Final = re.compile(rf"(\w{{1,32}}):{_DURATION}(?=[, ])")
-_TIMES_IN_ORDER: Final = re.compile(";" + ",".join(f"{name}:{_DURATION}" for name in _TIMES) + "(?=[, ])")
+_THROTTLED: Final = r"throttleTime:\d{1,15}(?:\.\d{1,12})?"
+_TIMES_IN_ORDER: Final = re.compile(
+    ";" + ",".join([*(f"{name}:{_DURATION}" for name in _TIMES[:4]), _THROTTLED])
+    + "".join(f",{name}:{_DURATION}" for name in _TIMES[4:]) + "(?=[, ])"
+)  # fmt: skip
 """The same as every release prints them: one behind the other, behind the connection."""
 _JSON: Final = json.JSONDecoder()
 
@@ -32,6 +36,8 @@ class Times(NamedTuple):
     queue: int | None
     local: int | None
     remote: int | None
+    response_queue: int | None
+    send: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

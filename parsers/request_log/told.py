@@ -9,7 +9,9 @@ import numpy as np
 
 from parsers.request_log import columns as c
 from parsers.request_log.columns import Columns
+from parsers.request_log.fetches import Resting
 from parsers.request_log.grammar import NULL, Integers
+from parsers.request_log.request import Times
 from parsers.tables.requests import Fetch, Produce, SessionGap
 
 
@@ -27,6 +29,17 @@ class FetchTold(NamedTuple):
     """Milliseconds on the writer's clock, or the text where it has another form than Kafka's own."""
     last_time: int | str | None
     times: int
+    came: int | None
+    """Microseconds from the request's coming to the time of its line; null where the line does not tell."""
+    handled: int | None
+    """The same from when the leader had taken it in."""
+    answered: int | None
+    """The same from when its answer was made."""
+    last_handled: int | None
+    last_answered: int | None
+    waited: bool
+    """Whether each of them lay in purgatory: at first sight there was less than it waited for."""
+    min_bytes: int | None
     fetch_offset: int | None
     last_fetched_epoch: int | None
     current_leader_epoch: int | None
@@ -36,6 +49,7 @@ class FetchTold(NamedTuple):
     leader_log_start_offset: int | None
     diverging_epoch: int | None
     diverging_end_offset: int | None
+    records_size: int | None
     implied: bool
     possibly_stale: bool
     start: int
@@ -51,6 +65,11 @@ class ProduceTold(NamedTuple):
     topic_id: str | None
     partition: int
     time: int | str
+    came: int | None
+    """As of a fetch."""
+    handled: int | None
+    answered: int | None
+    waited: bool
     acks: int | None
     error_code: int | None
     base_offset: int | None
@@ -64,16 +83,44 @@ class ProduceTold(NamedTuple):
     """Whether a statement is left out that may tell where the batch ends."""
 
 
-def fetch_told(row: Fetch, times: int = 1, last_time_text: str | None = None) -> FetchTold:
+def since(times: Times) -> tuple[int | None, int | None]:
+    """Microseconds from a request's handling, and from its answer's making, to the time of its line."""
+    if times.total is None or times.queue is None or times.local is None:
+        return None, None
+    handled = max(0, times.total - times.queue - times.local)
+    return handled, None if times.remote is None else max(0, handled - times.remote)
+
+
+def _own_times(row: Fetch | Produce) -> Times:
+    return Times(
+        row.total_time_us, row.queue_time_us, row.local_time_us, row.remote_time_us, row.response_queue_time_us,
+        row.send_time_us,
+    )  # fmt: skip
+
+
+def run_told(run: Resting) -> FetchTold:
+    """What a row of the table tells, and the fetches that say the same again."""
+    told = fetch_told(run.row)
+    if run.last is None:
+        return told
+    handled, answered = since(run.last.times)
+    return told._replace(
+        times=run.times, last_time=run.last.time_text, last_handled=handled, last_answered=answered, waited=run.waited
+    )
+
+
+def fetch_told(row: Fetch) -> FetchTold:
     """What a row of the table tells."""
     opened = row.answer_session_id if row.session_epoch == 0 and not row.session_error else None
     full = row.session_id is None or row.session_epoch in (None, -1, 0)
     return FetchTold(
         row.topic, row.topic_id, row.partition or 0, -1 if row.replica is None else row.replica, row.client_id,
         row.session_id if not full else None if row.session_id is None else opened or None,
-        row.time_text, last_time_text, times, row.fetch_offset, row.last_fetched_epoch,
+        row.time_text, None, 1, row.total_time_us, *since(_own_times(row)), None, None, bool(row.remote_time_us),
+        row.min_bytes, row.fetch_offset, row.last_fetched_epoch,
         row.current_leader_epoch, row.error_code, row.high_watermark, row.last_stable_offset,
-        row.leader_log_start_offset, row.diverging_epoch, row.diverging_end_offset, row.implied, row.possibly_stale,
+        row.leader_log_start_offset, row.diverging_epoch, row.diverging_end_offset, row.records_size,
+        row.implied, row.possibly_stale,
         row.span_start, row.span_end,
     )  # fmt: skip
 
@@ -81,8 +128,9 @@ def fetch_told(row: Fetch, times: int = 1, last_time_text: str | None = None) ->
 def produce_told(row: Produce) -> ProduceTold:
     """The same of a produce."""
     return ProduceTold(
-        row.topic, row.topic_id, row.partition or 0, row.time_text, row.acks, row.error_code,
-        row.base_offset, row.log_start_offset, row.records_size, row.client_id, row.span_start, row.span_end,
+        row.topic, row.topic_id, row.partition or 0, row.time_text, row.total_time_us, *since(_own_times(row)),
+        bool(row.remote_time_us), row.acks, row.error_code, row.base_offset, row.log_start_offset, row.records_size,
+        row.client_id, row.span_start, row.span_end,
     )  # fmt: skip
 
 
@@ -129,9 +177,14 @@ def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[ob
     yield _times(rows[:, c.TIME], rows[:, c.TIME_TEXT], texts)
     yield _times(rows[:, c.LAST], rows[:, c.LAST_TEXT], texts)
     yield rows[:, c.COUNT].tolist()
+    yield _numbers(rows[:, c.TOTAL])
+    yield from map(_numbers, _since(rows[:, c.TOTAL : c.REMOTE + 1]))
+    again = rows[:, c.LAST : c.LAST + c.TOLD_LAST][:, 2:]
+    yield from map(_numbers, _since(np.where(rows[:, [c.COUNT]] > 1, again, NULL)))
+    yield (rows[:, c.WAITS] == rows[:, c.COUNT]).tolist()
     for column in (
-        c.FETCH_OFFSET, c.LAST_FETCHED_EPOCH, c.CURRENT_LEADER_EPOCH, c.ERROR_CODE, c.WATERMARK, c.STABLE,
-        c.LEADER_LOG_START, c.DIVERGING_EPOCH, c.DIVERGING_END,
+        c.MIN_BYTES, c.FETCH_OFFSET, c.LAST_FETCHED_EPOCH, c.CURRENT_LEADER_EPOCH, c.ERROR_CODE, c.WATERMARK, c.STABLE,
+        c.LEADER_LOG_START, c.DIVERGING_EPOCH, c.DIVERGING_END, c.RECORDS,
     ):  # fmt: skip
         yield _numbers(rows[:, column])
     for flag in (c.IMPLIED, c.STALE):
@@ -139,6 +192,15 @@ def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[ob
     yield rows[:, c.START].tolist()
     yield rows[:, c.END].tolist()
     yield [0] * len(rows)
+
+
+def _since(times: Integers) -> tuple[Integers, Integers]:
+    """As `since`, of the first four times of many requests."""
+    unknown = times == NULL
+    handled = np.maximum(0, times[:, 0] - times[:, 1] - times[:, 2])
+    answered = np.maximum(0, handled - times[:, 3])
+    unhandled = unknown[:, :3].any(axis=1)
+    return np.where(unhandled, NULL, handled), np.where(unhandled | unknown[:, 3], NULL, answered)
 
 
 def _sessions(rows: Integers) -> Integers:
@@ -183,6 +245,9 @@ _PRODUCE_NUMBERS: Final = {
 def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
     yield from _places(rows, texts)
     yield _times(rows[:, c.TIME], rows[:, c.TIME_TEXT], texts)
+    yield _numbers(rows[:, c.TOTAL])
+    yield from map(_numbers, _since(rows[:, c.TOTAL : c.REMOTE + 1]))
+    yield (rows[:, c.REMOTE] > 0).tolist()
     for column in (c.ACKS, c.SENT_ERROR, c.SENT_BASE, c.SENT_START, c.SENT_SIZE):
         yield _numbers(rows[:, column])
     yield _clients(rows, texts)

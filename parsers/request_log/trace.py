@@ -31,7 +31,7 @@ from parsers.request_log.read import (
     unreadable,
 )
 from parsers.request_log.sessions import NOTHING, SessionState, SessionTable
-from parsers.request_log.told import FetchTold, ProduceTold, fetch_told, produce_told
+from parsers.request_log.told import FetchTold, ProduceTold, produce_told, run_told
 from parsers.tables import Refusal
 from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
 
@@ -104,7 +104,7 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
     events = request_events(pieces, reading.origin, layout_of(), reading.counts, apis=reading.apis)
     for run in fetch_runs(_set_aside(kept_refusals(events, reading.origin), others), reading.origin, table):
         yield from _emptied(others)
-        yield fetch_told(run.row, run.times, run.last_time_text) if isinstance(run, Resting) else run
+        yield run_told(run) if isinstance(run, Resting) else run
     yield from _emptied(others)
 
 

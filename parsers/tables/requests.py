@@ -17,6 +17,8 @@ TotalTime = Annotated[int | None, i64("Microseconds from receiving the request t
 QueueTime = Annotated[int | None, i64("Microseconds in the request queue.")]
 LocalTime = Annotated[int | None, i64("Microseconds of handling; the leader's state has changed by then.")]
 RemoteTime = Annotated[int | None, i64("Microseconds of waiting in purgatory; the answer was read after them.")]
+ResponseQueueTime = Annotated[int | None, i64("Microseconds that the answer, made by then, waited for its connection.")]
+SendTime = Annotated[int | None, i64("Microseconds of sending the answer.")]
 Replica = Annotated[int | None, i32("Id of the asking replica; -1 for a consumer; null where the line does not tell.")]
 ErrorCode = Annotated[int | None, i16("Kafka error code of the partition's answer; null where there is no answer.")]
 
@@ -33,6 +35,7 @@ class Fetch:
     api_version: ApiVersion
     replica: Replica
     replica_epoch: Annotated[int | None, i64("Broker epoch of the asking replica (Fetch 15 and later).")]
+    min_bytes: Annotated[int | None, i32("Bytes of records for which the fetch waits; null where the line does not tell.")]
     session_id: Annotated[int | None, i32("Session the request names; 0 for none; null before Fetch 7.")]
     session_epoch: Annotated[int | None, i32("Epoch of the session; 0 opens, -1 is sessionless; null before Fetch 7.")]
     answer_session_id: Annotated[int | None, i32("Session of the answer; 0 when there is none, or no longer.")]
@@ -62,6 +65,8 @@ class Fetch:
     queue_time_us: QueueTime
     local_time_us: LocalTime
     remote_time_us: RemoteTime
+    response_queue_time_us: ResponseQueueTime
+    send_time_us: SendTime
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd
@@ -119,6 +124,8 @@ class Produce:
     queue_time_us: QueueTime
     local_time_us: LocalTime
     remote_time_us: RemoteTime
+    response_queue_time_us: ResponseQueueTime
+    send_time_us: SendTime
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd
@@ -147,6 +154,8 @@ class EpochRequest:
     queue_time_us: QueueTime
     local_time_us: LocalTime
     remote_time_us: RemoteTime
+    response_queue_time_us: ResponseQueueTime
+    send_time_us: SendTime
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd
@@ -175,6 +184,8 @@ class OffsetRequest:
     queue_time_us: QueueTime
     local_time_us: LocalTime
     remote_time_us: RemoteTime
+    response_queue_time_us: ResponseQueueTime
+    send_time_us: SendTime
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd
@@ -212,6 +223,8 @@ class IsrRequest:
     queue_time_us: QueueTime
     local_time_us: LocalTime
     remote_time_us: RemoteTime
+    response_queue_time_us: ResponseQueueTime
+    send_time_us: SendTime
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd
@@ -250,6 +263,8 @@ class RequestEvent:
     queue_time_us: QueueTime
     local_time_us: LocalTime
     remote_time_us: RemoteTime
+    response_queue_time_us: ResponseQueueTime
+    send_time_us: SendTime
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd

@@ -85,7 +85,7 @@ def _fetch_request(row: Fetch) -> Struct:
     sessions = {} if row.session_id is None else {"sessionId": row.session_id, "sessionEpoch": row.session_epoch}
     topics = [] if row.implied else [_topic(row, partitions=[partition])]
     request = {
-        **replica, "maxWaitMs": 500, "minBytes": 1, "maxBytes": 10485760, "isolationLevel": 0, **sessions,
+        **replica, "maxWaitMs": 500, "minBytes": row.min_bytes, "maxBytes": 10485760, "isolationLevel": 0, **sessions,
         "topics": topics,
     }  # fmt: skip
     return request if row.session_id is None else {**request, "forgottenTopicsData": []}
@@ -224,7 +224,8 @@ def _json_line(row: Row, api: str, asked: Struct, answered: Struct | None) -> by
         "request": asked, "response": answered or "", "connection": f"127.0.0.1:9092-127.0.0.1:{_port(row)}-0",
         "totalTimeMs": _milliseconds(row.total_time_us), "requestQueueTimeMs": _milliseconds(row.queue_time_us),
         "localTimeMs": _milliseconds(row.local_time_us), "remoteTimeMs": _milliseconds(row.remote_time_us),
-        "throttleTimeMs": 0, "responseQueueTimeMs": 0.1, "sendTimeMs": 0.1, "securityProtocol": "PLAINTEXT",
+        "throttleTimeMs": 0, "responseQueueTimeMs": _milliseconds(row.response_queue_time_us),
+        "sendTimeMs": _milliseconds(row.send_time_us), "securityProtocol": "PLAINTEXT",
         "principal": "User:ANONYMOUS", "listener": "PLAINTEXT",
         "clientInformation": {"softwareName": "unknown", "softwareVersion": "unknown"},
     }  # fmt: skip
@@ -247,7 +248,8 @@ def _text_line(row: Row, api: str, asked: Struct, answered: Struct | None) -> by
     times = (
         f"totalTime:{_milliseconds(row.total_time_us)},requestQueueTime:{_milliseconds(row.queue_time_us)},"
         f"localTime:{_milliseconds(row.local_time_us)},remoteTime:{_milliseconds(row.remote_time_us)},throttleTime:0.0,"
-        "responseQueueTime:0.1,sendTime:0.1,securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,listener:PLAINTEXT"
+        f"responseQueueTime:{_milliseconds(row.response_queue_time_us)},sendTime:{_milliseconds(row.send_time_us)},"
+        "securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,listener:PLAINTEXT"
     )
     answer = _struct(_as_text(answered)) if answered is not None else ""
     asked_text = _struct(_as_text(asked))

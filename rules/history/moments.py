@@ -56,6 +56,19 @@ class Moment:
     time: int | None = None
     """Milliseconds on that clock, in whatever zone it runs."""
     last_time: int | None = None
+    arrived: int | None = None
+    """When the request came in, of a fetch and of a produce, to within a millisecond: it may have been the next one."""
+    taken_in: int | None = None
+    """When its broker had taken it in, as exactly: a fetch's offset was counted, a produce's records were appended."""
+    answered: int | None = None
+    """When its answer was made, as exactly: later than `taken_in` if it lay in purgatory."""
+    last_taken_in: int | None = None
+    last_answered: int | None = None
+    """The same of the last one; null where there is but one."""
+    waited: bool = False
+    """Whether each of them lay in purgatory: at first sight there was less than it waited for."""
+    min_bytes: int | None = None
+    """Bytes of records for which a fetch waits."""
     count: int = 1
     left_out: int = 0
     """Statements of the same asker between this one and its next that are not here: they lie between the two."""
@@ -97,7 +110,7 @@ class Moment:
     session: int | None = None
     """The incremental session that a fetch is of."""
     records_size: int | None = None
-    """Bytes of records in a produce request."""
+    """Bytes of records in a produce request, or in the answer to a fetch; null where the line does not tell."""
     trust: str = "high"
     span: Span
 
@@ -108,6 +121,8 @@ class Moment:
         return told and self.clock != ZOOKEEPER_CLOCK and not self.clock.startswith(ONE_CONTROLLER)
 
 
+TIMES: Final = ("time", "last_time", "arrived", "taken_in", "answered", "last_taken_in", "last_answered")
+"""What is on the clock of a statement."""
 ONE_CONTROLLER: Final = "controller "
 """Clocks of ZooKeeper's controllers begin with this: what one of them logged, without its predecessors' words."""
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")

@@ -31,24 +31,43 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
 class _Run:
     """A statement and those that repeat it: it is copied once, when all of them are known."""
 
-    __slots__ = ("_count", "_last_time", "_left_out", "_repeated", "first")
+    __slots__ = ("_count", "_last", "_left_out", "_waited", "first")
 
     def __init__(self, first: Moment) -> None:
-        self.first, self._repeated = first, False
-        self._count, self._last_time, self._left_out = first.count, first.last_time, first.left_out
+        self.first, self._last = first, first
+        self._count, self._left_out, self._waited = first.count, first.left_out, first.waited
 
     def add(self, moment: Moment) -> None:
         """One more."""
-        self._repeated = True
+        self._last = moment
         self._count += moment.count
         self._left_out += moment.left_out
-        self._last_time = moment.last_time or moment.time
+        self._waited &= moment.waited
 
     def told(self) -> Moment:
         """All of them as one."""
-        if not self._repeated:
+        if self._last is self.first:
             return self.first
-        return replace(self.first, count=self._count, last_time=self._last_time, left_out=self._left_out)
+        last = last_of(self._last)
+        return replace(
+            self.first, count=self._count, last_time=last.time, last_taken_in=last.taken_in,
+            last_answered=last.answered, waited=self._waited, left_out=self._left_out,
+        )  # fmt: skip
+
+
+def first_of(moment: Moment) -> Moment:
+    """The first one of those that a statement stands for."""
+    return replace(moment, count=1, last_time=None, last_taken_in=None, last_answered=None)
+
+
+def last_of(moment: Moment) -> Moment:
+    """The last one of those that a statement stands for."""
+    if moment.count == 1:
+        return moment
+    return replace(
+        moment, count=1, time=moment.last_time, arrived=None, taken_in=moment.last_taken_in,
+        answered=moment.last_answered, last_time=None, last_taken_in=None, last_answered=None,
+    )  # fmt: skip
 
 
 def times_told(moments: Iterable[Moment]) -> int:
@@ -89,7 +108,7 @@ _REPEATABLE: Final = ("fetched", "consumed", "leader-told")
 _ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
 _REPEATED: Final = attrgetter(
     "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
-    "last_stable_offset", "leader", "isr", "topic_id",
+    "last_stable_offset", "leader", "isr", "topic_id", "records_size", "min_bytes",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
+from rules.history.repetitions import first_of, last_of
 
 
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
@@ -64,8 +65,8 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
         unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
         times = in_order.get(moment.clock, ()) if unnamed else ()
         if bisect_right(times, first or 0) < bisect_right(times, last or 0):
-            yield replace(moment, count=1, last_time=None)
-            yield replace(moment, count=1, time=last, last_time=None)
+            yield first_of(moment)
+            yield last_of(moment)
         else:
             yield moment
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from parsers.provenance import Origin
+from auditor.engines.told.chronicle import of_fetches
+from parsers.provenance import Origin, Span
 from parsers.request_log import PartitionKey, RequestLog, fold, join, read_request_log
 from parsers.tables import Fetch, arrow_schema, from_arrow, to_arrow
+from rules.history.moments import Moment
+from rules.history.repetitions import collapse
 from tests.lab.effort import fast_if
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
+OPENED = Moment(kind="fetched", clock="broker 1", broker=2, offset=5, span=Span(source="r", start=0, end=1))
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
 ORIGIN = Origin(source="kafka-request.log", broker=1)
 READ = {
@@ -202,3 +207,40 @@ def test_the_last_fetch_position_is_the_followers_log_end(case: str) -> None:
     behind = [place for place, (asked, end) in stood.items() if (asked or 0) > (end or 0)]
     assert len(equal) >= 8
     assert behind == []
+
+
+@pytest.mark.parametrize("case", ["clean_1_1", "clean_2_8", "clean_4x"])
+def test_a_statement_tells_when_its_leader_acted(case: str) -> None:
+    rows = [row for row in fetches_of(case, "broker-2") if (row.replica or 0) >= 0]
+    assert {row.min_bytes for row in rows} == {1}
+    names = {row.topic_id: row.topic_id for row in rows if row.topic_id is not None}
+    waited = set[bool]()
+    for (_, _, moment), row in zip(of_fetches(rows, names), rows, strict=True):
+        total, remote = row.total_time_us, row.remote_time_us
+        handled = (row.queue_time_us or 0) + (row.local_time_us or 0)
+        assert None not in (total, remote, row.response_queue_time_us, row.send_time_us, moment.time)
+        came = (moment.time or 0) * 1000 - (total or 0)
+        assert (moment.arrived, moment.taken_in) == (came // 1000, (came + handled) // 1000)
+        assert moment.answered == (came + handled + (remote or 0)) // 1000
+        assert moment.answered <= (moment.time or 0)
+        assert moment.waited == ((remote or 0) > 0)
+        assert (moment.min_bytes, moment.records_size) == (1, row.records_size)
+        waited.add(moment.waited)
+    assert waited == {True, False}
+
+
+def test_a_run_of_fetches_tells_when_the_last_was_answered_and_whether_all_waited() -> None:
+    first, again, hasty = (
+        replace(OPENED, time=time, arrived=time - 9, taken_in=time - 8, answered=time - 1, waited=waited)
+        for time, waited in ((1000, True), (1500, True), (1700, False))
+    )
+    (waiting,), (mixed,) = list(collapse([first, again])), list(collapse([first, again, hasty]))
+    assert (waiting.arrived, waiting.taken_in, waiting.last_taken_in, waiting.last_answered) == (991, 992, 1492, 1499)
+    assert (waiting.count, waiting.waited) == (2, True)
+    assert (mixed.count, mixed.last_time, mixed.last_answered, mixed.waited) == (3, 1700, 1699, False)
+    assert list(collapse([waiting, hasty])) == list(collapse([first, rest_of([again, hasty])])) == [mixed]
+
+
+def rest_of(moments: list[Moment]) -> Moment:
+    (one,) = collapse(moments)
+    return one

@@ -74,6 +74,7 @@ def call(
         endpoint="h:1",
         replica=2,
         replica_epoch=None,
+        min_bytes=1,
         session_id=session,
         session_epoch=epoch,
         answer_known=answer_known,
@@ -82,7 +83,7 @@ def call(
         asked=tuple(ask),
         forgotten=tuple(map(key, forget)),
         answered=tuple(answer) if answer_known else (),
-        times=Times(1, 1, 1, 1),
+        times=Times(1, 1, 1, 1, 1, 1),
         start=start,
         end=start + 1,
     )

@@ -15,7 +15,10 @@ from parsers.request_log.struct_text import parse_struct
 from tests.lab.effort import cases
 
 ORIGIN = Origin(source="kafka-request.log", broker=1)
-TIMES = "totalTime:12.3,requestQueueTime:0.05,localTime:0.4,remoteTime:11.7,throttleTime:0.1,sendTime:0.05"
+TIMES = (
+    "totalTime:12.3,requestQueueTime:0.05,localTime:0.4,remoteTime:11.7,throttleTime:0.1,responseQueueTime:0.06,"
+    "sendTime:0.05"
+)
 TAIL = f" from connection h:9093-h:51544-3;{TIMES},securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,listener:I"
 
 
@@ -56,7 +59,7 @@ def test_records_are_sized_where_their_text_tells(records: str, size: int | None
     assert call.asked == (Asked(key, 21, None, 3, 0, None),)
     assert call.forgotten == (PartitionKey("u", "", 4), PartitionKey("u", "", 5))
     assert call.answered == (Answered(key, 0, 21, 20, 1, records_size=size),)
-    assert call.times == (12300, 50, 400, 11700)
+    assert call.times == (12300, 50, 400, 11700, 60, 50)
 
 
 def test_flattened_answers_of_2_7_with_tagged_fields() -> None:
@@ -112,12 +115,13 @@ def test_orders_by_topic_of_2_4_and_list_offsets_of_a_replica() -> None:
 @pytest.mark.parametrize(
     ("tail", "times"),
     [
-        (f"{TIMES},principal:User:a", (12300, 50, 400, 11700)),
-        (f"{TIMES},principal:User:a,localTime:7,b", (12300, 50, 7000, 11700)),
-        (f"{TIMES},principal:User:xlocalTime:7,b", (12300, 50, 400, 11700)),
-        ("localTime:2,totalTime:12,remoteTime:1.5,", (12000, None, 2000, 1500)),
-        ("totalTime:1,requestQueueTime:2,localTime:3,remoteTime:4;", (1000, 2000, 3000, None)),
-        ("principal:User:a", (None, None, None, None)),
+        (f"{TIMES},principal:User:a", (12300, 50, 400, 11700, 60, 50)),
+        (f"{TIMES},principal:User:a,localTime:7,b", (12300, 50, 7000, 11700, 60, 50)),
+        (f"{TIMES},principal:User:xlocalTime:7,b", (12300, 50, 400, 11700, 60, 50)),
+        ("localTime:2,totalTime:12,remoteTime:1.5,", (12000, None, 2000, 1500, None, None)),
+        ("sendTime:1,requestQueueTime:2,responseQueueTime:3,remoteTime:4;", (None, 2000, None, None, 3000, 1000)),
+        ("totalTime:1,requestQueueTime:2,localTime:3,remoteTime:4;", (1000, 2000, 3000, None, None, None)),
+        ("principal:User:a", (None,) * 6),
     ],
 )
 def test_times_are_found_wherever_they_stand_and_the_last_of_a_name_counts(

@@ -130,11 +130,19 @@ def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> 
 
 
 def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
+    time, last = _time(fetch.time), None if fetch.last_time is None else _time(fetch.last_time)
     return Moment(
         kind="fetched" if fetch.replica >= 0 else "consumed",
         clock=f"broker {broker}",
-        time=_time(fetch.time),
-        last_time=None if fetch.last_time is None else _time(fetch.last_time),
+        time=time,
+        last_time=last,
+        arrived=_before(time, fetch.came),
+        taken_in=_before(time, fetch.handled),
+        answered=_before(time, fetch.answered),
+        last_taken_in=_before(last, fetch.last_handled),
+        last_answered=_before(last, fetch.last_answered),
+        waited=fetch.waited,
+        min_bytes=fetch.min_bytes,
         count=fetch.times,
         witness=broker,
         broker=fetch.replica if fetch.replica >= 0 else None,
@@ -151,6 +159,7 @@ def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
         implied=fetch.implied,
         client_id=fetch.client_id if fetch.replica < 0 else None,
         session=fetch.session,
+        records_size=fetch.records_size,
         doubtful=fetch.possibly_stale,
         left_out=fetch.left_out,
         topic_id=fetch.topic_id,
@@ -159,11 +168,15 @@ def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
 
 
 def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
-    base = produce.base_offset
+    base, time = produce.base_offset, _time(produce.time)
     return Moment(
         kind="produced",
         clock=f"broker {broker}",
-        time=_time(produce.time),
+        time=time,
+        arrived=_before(time, produce.came),
+        taken_in=_before(time, produce.handled),
+        answered=_before(time, produce.answered),
+        waited=produce.waited,
         witness=broker,
         broker=broker,
         leader=broker,
@@ -182,6 +195,11 @@ def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
 
 def _time(told: int | str) -> int | None:
     return wall_clock(told) if isinstance(told, str) else told
+
+
+def _before(time: int | None, microseconds: int | None) -> int | None:
+    """The millisecond that lay so long before the beginning of one."""
+    return None if time is None or microseconds is None else (time * 1000 - microseconds) // 1000
 
 
 def trace_begins(time: int, broker: int, source: str) -> Moment:

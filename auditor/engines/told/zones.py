@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from rules.history.moments import Moment
+from rules.history.moments import TIMES, Moment
 from rules.settings import Setting
 
 _OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+\-])(\d\d):?(\d\d)")
@@ -91,8 +91,11 @@ class Zones:
         """The moments, each with its times on its broker's clock as instants."""
         if not self._given:
             return tuple(moments)
-        told = ((moment, self._of(moment.clock)) for moment in moments)
-        return tuple(replace(m, time=instant(m.time), last_time=instant(m.last_time)) for m, instant in told)
+        return tuple(replace(moment, **self._instants_of(moment)) for moment in moments)
+
+    def _instants_of(self, moment: Moment) -> dict[str, Any]:
+        instant = self._of(moment.clock)
+        return {name: instant(time) for name in TIMES if (time := getattr(moment, name)) is not None}
 
     def of_settings(self, settings: Sequence[Setting]) -> tuple[Setting, ...]:
         """The settings, each since an instant."""
