@@ -21,6 +21,7 @@ KEYS: Final[Mapping[str, int]] = {
     "ALTER_PARTITION": 56, "ALTER_ISR": 56, "DELETE_RECORDS": 21,
 }  # fmt: skip
 FILE_RECORDS: Final = "org.apache.kafka.common.record.FileRecords@1b2c3d4e"
+_UNKNOWN_CLIENT: Final = dict.fromkeys(("softwareName", "softwareVersion"), "unknown")
 PREFERRED_SINCE: Final = 11
 _SNAKE: Final = {
     "forgottenTopicsData": "forgetten_topics_data", "sessionEpoch": "epoch", "maxWaitMs": "max_wait_time",
@@ -225,9 +226,8 @@ def _json_line(row: Row, api: str, asked: Struct, answered: Struct | None) -> by
         "totalTimeMs": _milliseconds(row.total_time_us), "requestQueueTimeMs": _milliseconds(row.queue_time_us),
         "localTimeMs": _milliseconds(row.local_time_us), "remoteTimeMs": _milliseconds(row.remote_time_us),
         "throttleTimeMs": 0, "responseQueueTimeMs": _milliseconds(row.response_queue_time_us),
-        "sendTimeMs": _milliseconds(row.send_time_us), "securityProtocol": "PLAINTEXT",
-        "principal": "User:ANONYMOUS", "listener": "PLAINTEXT",
-        "clientInformation": {"softwareName": "unknown", "softwareVersion": "unknown"},
+        "sendTimeMs": _milliseconds(row.send_time_us), "securityProtocol": "PLAINTEXT", "principal": "User:ANONYMOUS",
+        "listener": "PLAINTEXT", "clientInformation": _UNKNOWN_CLIENT,
     }  # fmt: skip
     told = json.dumps(line, separators=(",", ":"))
     return f"[{row.time_text}] DEBUG Completed request:{told} (kafka.request.logger)\n".encode()
@@ -252,9 +252,8 @@ def _text_line(row: Row, api: str, asked: Struct, answered: Struct | None) -> by
         "securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,listener:PLAINTEXT"
     )
     answer = _struct(_as_text(answered)) if answered is not None else ""
-    asked_text = _struct(_as_text(asked))
-    words = f"{header} -- {asked_text},response:{answer} from connection 127.0.0.1:9092-127.0.0.1:{_port(row)}-0"
-    return f"[{row.time_text}] DEBUG Completed request:{words};{times} (kafka.request.logger)\n".encode()
+    words = f"{header} -- {_struct(_as_text(asked))},response:{answer} from connection 127.0.0.1:9092-127.0.0.1:"
+    return f"[{row.time_text}] DEBUG Completed request:{words}{_port(row)}-0;{times} (kafka.request.logger)\n".encode()
 
 
 def _as_text(struct: Struct) -> Struct:

@@ -18,8 +18,8 @@ from statistics import median
 
 import numpy as np
 
-from auditor.engines.told.chronicle import of_trace
 from auditor.engines.told.logs import TELLING
+from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from auditor.engines.told.chronicle import Named, of_events, of_metadata, of_trace
+from auditor.engines.told.chronicle import Named, of_events, of_metadata
+from auditor.engines.told.requests import of_trace
 from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.requests import RequestRow
 from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditor.engines.told.chronicle import of_trace
+from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin

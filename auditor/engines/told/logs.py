@@ -12,9 +12,10 @@ from auditor.engines.files import file_of, refuse_wide_text
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import read_broker_log, read_stretch
-from auditor.engines.told.chronicle import Named, of_events, of_metadata, of_trace, spoken_of, trace_begins
+from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken_of
 from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps
 from auditor.engines.told.metadata import metadata_history_of
+from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
 from auditor.engines.told.traces import thinned
 from auditor.engines.told.zones import Zones, given_for

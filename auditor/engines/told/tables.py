@@ -10,8 +10,9 @@ from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.chronicle import Named, of_fetches, of_metadata
+from auditor.engines.told.chronicle import Named, of_metadata
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
+from auditor.engines.told.requests import of_fetches
 from auditor.engines.told.settings import of_changes
 from auditor.engines.told.zones import Zones
 from parsers.describe_text import parse_describe_text

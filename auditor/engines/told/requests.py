@@ -1,0 +1,200 @@
+"""Rows of request logs and of tables of fetches as the statements that rules over time are judged by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypedDict
+
+from auditor.engines.told.chronicle import Named, PartitionName, ids, known_id
+from parsers.broker_log import wall_clock
+from parsers.provenance import Origin, Span
+from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told
+from parsers.tables import Refusal, SessionGap
+from parsers.tables.metadata import replica_ids
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
+from rules.history.moments import Moment
+
+_FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
+
+
+def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a table of fetches; `names` gives the topic of an id."""
+    for fetch in fetches:
+        topic_id = known_id(fetch.topic_id)
+        place = _place(fetch.topic, topic_id, fetch.partition, names)
+        if place is not None and fetch.replica is not None:
+            yield place, topic_id, _fetch(fetch_told(fetch), fetch.broker, fetch.source)
+
+
+def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a request log."""
+    for row in told:
+        if isinstance(row, Refusal | SessionGap):
+            continue
+        topic_id = None if isinstance(row, RequestEvent) else known_id(row.topic_id)
+        place = _place(row.topic, topic_id, row.partition, names)
+        if place is None:
+            continue
+        if isinstance(row, FetchTold):
+            yield place, topic_id, _fetch(row, origin.broker, origin.source)
+        elif isinstance(row, ProduceTold):
+            yield place, topic_id, _produce(row, origin.broker, origin.source)
+        elif (moment := _request(row)) is not None:
+            yield place, topic_id, moment
+
+
+def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
+    time, last = _time(fetch.time), None if fetch.last_time is None else _time(fetch.last_time)
+    return Moment(
+        kind="fetched" if fetch.replica >= 0 else "consumed",
+        clock=f"broker {broker}",
+        time=time,
+        last_time=last,
+        **_acted(time, fetch),
+        last_taken_in=_before(last, fetch.last_handled),
+        last_answered=_before(last, fetch.last_answered),
+        min_bytes=fetch.min_bytes,
+        count=fetch.times,
+        witness=broker,
+        broker=fetch.replica if fetch.replica >= 0 else None,
+        leader=broker,
+        epoch=fetch.current_leader_epoch,
+        offset=fetch.fetch_offset,
+        high_watermark=_known(fetch.high_watermark),
+        log_start_offset=fetch.leader_log_start_offset,
+        last_stable_offset=_known(fetch.last_stable_offset),
+        asked_epoch=fetch.last_fetched_epoch,
+        answered_epoch=fetch.diverging_epoch,
+        answer_offset=fetch.diverging_end_offset,
+        error=fetch.error_code,
+        implied=fetch.implied,
+        client_id=fetch.client_id if fetch.replica < 0 else None,
+        session=fetch.session,
+        records_size=fetch.records_size,
+        doubtful=fetch.possibly_stale,
+        left_out=fetch.left_out,
+        topic_id=fetch.topic_id,
+        span=Span(source=source, start=fetch.start, end=fetch.end),
+    )
+
+
+def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
+    base, time = produce.base_offset, _time(produce.time)
+    return Moment(
+        kind="produced",
+        clock=f"broker {broker}",
+        time=time,
+        **_acted(time, produce),
+        witness=broker,
+        broker=broker,
+        leader=broker,
+        offset=base,
+        end_offset=base + 1 if produce.end_left_out and base is not None else None,
+        left_out=produce.left_out,
+        acks=produce.acks,
+        error=produce.error_code,
+        log_start_offset=produce.log_start_offset,
+        client_id=produce.client_id,
+        records_size=produce.records_size,
+        topic_id=produce.topic_id,
+        span=Span(source=source, start=produce.start, end=produce.end),
+    )
+
+
+def _time(told: int | str) -> int | None:
+    return wall_clock(told) if isinstance(told, str) else told
+
+
+class Acted(TypedDict):
+    """When a leader acted on a request."""
+
+    arrived: int | None
+    taken_in: int | None
+    answered: int | None
+    waited: bool
+
+
+def _acted(time: int | None, told: FetchTold | ProduceTold) -> Acted:
+    came, handled, answered = (_before(time, ago) for ago in (told.came, told.handled, told.answered))
+    return Acted(arrived=came, taken_in=handled, answered=answered, waited=told.waited)
+
+
+def _before(time: int | None, microseconds: int | None) -> int | None:
+    """The millisecond that lay so long before the beginning of one."""
+    return None if time is None or microseconds is None else (time * 1000 - microseconds) // 1000
+
+
+def trace_begins(time: int, broker: int, source: str) -> Moment:
+    """From when on a request log tells."""
+    span = Span(source=source, start=0, end=0)
+    return Moment(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
+
+
+def _known(offset: int | None) -> int | None:
+    return None if offset is None or offset < 0 else offset
+
+
+def _request(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
+    span = Span(source=row.source, start=row.span_start, end=row.span_end)
+    clock, time = f"broker {row.broker}", wall_clock(row.time_text)
+    if isinstance(row, EpochRequest):
+        return Moment(
+            kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=_asker(row), leader=row.broker,
+            epoch=row.current_leader_epoch, asked_epoch=row.asked_epoch, answered_epoch=row.answered_epoch,
+            answer_offset=row.end_offset, error=row.error_code, topic_id=row.topic_id, span=span,
+        )  # fmt: skip
+    if isinstance(row, OffsetRequest):
+        return Moment(
+            kind="offset-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
+            epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code,
+            topic_id=row.topic_id, span=span,
+        )  # fmt: skip
+    if isinstance(row, RequestEvent):
+        return _deletion(row, clock, time, span)
+    return _isr_request(row, clock, time, span)
+
+
+def _deletion(row: RequestEvent, clock: str, time: int | None, span: Span) -> Moment | None:
+    """A client had records deleted: the answer names the lowest log start of all replicas, the leader's is no lower."""
+    start = max(-1 if row.offset is None else row.offset, -1 if row.low_watermark is None else row.low_watermark)
+    if row.api != "DELETE_RECORDS" or row.error_code not in (None, 0) or start < 0:
+        return None
+    return Moment(
+        kind="log-start-moved", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
+        log_start_offset=start, error=0, span=span,
+    )  # fmt: skip
+
+
+def _asker(row: EpochRequest) -> int | None:
+    """The asking replica; before version 3 the request does not name it, but its fetcher's client id does."""
+    if row.replica is not None:
+        return row.replica
+    fetcher = _FETCHER.match(row.client_id or "")
+    return int(fetcher[1]) if fetcher else None
+
+
+def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> Moment | None:
+    """Only what is in force: orders of the controller, and its answers without error; and what clients were told."""
+    if row.api == "METADATA":
+        return Moment(
+            kind="leader-told", clock=clock, time=time, witness=row.broker, leader=row.leader,
+            epoch=_known(row.leader_epoch), isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
+            error=row.error_code, topic_id=row.topic_id, span=span,
+        )  # fmt: skip
+    ordered = row.api == "LEADER_AND_ISR" and not row.answered
+    granted = row.api == "ALTER_PARTITION" and row.answered and row.error_code == 0
+    if not (ordered or granted):
+        return None
+    return Moment(
+        kind="leadership" if ordered else "isr", clock=clock, time=time, witness=row.broker, leader=row.leader,
+        partition_epoch=row.partition_epoch, isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
+        epoch=row.leader_epoch, topic_id=row.topic_id, span=span,
+    )  # fmt: skip
+
+
+def _place(
+    topic: str | None, topic_id: str | None, partition: int | None, names: Mapping[str, str]
+) -> PartitionName | None:
+    name = topic if topic is not None else names.get(topic_id or "")
+    return None if name is None or partition is None else (name, partition)
