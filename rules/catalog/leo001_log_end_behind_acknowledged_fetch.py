@@ -140,11 +140,11 @@ def _between_epochs(roles: _Roles, load: Moment) -> bool:
 
     Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
     fetches on, and one whose former role is not told was in some epoch or other. Where the log has grown when it takes
-    that role, it was in one before of which the line is not here.
+    that role, or may have, it was in one before of which the line is not here.
     """
     before, first = roles.around(load)
     newer = first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
-    grew = first is not None and first.offset is not None and first.offset > (load.end_offset or 0)
+    grew = first is None or first.offset is None or first.offset > (load.end_offset or 0)
     return before and newer and not grew
 
 

@@ -20,7 +20,7 @@ class UntoldRoles:
     """Epochs in which others show a broker in a role of which its own log, that tells roles, has no word.
 
     Whom a controller elects may be gone before it leads, and an answer then be of no such term: where the broker was
-    started again before its next role, only who was served by it shows that it led.
+    started again before its next role, only who was served by it shows that it led, if requests name epochs.
     """
 
     def __init__(self, moments: Sequence[Moment]) -> None:
@@ -31,13 +31,15 @@ class UntoldRoles:
         self.served = _beside(told, moments, _served)
         self.fetched = _beside(told, moments, _fetched)
         self.elected = _beside(told, moments, _elected)
+        self._named = {m.clock for m in moments if is_served(m) and m.epoch is not None and m.epoch >= 0}
+        """Clocks of brokers that are asked by the name of an epoch, as they are since 2.1."""
 
     def shown(self, clock: str, *, as_leader: bool, restarted: bool) -> list[Sequence[int]]:
         """The epochs in which a clock's broker is shown, by what they are shown."""
         served, elected = self.served.get(clock, ()), self.elected.get(clock, ())
         if not as_leader:
             return [served, self.fetched.get(clock, ()), elected]
-        return [served] if restarted else [served, elected]
+        return [served] if restarted and clock in self._named else [served, elected]
 
 
 def _beside(
@@ -139,14 +141,20 @@ def _leads(role: Moment) -> bool:
 
 
 def _first_after_a_restart(placed: Iterable[Moment]) -> frozenset[int]:
-    """The statements of roles that were taken first after a restart, by identity."""
+    """The statements of roles taken first after a restart, or in a later state of their epoch, by identity."""
     started: set[str] = set()
     found: set[int] = set()
+    first: dict[int, int] = {}
+    for moment in placed:
+        state = moment.partition_epoch
+        if moment.kind in (*ROLE_KINDS, "leadership") and moment.epoch is not None and state is not None:
+            first[moment.epoch] = min(state, first.get(moment.epoch, state))
     for moment in placed:
         if moment.kind in STARTING:
             started.add(moment.clock)
         elif gives_role(moment):
-            if moment.clock in started or moment.fresh:
+            late = moment.partition_epoch is not None and moment.partition_epoch > first.get(moment.epoch or 0, 0)
+            if moment.clock in started or moment.fresh or late:
                 found.add(id(moment))
             started.discard(moment.clock)
     return frozenset(found)

@@ -191,6 +191,8 @@ class _Story:
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
                 break
             self._befall(broker, moment)
+            if moment.term in reign.untold:
+                self.held[broker] = UNKNOWN  # what it was told in that term since, nobody saw
             self.places[broker] += 1
         if own.silent:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
