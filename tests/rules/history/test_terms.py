@@ -53,8 +53,8 @@ def test_a_lost_line_of_a_role_accuses_nobody() -> None:
 
 RESTARTED = """
     kafka 2 3.9.1
-    broker 1 000022222|
-    broker 2 000022222|
+    broker 1 00001111|
+    broker 2 00001111|
     t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
     t1 follows 2 epoch 0 at 0 hw 0 from 1
     t2 fetch 2@4 from 1 hw=4
