@@ -33,6 +33,8 @@ class IncidentBill:
     records: int | None
     bytes: int | None
     """Null where the copies that still stand do not tell them all."""
+    records_at_least: int
+    bytes_at_least: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Incident:
     places: tuple[Place, ...]
     """The partitions, in order."""
     bill: IncidentBill | None
-    """Null where nothing is known to be lost."""
+    """Null where nothing is known to be lost for good."""
 
 
 Losses = Mapping[Place, Sequence[Loss]]
@@ -76,7 +78,9 @@ def group(
     for finding in worth_telling:
         if finding.id not in on_disks:
             by_partition.setdefault(place_of(finding), []).append(finding)
-    told = [_disk_incident(disk, own, billed) for disk, own in disks.items()]
+    # What a partition lost is billed once, to the incident that tells of the partition itself.
+    of_disks = {place: own for place, own in billed.items() if place not in by_partition}
+    told = [_disk_incident(disk, own, of_disks) for disk, own in disks.items()]
     for places in _events(by_partition):
         own = [finding for place in places for finding in by_partition[place]]
         make = _partition_incident if len(places) == 1 else _election_incident
@@ -162,7 +166,7 @@ def _incident(title: str, scope: str, findings: Sequence[Finding], losses: Losse
         steps=told,
         cause=told[0].finding,
         places=places,
-        bill=_bill([loss for place in places for loss in losses.get(place, ()) if loss.matters]),
+        bill=_bill([loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]),
     )
 
 
@@ -182,6 +186,8 @@ def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
         never_committed=worth["never committed"],
         records=_sum(portion.records for portion in portions),
         bytes=_sum(portion.bytes for portion in portions),
+        records_at_least=sum(portion.records_at_least for portion in portions),
+        bytes_at_least=sum(portion.bytes_at_least for portion in portions),
     )
 
 

@@ -52,9 +52,8 @@ def in_all(bill: IncidentBill) -> str:
         )
         if number
     ]
-    told = "" if bill.records is None else f"; {counted(bill.records, 'record')}"
-    told += "" if bill.bytes is None else f", {size(bill.bytes)}"
-    return f"{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}: {', '.join(parts)}{told}"
+    amount = f"{_how_many(bill, bill.offsets)}, {_how_large(bill)}".removesuffix(", ")
+    return f"{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}: {', '.join(parts)}; {amount}"
 
 
 def who_led(broker: int | None) -> str:
@@ -101,10 +100,26 @@ def details(loss: Loss) -> Iterator[str]:
 
 
 def _portion(portion: Portion) -> str:
-    amount = [] if portion.records is None else [counted(portion.records, "record")]
-    amount += [] if portion.bytes is None else [f"{'about ' if portion.divided else ''}{size(portion.bytes)}"]
+    width = portion.end_offset - portion.start_offset
+    amount = [_how_many(portion, width), ("about " if portion.divided else "") + _how_large(portion)]
     words = portion.worth if portion.worth != "committed" else "certainly committed"
-    return f"{words} {span(portion.start_offset, portion.end_offset)}: {', '.join(amount) or 'amount unknown'}"
+    return f"{words} {span(portion.start_offset, portion.end_offset)}: {', '.join(filter(None, amount))}"
+
+
+def _how_many(told: Portion | IncidentBill, offsets: int) -> str:
+    """Records; where no copy counts them all, the fewest and the most that the offsets can have held."""
+    if told.records is not None:
+        return counted(told.records, "record")
+    if told.records_at_least >= offsets:
+        return counted(offsets, "record")
+    least = f"{told.records_at_least} to " if told.records_at_least else "at most "
+    return f"{least}{counted(offsets, 'record')}"
+
+
+def _how_large(told: Portion | IncidentBill) -> str:
+    if told.bytes is not None:
+        return size(told.bytes)
+    return f"at least {size(told.bytes_at_least)}" if told.bytes_at_least else ""
 
 
 def _contents(contents: Contents) -> Iterator[str]:

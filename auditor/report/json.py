@@ -84,6 +84,7 @@ def _incident_bill(bill: IncidentBill) -> Json:
         "neverCommitted": bill.never_committed,
         "records": bill.records,
         "bytes": bill.bytes,
+        "atLeast": {"records": bill.records_at_least, "bytes": bill.bytes_at_least},
     }
 
 

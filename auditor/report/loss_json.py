@@ -44,6 +44,7 @@ def _portion(portion: Portion) -> Json:
         "endOffset": portion.end_offset,
         "records": portion.records,
         "bytes": portion.bytes,
+        "atLeast": {"records": portion.records_at_least, "bytes": portion.bytes_at_least},
         "divided": portion.divided,
     }
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from rules.history.moments import Moment
 from rules.history.repetitions import times_told
+from rules.protocol.offsets import without
 from rules.replicas.groups import GroupCommit
 from rules.zoom.aftermath import CopiedBatch, CopyRead
 
@@ -28,9 +29,13 @@ class Portion:
     start_offset: int
     end_offset: int
     records: int | None
-    """Null where no copy that still stands tells them."""
+    """Null where no copy that still stands tells them all."""
     bytes: int | None
-    """Of a copy's batches; without a copy, what producers sent, where their requests tell it."""
+    """Of the batches of copies that tell them all; else null."""
+    records_at_least: int = 0
+    """What partial copies hold, and a record for every further batch that a producer was answered for."""
+    bytes_at_least: int = 0
+    """What partial copies hold, or what producers sent, as far as their requests tell it: the larger of both."""
     divided: bool = False
     """Whether a batch lies here in part only: its bytes are counted by its share of offsets then."""
 
@@ -122,19 +127,29 @@ def portions(
 
 def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read: Sequence[CopyRead]) -> Portion:
     within = [batch for batch in _batches(read) if batch.base_offset < high and batch.end_offset > low]
-    covered = sum(min(high, c.end_offset) - max(low, c.start_offset) for c in read if _meets(c, low, high))
-    whole = covered >= high - low and all(copy.complete for copy in read)
-    sent = _sizes([m for m in answers if low <= (m.offset or 0) < high])
-    said = sum(size for size in sent if size is not None) if sent and None not in sent else None
+    told = [(c.start_offset, c.end_offset) for c in read if _meets(c, low, high)]
+    whole = not [*without(low, high, told)] and all(copy.complete for copy in read)
     counts = [_records(batch, low, high) for batch in within if not batch.control]
+    held = sum(_share(batch, low, high) for batch in within)
+    own = [m for m in answers if low <= (m.offset or 0) < high]
+    elsewhere = {m.offset for m in own if not any(start <= (m.offset or 0) < end for start, end in told)}
+    known = sum(count or 0 for count in counts) + len(elsewhere)
+    exact = whole and None not in counts
     return Portion(
         worth=worth,
         start_offset=low,
         end_offset=high,
-        records=sum(count or 0 for count in counts) if whole and None not in counts else None,
-        bytes=sum(_share(batch, low, high) for batch in within) if whole else said,
+        records=known if exact else None,
+        bytes=held if whole else None,
+        records_at_least=known,
+        bytes_at_least=held if whole else max(held, sum(size or 0 for size in _sent(own))),
         divided=whole and any(batch.base_offset < low or batch.end_offset > high for batch in within),
     )
+
+
+def _sent(answers: Iterable[Moment]) -> Iterable[int | None]:
+    """What was sent for each batch, once, although its answer may have been repeated."""
+    return {answer.offset: answer.records_size for answer in answers}.values()
 
 
 def _records(batch: CopiedBatch, low: int, high: int) -> int | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rules.evidence import PartitionEvidence, leaders_by_epoch
 from rules.history.moments import Moment
 from rules.history.turns import cuts
+from rules.protocol.offsets import without
+from rules.replay.statements import ANSWERED
 from rules.replicas.lineage import cut_since, older_run
 
 
@@ -22,16 +26,63 @@ class LeftOut:
     start: int
     end: int
     because: str
+    older: bool = False
+    """Whether the records may be of older epochs: the replica had none of this one."""
 
 
 def left_out(evidence: PartitionEvidence) -> list[LeftOut]:
-    """Every stretch that a new epoch left out or a replica cut, each once."""
+    """Every stretch that a new epoch left out or a replica cut: each record once, and none that had been deleted."""
     told: list[LeftOut] = []
-    for stretch in (*_by_openings(evidence), *_by_cuts(evidence.moments), *_inferred(evidence)):
-        same = (b for b in told if b.epoch == stretch.epoch and b.start <= stretch.start and stretch.end <= b.end)
-        if not any(same):
-            told.append(stretch)
+    by_epoch: dict[int, list[int]] = {}
+    deleted = _Deleted(evidence.moments)
+    for stretch in (*_by_openings(evidence), *_by_cuts(evidence), *_inferred(evidence)):
+        places = by_epoch.setdefault(stretch.epoch, [])
+        billed = [(told[place].start, told[place].end) for place in places]
+        if stretch.older:
+            earlier = (b for b in told if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
+            billed += [(b.start, b.end) for b in earlier]
+        start = max(stretch.start, deleted.below(stretch.leader, stretch.epoch))
+        for low, high in without(start, stretch.end, billed):
+            _tell(told, places, replace(stretch, start=low, end=high))
     return told
+
+
+def _tell(told: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
+    """One stretch more; what goes on where another one of the same two epochs ends is a part of that."""
+    for place in places:
+        if (told[place].next_epoch, told[place].end) == (stretch.next_epoch, stretch.start):
+            told[place] = replace(told[place], end=stretch.end, because=stretch.because)
+            return
+    places.append(len(told))
+    told.append(stretch)
+
+
+class _Deleted:
+    """Where every leader had its log begin: what retention or a client deleted before is nothing that went."""
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        """By clock, the terms in order and the highest log start up to each."""
+        told: dict[str, dict[int, int]] = {}
+        for moment in moments:
+            term = moment.term if moment.latest_term is None else moment.latest_term
+            start = moment.log_start_offset
+            if term is not None and start is not None and start > 0 and not moment.doubtful and _of_its_own(moment):
+                own = told.setdefault(moment.clock, {})
+                own[term] = max(own.get(term, 0), start)
+        self._terms = {clock: sorted(own) for clock, own in told.items()}
+        self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in told.items()}
+
+    def below(self, leader: int | None, epoch: int) -> int:
+        """The highest log start that a leader told of up to the end of an epoch."""
+        clock = f"broker {leader}"
+        place = bisect_right(self._terms.get(clock, ()), epoch)
+        return self._starts[clock][place - 1] if place else 0
+
+
+def _of_its_own(moment: Moment) -> bool:
+    """Whether a broker tells of its own log: in an answer, or in a line about it."""
+    broker = moment.broker if moment.kind == "log-start-moved" else moment.witness
+    return moment.kind in ANSWERED and moment.clock == f"broker {broker}"
 
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
@@ -69,9 +120,9 @@ def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], 
     return opened if older is None or cut else min(opened, older[1])
 
 
-def _by_cuts(moments: Sequence[Moment]) -> Iterator[LeftOut]:
+def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
-    for cut in cuts(moments):
+    for cut in cuts(evidence.moments):
         term = cut.former_epoch
         if term is not None and cut.epoch is not None and cut.log_end_offset is not None:
             yield LeftOut(
@@ -82,7 +133,18 @@ def _by_cuts(moments: Sequence[Moment]) -> Iterator[LeftOut]:
                 start=cut.offset,
                 end=cut.log_end_offset,
                 because=f"broker {cut.broker} cut its log there",
+                older=not _took_part(evidence, cut.broker, term),
             )
+
+
+def _took_part(evidence: PartitionEvidence, broker: int, epoch: int) -> bool:
+    """Whether a replica can have had records of an epoch: it led it, or fetched beyond where it opened."""
+    opening = evidence.openings.get(epoch)
+    if opening is None or opening.offset is None or opening.broker == broker:
+        return True
+    begun = opening.offset
+    own = (m for m in evidence.moments if m.kind == "fetched" and m.broker == broker and m.term == epoch)
+    return any((moment.offset or 0) > begun for moment in own)
 
 
 def _inferred(evidence: PartitionEvidence) -> Iterator[LeftOut]:

@@ -23,12 +23,15 @@ def found(rule: str, partition: int, brokers: tuple[int, ...], **facts: str | in
     )  # fmt: skip
 
 
-def lost(start: int, end: int, records: int | None) -> Loss:
-    committed = Portion(worth="committed", start_offset=start, end_offset=end, records=records, bytes=100)
+def lost(start: int, end: int, records: int | None, *, restored: bool = False) -> Loss:
+    committed = Portion(
+        worth="committed", start_offset=start, end_offset=end, records=records, bytes=100,
+        records_at_least=records or 3, bytes_at_least=100,
+    )  # fmt: skip
     return Loss(
         epoch=0, leader=1, next_epoch=1, next_leader=2, start_offset=start, end_offset=end, committed_end=end,
         acknowledged_end=end, answers=0, first_time=None, last_time=None, clock=None, reused_end=start, survivors=(),
-        restored=False, because="it says so", portions=(committed,),
+        restored=restored, because="it says so", portions=(committed,),
     )  # fmt: skip
 
 
@@ -40,8 +43,9 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     assert sorted(incident.findings) == sorted(finding.id for finding in findings)
     assert incident.title.startswith("unclean elections in 2 partitions of topic t")
     assert incident.bill == IncidentBill(
-        losses=2, offsets=40, committed=40, possibly_acknowledged=0, never_committed=0, records=40, bytes=200
-    )
+        losses=2, offsets=40, committed=40, possibly_acknowledged=0, never_committed=0, records=40, bytes=200,
+        records_at_least=40, bytes_at_least=200,
+    )  # fmt: skip
 
 
 def test_a_bill_of_which_a_copy_is_missing_counts_no_records() -> None:
@@ -49,6 +53,24 @@ def test_a_bill_of_which_a_copy_is_missing_counts_no_records() -> None:
     assert incident.scope == "partition"
     assert incident.bill is not None
     assert (incident.bill.offsets, incident.bill.records, incident.bill.bytes) == (10, None, 100)
+    assert incident.bill.records_at_least == 3
+
+
+def test_what_the_last_leader_holds_again_is_in_no_sum() -> None:
+    own = {("c", "t", 0): [lost(10, 20, 10, restored=True), lost(30, 35, 5)]}
+    (incident,) = group([elected(0, 1000)], {}, own)
+    assert incident.bill is not None
+    assert (incident.bill.losses, incident.bill.offsets) == (1, 5)
+
+
+def test_damage_of_a_disk_and_an_election_bill_one_loss_once() -> None:
+    damaged = [found("SEG001", partition, (1,)) for partition in range(3)]
+    own = {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(30, 35, 5)]}
+    told = group([*damaged, elected(0, 1000)], {finding.id: "broker-1/data" for finding in damaged}, own)
+    assert {incident.scope: incident.bill.offsets for incident in told if incident.bill} == {
+        "broker": 5,
+        "partition": 10,
+    }
 
 
 @pytest.mark.parametrize(

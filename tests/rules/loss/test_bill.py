@@ -62,21 +62,33 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
         widths = [part.end_offset - part.start_offset for part in parts]
         assert [part.records for part in parts] == widths
         assert [part.bytes for part in parts] == [10 * width for width in widths]
+        assert [(p.records_at_least, p.bytes_at_least) for p in parts] == [(p.records, p.bytes) for p in parts]
         edges = {edge for one in batches for edge in (one.base_offset, one.end_offset)}
         assert [part.divided for part in parts] == [not {p.start_offset, p.end_offset} <= edges for p in parts]
     else:
         assert all(part.records is None for part in parts)
+        assert all(part.records_at_least <= part.end_offset - part.start_offset for part in parts)
 
 
 def test_a_copy_of_half_does_not_count_for_the_whole() -> None:
     (part,) = portions((100, 110), 110, [answer(100, 7), answer(105, 8)], [copy(100, (batch(100, 5),))])
-    assert (part.records, part.bytes) == (None, 15)
+    assert (part.records, part.bytes) == (None, None)
+    assert (part.records_at_least, part.bytes_at_least) == (6, 50)
 
 
 def test_records_of_a_batch_with_gaps_are_not_shared_out() -> None:
     sparse = replace(batch(100, 10), records=3)
     told = portions((100, 110), 104, [answer(100)], [copy(100, (sparse,))])
     assert [(part.records, part.bytes, part.divided) for part in told] == [(None, 40, True), (None, 60, True)]
+    assert [part.records_at_least for part in told] == [0, 0]
+
+
+def test_answers_alone_tell_the_fewest_records_and_the_bytes_that_were_sent() -> None:
+    told = [answer(100, 7), answer(100, 7), answer(105, 8), answer(107)]
+    (part,) = portions((100, 110), 110, told, [])
+    assert (part.records, part.bytes) == (None, None)
+    # One that was answered twice was sent twice and stands once.
+    assert (part.records_at_least, part.bytes_at_least) == (3, 15)
 
 
 def test_a_copy_that_could_be_read_in_part_tells_no_whole() -> None:

@@ -1,0 +1,74 @@
+"""Stretches that ceased to count: each record once, by the epoch that wrote it, none that had been deleted before."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.loss.left_out import left_out
+from rules.sketch.notation import read_sketch
+
+Stretch = tuple[int, int, int, int]
+
+
+def stretches(drawing: str) -> list[Stretch]:
+    """Epoch, the epoch after it, start and end of what was left out."""
+    found = left_out(read_sketch(drawing).evidence)
+    return sorted((each.epoch, each.next_epoch, each.start, each.end) for each in found)
+
+
+UNCLEAN = """
+broker 1 000000|
+broker 2 001|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 5 acks=all
+{deleted}
+t9 leads 2 epoch 1 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("deleted", "left"),
+    [
+        ("", [(0, 1, 2, 6)]),
+        ("t3 fetch 3@6 from 1 hw 6 start=4", [(0, 1, 4, 6)]),
+        ("t3 fetch 3@6 from 1 hw 6 start=6", []),
+        ("t3 fetch 3@6 from 1 hw 6 start=1", [(0, 1, 2, 6)]),
+    ],
+)
+def test_what_was_deleted_before_the_epoch_ended_was_not_lost_with_it(deleted: str, left: list[Stretch]) -> None:
+    assert stretches(UNCLEAN.format(deleted=deleted)) == left
+
+
+def test_what_the_next_leader_deletes_of_its_own_log_saves_nobody() -> None:
+    later = UNCLEAN.format(deleted="") + "t10 fetch 1@2 from 2 hw 3 start=3"
+    assert stretches(later) == [(0, 1, 2, 6)]
+
+
+def test_a_cut_and_an_opening_that_overlap_count_the_shared_offsets_once() -> None:
+    cut = "t11 follows 1 epoch 1 at 8 hw 2 from 2\nt12 truncates 1 to 2"
+    assert stretches(UNCLEAN.format(deleted="") + cut) == [(0, 1, 2, 8)]
+
+
+BEHIND = """
+broker 1 0022|
+broker 2 0022|
+broker 3 0022|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 5 acks=all
+t3 follows 3 epoch 0 at 0 hw 0 from 1
+t4 leads 2 epoch 1 at 2 hw 2
+t5 follows 3 epoch 1 at 6 hw 2 from 2
+{fetched}
+t8 leads 1 epoch 2 at 2 hw 2
+t9 follows 3 epoch 2 at 6 hw 2 from 1
+t10 truncates 3 to 2
+"""
+
+
+def test_older_records_that_a_follower_cuts_later_are_those_that_were_left_out_already() -> None:
+    assert stretches(BEHIND.format(fetched="")) == [(0, 1, 2, 6)]
+
+
+def test_records_that_a_follower_had_fetched_in_the_later_epoch_are_others() -> None:
+    fetched = "t6 truncates 3 to 2\nt7 fetch 3@5 from 2 hw 2 epoch 1"
+    assert stretches(BEHIND.format(fetched=fetched)) == [(0, 1, 2, 6), (1, 2, 2, 6)]
