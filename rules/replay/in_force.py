@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
@@ -64,7 +64,7 @@ class InForceOverTime:
     """A reign's ISRs by time; lives only inside the walk over the reign, which asks for times in their order."""
 
     def __init__(self, history: IsrHistory) -> None:
-        self.statements = history.statements
+        self.statements, self.unassigned = history.statements, history.unassigned
         self.over = _suffix_least(_or(s.latest, inf) for s in self.statements)
         self.middles = _suffix_least(_or(middle_of(s), inf) for s in self.statements)
         written = (s.latest is not None for s in self.statements)
@@ -72,7 +72,9 @@ class InForceOverTime:
         dated = [(s.latest, s.earliest) for s in self.statements if s.latest is not None and s.earliest is not None]
         self.settled = sorted(dated)
         self.begun_by = _prefix_most(earliest for _, earliest in self.settled)
-        self.now, self.meanwhile = _Window(self.statements), _Window(self.statements)
+        self.now, self.meanwhile = _Window(self.statements), self.window()
+        self.without: dict[int, tuple[list[int], list[float]]] = {}
+        """Of each broker the statements that leave it out, and when the first of those from there on may begin."""
 
     def first(self, time: int | None) -> int:
         """The place of the oldest statement that may hold at a time."""
@@ -88,9 +90,30 @@ class InForceOverTime:
 
     def possible_since(self, since: int | None, time: int | None) -> tuple[Isr, ...]:
         """Every ISR that may have been in force at some time between two."""
+        return self.meanwhile(since, time)
+
+    def window(self) -> Callable[[int | None, int | None], tuple[Isr, ...]]:
+        """The same for somebody else whose pairs of times only grow."""
+        window = _Window(self.statements)
+
+        def since(since: int | None, time: int | None) -> tuple[Isr, ...]:
+            if not self.statements:
+                return ()
+            return self._all() if time is None else window.isrs(self.first(since), time)
+
+        return since
+
+    def holds(self, broker: int, since: int | None, time: int | None) -> bool:
+        """Whether a broker surely was a member all the time between two, which need not grow."""
         if not self.statements:
-            return ()
-        return self._all() if time is None else self.meanwhile.isrs(self.first(since), time)
+            return False
+        if broker not in self.without:
+            places = [place for place, statement in enumerate(self.statements) if broker not in statement.isr]
+            begun = _suffix_least(_or(self.statements[place].earliest, -inf) for place in places)
+            self.without[broker] = places, begun
+        places, begun = self.without[broker]
+        place = bisect_left(places, self.first(since))
+        return place == len(places) or (time is not None and begun[place] > time)
 
     def _all(self) -> tuple[Isr, ...]:
         return tuple(dict.fromkeys(statement.isr for statement in self.statements))

@@ -39,6 +39,8 @@ class IsrHistory:
     statements: tuple[InForce, ...]
     estimated: bool = False
     """Whether a change of the ISR is placed by another clock, within the slack of an estimate."""
+    unassigned: frozenset[int] = frozenset()
+    """Whom a state of these terms leaves out of the assignment: no leader counts such a one, though the ISR name it."""
 
     def joined(self) -> Iterator[frozenset[int]]:
         """Of every statement the members that an earlier one, surely in force, left out."""
@@ -80,8 +82,16 @@ def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, Cloc
     if merged and _opens(merged[0], reign):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
         estimated = len(merged) > 1 and any(s.moment.clock != reign.clock for s in told)
-        return IsrHistory(statements=tuple(merged), estimated=estimated)
+        unassigned = _unassigned(merged, reign, statements)
+        return IsrHistory(statements=tuple(merged), estimated=estimated, unassigned=unassigned)
     return IsrHistory(statements=())
+
+
+def _unassigned(told: Sequence[InForce], reign: Reign, statements: Statements) -> frozenset[int]:
+    """The members that at least one state of the reign's terms leaves out of its replicas."""
+    members = frozenset().union(*(statement.isr for statement in told))
+    states = [m.replicas for m in statements.roles.of(reign.epochs) if m.replicas]
+    return frozenset(b for b in members if any(b not in replicas for replicas in states))
 
 
 def _changes_told(reign: Reign, statements: Statements) -> bool:

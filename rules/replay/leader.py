@@ -6,23 +6,22 @@ No high watermark that anybody told goes into this: only what was asked, what wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final
 
 from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.acknowledged import acknowledged_end, committed, taken
+from rules.replay.answers import Answers, Asked
 from rules.replay.bounds import at_least, at_most, between, why_counted, why_in_sync
-from rules.replay.in_force import NOTHING_KNOWN, InForceOverTime, Isr, Possible
+from rules.replay.counting import Counting
+from rules.replay.in_force import NOTHING_KNOWN, InForceOverTime, Possible
 from rules.replay.in_sync import IsrHistory
-from rules.replay.rank import LAG_TIME, MIN_IN_SYNC, Rank
+from rules.replay.instants import Instant, taken_in_before
+from rules.replay.rank import Rank
 from rules.replay.reigns import Reign, follower_runs
-from rules.replay.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track, accepted
+from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
 from rules.replay.weighing import Weighing
-
-LONGEST_LAG_MS: Final = 30_000
-"""What no release's default for a follower's lag exceeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +47,6 @@ class LeaderWalk:
 
     def __init__(self, reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
         self.reign, self.isr, self.rank = reign, InForceOverTime(isr), rank
-        times = [row.last_time or row.time for row in reign.rows]
-        self.end_time = max((time for time in times if time is not None), default=None)
         runs = follower_runs(reign)
         brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
         seen = {"begun_unseen": reign.begun_unseen, "holed": reign.holed}
@@ -61,13 +58,13 @@ class LeaderWalk:
         self.first_low = self.low
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
-        self.unseen: Isr = frozenset()
-        self.opened = None if reign.opening is None else reign.opening.time
-        self.weighing = Weighing(rank.version, self.opened)
+        self.uncounted = isr.unassigned
+        self.counting = Counting(reign, self.isr, rank, self.tracks)
+        self.weighing = Weighing(rank.version, self.counting.opened)
+        self.counting.weighs_changes = self.weighing.at_changes
+        self.answers = Answers(self.tracks, self.counting, self.isr, self.first_low)
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if reign.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the reign."""
-        self.low_when_asked: dict[int | None, Bound] = {}
-        """The lower bound when each follower's former answer was logged: its next fetch came after that."""
 
     def step(self, row: Moment, *, last: bool) -> LeaderRow:
         """Walk over one answer."""
@@ -77,9 +74,11 @@ class LeaderWalk:
         if asker is not None:
             asker.answer(row, last=last)
         self._append(row)
-        self.unseen = frozenset(b for b, t in self.tracks.items() if t is not asker and self._asks_unseen(t, time))
+        silent = (b for b, t in self.tracks.items() if t is not asker and self.counting.asks_unseen(t, time))
+        self.uncounted = self.isr.unassigned.union(silent)
         possible = self.isr.possible(time)
-        self.end_low = taken(row, self.reign, self.tracks, possible.isrs, self.end_low)
+        counted = [isr - self.isr.unassigned for isr in possible.isrs]
+        self.end_low = taken(row, self.reign, self.tracks, counted, self.end_low)
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
         asking = {} if asker is None else {asker.broker: self._remote(asker, time, asking=True)}
         self._raise_high({**remotes, **asking}, possible)
@@ -87,36 +86,51 @@ class LeaderWalk:
         self._raise_low(row, remotes, possible, time)
         if asking:
             self._raise_high(remotes, possible)
-        answered_low = self.low_when_asked.get(row.broker, self.first_low)
+        answered_low = self._answered_low(row)
         if asker is not None:
-            answered_low = self.low if row.count > 1 else answered_low
-            self.low_when_asked[row.broker] = self.low
+            self._note(row, asker.broker, remotes, possible, time)
         return LeaderRow(
             moment=row,
             last=last,
             log_end=between(self.end_low, self.end_high),
             high_watermark=between(self.low, self.high),
-            answer=between(answered_low if asker is not None else self.first_low, answered_high),
+            answer=between(answered_low, answered_high),
             remotes=tuple(remotes.values()),
             isr=possible.isrs,
             likely_isr=self.isr.likely(time),
         )
 
+    def _answered_low(self, row: Moment) -> Bound:
+        if row.kind != "fetched" or row.broker not in self.tracks:
+            return self.first_low
+        low = self.answers.low(row, self.proved_min_isr)
+        # Of a run of equal answers the last was made when this one had been logged.
+        return max(low, self.low, key=_offset) if row.count > 1 else low
+
+    def _note(
+        self, row: Moment, broker: int, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None
+    ) -> None:
+        asked = Asked(
+            row=row,
+            time=time,
+            low=self.low,
+            log_end=self.end_low.offset,
+            evaluated=self.weighing.last(possible.first),
+            places={b: track.index for b, track in self.tracks.items()},
+            ends={b: remote.low for b, remote in remotes.items()},
+        )
+        self.answers.note(broker, asked)
+
     def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
         """Only the last fetches of a trace can have been applied without ever being logged."""
-        return track.now(in_flight_at_end=self._is_late(time), asking=asking)
+        instant = Instant(log_end=self.end_low.offset, time=time)
 
-    def _asks_unseen(self, track: Track, time: int | None) -> bool:
-        """Whether a follower that the trace tells no more of is silent for so long that no ISR would keep it.
+        def in_sync(broker: int, since: int | None) -> bool:
+            return self.isr.holds(broker, since, time)
 
-        Where one does, the trace has a hole, and the follower may have asked for anything.
-        """
-        since = self.opened if track.answered is None else track.answered
-        limit = 2 * (self.rank.lag_limit_ms or LONGEST_LAG_MS)
-        return track.exhausted and time is not None and since is not None and time - since > limit
-
-    def _is_late(self, time: int | None) -> bool:
-        return time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
+        place = track.index + 1
+        applied = track.done and place < len(track.runs) and taken_in_before(track, place, instant, in_sync)
+        return track.now(in_flight_at_end=self.counting.is_late(time), asking=asking, applied=applied)
 
     def _append(self, row: Moment) -> None:
         if row.error not in (None, 0) or row.offset is None or row.doubtful:
@@ -140,12 +154,12 @@ class LeaderWalk:
             return
         evaluated = self.weighing.last(possible.first)
         isrs = possible.isrs if self.weighing.at_changes else self.isr.possible_since(evaluated, time)
-        awaited = self._perhaps_counted(isrs, time, evaluated)
-        counted = [self._slowest(remotes[broker], time) for broker in sorted(awaited)]
+        awaited = self.counting.awaited(isrs, time, evaluated)
+        counted = [self.counting.slowest(remotes[broker], time) for broker in sorted(awaited)]
         slowest = min(counted, key=lambda remote: remote.low, default=None)
         reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
         if reached > self.low.offset:
-            settings = self._relied_on(awaited, sizes)
+            settings = self.counting.relied_on(awaited, sizes, self.proved_min_isr)
             self.low = at_least(reached, why_counted(counted, reached) + settings)
 
     def _raise_to_log_start(self, row: Moment) -> None:
@@ -154,61 +168,13 @@ class LeaderWalk:
         if row.error in (None, 0) and not row.doubtful and start is not None and start > self.low.offset:
             self.low = at_least(start, f"its log starts at {start}, and only committed records are deleted")
 
-    def _relied_on(self, awaited: frozenset[int], sizes: list[int]) -> str:
-        """The settings without which the lower bound would not be so high."""
-        rank, told = self.rank, []
-        if awaited != self.tracks.keys() and rank.lag_time_max_ms is not None:
-            told.append(f"{LAG_TIME} is {rank.lag_time_max_ms}")
-        everyone = len(rank.replicas)
-        if rank.gated is not False and rank.min_in_sync and min(sizes) < min(self.proved_min_isr or everyone, everyone):
-            told.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
-        return "".join(f"; {setting}" for setting in told)
-
-    def _slowest(self, remote: RemoteEnd, time: int | None) -> RemoteEnd:
-        """A follower that has not been seen in this term may ask for any offset, unseen."""
-        unseen = remote.last is None and self._may_ask_unseen(self.tracks[remote.broker], time)
-        return replace(remote, low=NEVER) if unseen else remote
-
-    def _perhaps_counted(self, isrs: tuple[Isr, ...], time: int | None, evaluated: int | None) -> frozenset[int]:
-        """Everybody for whom the leader may have waited when it weighed its high watermark last.
-
-        The ISR, and whoever may have passed for caught up outside it.
-        """
-        if not isrs:
-            return frozenset(self.tracks)
-        members = frozenset().union(*isrs) - {self.reign.leader}
-        outside = frozenset(self.tracks) - members
-        return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time, evaluated)}
-
-    def _may_catch_up(self, broker: int, time: int | None, evaluated: int | None) -> bool:
-        track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms
-        now = track.now(in_flight_at_end=False, asking=False)
-        soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
-        if soon or version is None or limit is None or time is None or self._may_ask_unseen(track, time):
-            return True
-        if now.last is None:
-            return self.reign.begun_unseen or broker in self.isr.opened_with()
-        seen = now.last.last_time or now.last.time
-        if seen is None or evaluated is None:
-            return True
-        # A change of the ISR that is weighed settles what was proposed before it.
-        if version.at_least(2, 7) and not self.isr.settled_since(seen, time if self.weighing.at_changes else evaluated):
-            return True  # the leader may have proposed to take it in, and may still wait for the controller's word
-        if version.at_least(3, 6) and seen < evaluated - max(IN_FLIGHT_MS, limit):
-            return False
-        return evaluated - seen <= 2 * limit
-
-    def _may_ask_unseen(self, track: Track, time: int | None) -> bool:
-        """Whether a fetch may be in flight that the trace does not tell of: the term ends without a word."""
-        return self.reign.end_offset is None and track.exhausted and self._is_late(time)
-
     def _raise_high(self, remotes: dict[int, RemoteEnd], possible: Possible) -> None:
         for remote in remotes.values():
             before = self.reached[remote.broker]
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
         if self.rank.surely_too_few([len(isr) for isr in possible.isrs]):
             return
-        surely = (frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()) - self.unseen
+        surely = (frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()) - self.uncounted
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
         self._raise_to(min((r for r in counted if r.high is not None), key=attrgetter("high"), default=None))
         for broker in sorted(surely & self.tracks.keys() & possible.joined):
@@ -232,7 +198,7 @@ class LeaderWalk:
     def finish(self) -> ExpectedHighWatermark:
         """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
         remotes = {b: t.now(in_flight_at_end=True, asking=False) for b, t in self.tracks.items()}
-        for possible in self.isr.remaining(self.end_time):
+        for possible in self.isr.remaining(self.counting.end_time):
             self._raise_high(remotes, possible)
         if not self.isr.statements:
             self._raise_high(remotes, NOTHING_KNOWN)
@@ -263,10 +229,6 @@ def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
             placed.append((until, 0 if until > time else 1, row.span.source, row.span.start, row, True))
     for entry in sorted(placed, key=lambda p: p[:4]):
         yield entry[4], entry[5]
-
-
-def _within(time: int | None, later: int | None, limit: int) -> bool:
-    return time is None or later is None or later - time <= limit
 
 
 def _offset(bound: Bound) -> int:

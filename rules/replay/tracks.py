@@ -116,18 +116,18 @@ class Track:
         self.low = max(self.low, self.acknowledged(end))
         self.high = None if self.high is None else max(self.high, self.low)
 
-    def now(self, *, in_flight_at_end: bool, asking: bool) -> RemoteEnd:
+    def now(self, *, in_flight_at_end: bool, asking: bool, applied: bool = False) -> RemoteEnd:
         """Where the follower may stand in the leader's memory at this place of the log.
 
-        While it is asking, its next fetch has not been sent. A fetch that is in flight when the trace ends may have
-        been applied though its answer was never logged.
+        While it is asking, its next fetch has not been sent; else that one surely is `applied`, or may be. A fetch that
+        is in flight when the trace ends may have been applied though its answer was never logged.
         """
         last = self.runs[self.index] if self.index >= 0 else None
         following = self.runs[self.index + 1] if self.index + 1 < len(self.runs) else None
         low, high = self.low, self.high
         done = self.done and not asking
         if done and following is not None and following.offset is not None:
-            low = NEVER if following.doubtful else min(low, following.offset)
+            low = NEVER if following.doubtful else following.offset if applied else min(low, following.offset)
             high = None if following.doubtful or high is None else max(high, following.offset)
         elif done and in_flight_at_end:
             high = None if self.log_end is None or high is None else max(high, self.log_end)

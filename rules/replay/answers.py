@@ -1,0 +1,108 @@
+"""What a leader's high watermark surely was when it made an answer: later than the answer's asker had asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rules.history.moments import Moment
+from rules.protocol.watermarks import Bound
+from rules.replay.bounds import at_least, why_counted
+from rules.replay.counting import Counting
+from rules.replay.in_force import InForceOverTime, Isr
+from rules.replay.instants import Instant, InSync, read_since, taken_in_before
+from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The leader when it had logged an answer: its asker's next fetch came after that."""
+
+    row: Moment
+    time: int | None
+    low: Bound
+    log_end: int
+    evaluated: int | None
+    """When it had weighed its high watermark last, at the earliest."""
+    places: Mapping[int, int]
+    """Which of its fetches each follower had been answered last."""
+    ends: Mapping[int, int]
+    """How far each follower was counted at least."""
+
+
+class Answers:
+    """Each follower's former answer, and what its next one can tell; lives only inside the walk over one reign."""
+
+    def __init__(self, tracks: Mapping[int, Track], counting: Counting, isr: InForceOverTime, first_low: Bound) -> None:
+        self.tracks, self.counting, self.isr, self.first_low = tracks, counting, isr, first_low
+        self.former: dict[int, Asked] = {}
+        self.windows: dict[int, Callable[[int | None, int | None], tuple[Isr, ...]]] = {}
+
+    def note(self, broker: int, asked: Asked) -> None:
+        """An answer was logged."""
+        self.former[broker] = asked
+
+    def low(self, row: Moment, proved: int | None) -> Bound:
+        """The lower bound of what an answer that is walked over tells, before it is noted."""
+        former = None if row.broker is None else self.former.get(row.broker)
+        if former is None or row.broker is None:
+            return self.first_low
+        if row.doubtful or not accepted(row) or (row.count > 1 and row.last_time is None):
+            return former.low
+        counting = self.counting
+        window = self.windows.setdefault(row.broker, self.isr.window())
+        isrs = window(former.time if counting.weighs_changes else former.evaluated, row.time)
+        if not counting.rank.surely_enough([len(isr) for isr in isrs], proved):
+            return former.low
+        awaited = counting.awaited(isrs, row.time, former.evaluated) | counting.awaited(
+            isrs, former.time, former.evaluated
+        )
+        instant = Instant(log_end=self._log_end(row, former), time=read_since(row, former.row, former.time))
+        counted = [self._counted(broker, row, former, instant) for broker in sorted(awaited)]
+        reached = min((remote.low for remote in counted), default=former.low.offset)
+        if reached <= former.low.offset:
+            return former.low
+        settings = counting.relied_on(awaited, [len(isr) for isr in isrs], proved)
+        return at_least(reached, why_counted(counted, reached) + settings)
+
+    def _log_end(self, row: Moment, former: Asked) -> int:
+        """How far the leader's log had come when it answered: what its follower went on with, it had been sent."""
+        track = self.tracks[row.broker or 0]
+        end, place = max(former.log_end, row.offset or 0), track.index + 1
+        told_last = 0 < place < len(track.runs) and track.runs[place - 1] is row
+        if row.count > 1 or row.left_out or track.holed or not told_last:
+            return end
+        following = track.runs[place]
+        told = accepted(following) and not following.doubtful and following.session == row.session
+        return max(end, following.offset or 0) if told else end
+
+    def _counted(self, broker: int, row: Moment, former: Asked, instant: Instant) -> RemoteEnd:
+        """Where a follower surely stood in the leader's memory when the answer was made."""
+        track = self.tracks[broker]
+        now = track.now(in_flight_at_end=False, asking=broker == row.broker)
+        if broker == row.broker:
+            low = (row.offset or 0) if row.waited else min(former.ends[broker], row.offset or 0)
+        else:
+            low = self._lowest(track, former, instant, row.time)
+        remote = RemoteEnd(broker=broker, low=low, high=None, last=now.last, following=None)
+        return self.counting.slowest(remote, row.time)
+
+    def _lowest(self, track: Track, former: Asked, instant: Instant, time: int | None) -> int:
+        """The lowest of a follower's offsets since the last fetch that surely was taken in by then."""
+        in_sync = self._in_sync(time)
+        furthest = min(track.index + track.done, len(track.runs) - 1)
+        lowest: int | None = None
+        for place in range(furthest, former.places[track.broker], -1):
+            run = track.runs[place]
+            offset = NEVER if run.doubtful or run.offset is None else run.offset
+            lowest = offset if lowest is None else min(lowest, offset)
+            if taken_in_before(track, place, instant, in_sync):
+                return lowest
+        known = former.ends[track.broker]
+        return known if lowest is None else min(known, lowest)
+
+    def _in_sync(self, time: int | None) -> InSync:
+        def surely(broker: int, since: int | None) -> bool:
+            return self.isr.holds(broker, since, time)
+
+        return surely

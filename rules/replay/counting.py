@@ -1,0 +1,91 @@
+"""For whom a leader may wait before it moves its high watermark, at any time of its reign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rules.replay.in_force import InForceOverTime, Isr
+from rules.replay.rank import LAG_TIME, MIN_IN_SYNC, Rank
+from rules.replay.reigns import Reign
+from rules.replay.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track
+
+LONGEST_LAG_MS: Final = 30_000
+"""What no release's default for a follower's lag exceeds."""
+
+
+class Counting:
+    """Who is counted by one reign's leader, as far as is known; lives only inside the walk over the reign."""
+
+    def __init__(self, reign: Reign, isr: InForceOverTime, rank: Rank, tracks: Mapping[int, Track]) -> None:
+        self.reign, self.isr, self.rank, self.tracks = reign, isr, rank, tracks
+        times = [row.last_time or row.time for row in reign.rows]
+        self.end_time = max((time for time in times if time is not None), default=None)
+        self.opened = None if reign.opening is None else reign.opening.time
+        self.weighs_changes = True
+
+    def awaited(self, isrs: Sequence[Isr], time: int | None, evaluated: int | None) -> frozenset[int]:
+        """Everybody for whom the leader may have waited when it weighed its high watermark last.
+
+        The ISR, and whoever may have passed for caught up outside it.
+        """
+        if not isrs:
+            return frozenset(self.tracks)
+        members = frozenset().union(*isrs) - {self.reign.leader}
+        outside = frozenset(self.tracks) - members
+        return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time, evaluated)}
+
+    def _may_catch_up(self, broker: int, time: int | None, evaluated: int | None) -> bool:
+        track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms
+        now = track.now(in_flight_at_end=False, asking=False)
+        soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
+        if soon or version is None or limit is None or time is None or self.may_ask_unseen(track, time):
+            return True
+        if now.last is None:
+            return self.reign.begun_unseen or broker in self.isr.opened_with()
+        seen = now.last.last_time or now.last.time
+        if seen is None or evaluated is None:
+            return True
+        # A change of the ISR that is weighed settles what was proposed before it.
+        if version.at_least(2, 7) and not self.isr.settled_since(seen, time if self.weighs_changes else evaluated):
+            return True  # the leader may have proposed to take it in, and may still wait for the controller's word
+        if version.at_least(3, 6) and seen < evaluated - max(IN_FLIGHT_MS, limit):
+            return False
+        return evaluated - seen <= 2 * limit
+
+    def may_ask_unseen(self, track: Track, time: int | None) -> bool:
+        """Whether a fetch may be in flight that the trace does not tell of: the term ends without a word."""
+        return self.reign.end_offset is None and track.exhausted and self.is_late(time)
+
+    def asks_unseen(self, track: Track, time: int | None) -> bool:
+        """Whether a follower that the trace tells no more of is silent for so long that no ISR would keep it.
+
+        Where one does, the trace has a hole, and the follower may have asked for anything.
+        """
+        since = self.opened if track.answered is None else track.answered
+        limit = 2 * (self.rank.lag_limit_ms or LONGEST_LAG_MS)
+        return track.exhausted and time is not None and since is not None and time - since > limit
+
+    def is_late(self, time: int | None) -> bool:
+        """Whether the trace ends so soon that a fetch in flight may never have been logged."""
+        return time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
+
+    def slowest(self, remote: RemoteEnd, time: int | None) -> RemoteEnd:
+        """A follower that has not been seen in this term may ask for any offset, unseen."""
+        unseen = remote.last is None and self.may_ask_unseen(self.tracks[remote.broker], time)
+        return replace(remote, low=NEVER) if unseen else remote
+
+    def relied_on(self, awaited: frozenset[int], sizes: Sequence[int], proved: int | None) -> str:
+        """The settings without which the lower bound would not be so high."""
+        rank, told = self.rank, []
+        if awaited != self.tracks.keys() and rank.lag_time_max_ms is not None:
+            told.append(f"{LAG_TIME} is {rank.lag_time_max_ms}")
+        everyone = len(rank.replicas)
+        if rank.gated is not False and rank.min_in_sync and min(sizes) < min(proved or everyone, everyone):
+            told.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
+        return "".join(f"; {setting}" for setting in told)
+
+
+def _within(time: int | None, later: int | None, limit: int) -> bool:
+    return time is None or later is None or later - time <= limit
