@@ -67,6 +67,9 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
             if before is False or not (placed or before):
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
+                if _perhaps_cut_untold(evidence, load, furthest.offset):
+                    yield _undecided(load, furthest)
+                    continue
                 yield Violation(
                     brokers=(broker,),
                     start_offset=load.end_offset,
@@ -136,11 +139,31 @@ def _between_epochs(roles: _Roles, load: Moment) -> bool:
     """Whether a role is told before the loading, and a newer one next after it.
 
     Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
-    fetches on, and one whose former role is not told was in some epoch or other.
+    fetches on, and one whose former role is not told was in some epoch or other. Where the log has grown when it takes
+    that role, or may have, it was in one before of which the line is not here.
     """
     before, first = roles.around(load)
     newer = first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
-    return before and newer
+    grew = first is None or first.offset is None or first.offset > (load.end_offset or 0)
+    return before and newer and not grew
+
+
+def _perhaps_cut_untold(evidence: PartitionEvidence, load: Moment, held: int) -> bool:
+    """Whether it may have been, before the loading, in a role of which its log has no word, and that made it cut.
+
+    An epoch that opened with all that the replica held made it cut nothing.
+    """
+    if load.latest_term is None or load.term is None:
+        return False
+    named = {m.epoch for m in evidence.moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
+    openings = (evidence.openings.get(epoch) for epoch in named)
+    return not named or any(told is None or told.offset is None or told.offset < held for told in openings)
+
+
+def _undecided(load: Moment, fetch: Moment) -> Undecided:
+    reason = f"broker {load.broker} asked for offset {fetch.offset} and its log ended at {load.end_offset} when loaded"
+    missing = f"broker {load.broker}'s state-change.log from epoch {load.term} on: a role that made it cut may be missing"
+    return Undecided(reason=reason, missing=missing, blocking=False)
 
 
 def _before_by_clocks(evidence: PartitionEvidence, roles: _Roles, fetch: Moment, load: Moment) -> bool | None:
@@ -160,9 +183,8 @@ def _once_unassigned(evidence: PartitionEvidence) -> frozenset[int]:
 
 
 def _tells_its_end(moment: Moment) -> bool:
-    """Whether it is a loading of a log in a term that is sure."""
-    sure = moment.term is not None and moment.latest_term is None
-    return moment.kind == "log-loaded" and moment.end_offset is not None and sure
+    """Whether it is a loading of a log of which the end and the role before it are told."""
+    return moment.kind == "log-loaded" and moment.end_offset is not None and moment.term is not None
 
 
 def _furthest_fetches(moments: Sequence[Moment]) -> dict[tuple[int, int | None], Moment]:

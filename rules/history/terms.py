@@ -8,12 +8,13 @@ the hole may be of the untold term.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
 from rules.history.repetitions import first_of, last_of
+from rules.history.untold import EarlierRoles, UntoldRoles, is_served
 
 
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
@@ -79,7 +80,7 @@ _ANY_TERM: Final = (1 << 31) - 1
 
 def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     """What is of no named epoch may be of any term up to the writer's next role, if roles in between may be untold."""
-    told, untold = telling_every_role(placed), _Untold(placed)
+    told, later = telling_every_role(placed), _Later(placed)
     following: dict[str, int] = {}
     bounded: list[Moment] = []
     for moment in reversed(placed):
@@ -89,29 +90,19 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
             latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
         elif latest is None and moment.term is not None:
             until = moment.epoch if gives_role(moment) else following.get(moment.clock)
-            latest = untold.last(moment, until)
+            latest = later.last(moment, until)
         bounded.append(moment if latest is None else replace(moment, latest_term=latest))
-        untold.pass_over(moment)
+        later.pass_over(moment)
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch
     return tuple(reversed(bounded))
 
 
-class _Untold:
-    """Epochs in which others show a broker in a role of which its own log, that tells roles, has no word.
-
-    Whom a controller elects may be gone before it leads, and an answer then be of no such term: where the broker was
-    started again before its next role, only who was served by it shows that it led.
-    """
+class _Later:
+    """What a broker tells behind the place that is looked at, going back; lives only inside `_with_latest_terms`."""
 
     def __init__(self, moments: Sequence[Moment]) -> None:
-        told: dict[str, set[int]] = {}
-        for moment in moments:
-            if gives_role(moment) and moment.epoch is not None:
-                told.setdefault(moment.clock, set()).add(moment.epoch)
-        self.served = _beside(told, moments, _served)
-        self.fetched = _beside(told, moments, _fetched)
-        self.elected = _beside(told, moments, _elected)
+        self.untold, self.earlier = UntoldRoles(moments), EarlierRoles(moments)
         self.restarted: set[str] = set()
         """Clocks of brokers that were started again, behind the place that is looked at, before their next role."""
         self.named: dict[str, int] = {}
@@ -123,22 +114,23 @@ class _Untold:
             self.restarted.add(moment.clock)
         elif gives_role(moment):
             self.restarted.discard(moment.clock)
-        if _is_served(moment) and moment.epoch is not None and moment.epoch >= 0:
+        if is_served(moment) and moment.epoch is not None and moment.epoch >= 0:
             self.named[moment.clock] = min(moment.epoch, self.named.get(moment.clock, moment.epoch))
+        self.earlier.pass_over(moment)
 
     def last(self, moment: Moment, until: int | None) -> int | None:
         """The latest untold role that a statement can be of, before the next one that is told."""
-        if moment.kind in _OF_ITS_ROLE:
-            shown = [self.served, self.fetched, self.elected]
-        elif _as_leader(moment):
-            shown = [self.served] if moment.clock in self.restarted else [self.served, self.elected]
-        else:
+        if moment.kind not in _OF_ITS_ROLE and not _as_leader(moment):
             return None
+        led, again = _as_leader(moment), moment.clock in self.restarted
         term = -1 if moment.term is None else moment.term
         newest = self.named.get(moment.clock)
         if newest is not None and (until is None or newest < until):
             until = newest + 1
-        return max((e for epochs in shown for e in _between(epochs.get(moment.clock, ()), term, until)), default=None)
+        shown = self.untold.shown(moment.clock, as_leader=led, restarted=again)
+        latest = [e for epochs in shown for e in _between(epochs, term, until)]
+        earlier = None if led else self.earlier.last(moment)
+        return max([*latest, *(() if earlier is None else (earlier,))], default=None)
 
 
 def _as_leader(moment: Moment) -> bool:
@@ -149,41 +141,6 @@ def _as_leader(moment: Moment) -> bool:
 def _between(epochs: Sequence[int], term: int, until: int | None) -> Sequence[int]:
     """Those of some epochs after a term, and before another where one follows."""
     return epochs[bisect_right(epochs, term) : len(epochs) if until is None else bisect_left(epochs, until)]
-
-
-Roles = Iterable[tuple[int | None, int | None]]
-"""Brokers and epochs; either may be unknown."""
-
-
-def _beside(
-    told: Mapping[str, set[int]], moments: Sequence[Moment], roles: Callable[[Moment], Roles]
-) -> dict[str, list[int]]:
-    """For every clock that tells roles, the epochs of others' that are none of its own."""
-    shown: dict[str, set[int]] = {}
-    for moment in moments:
-        for broker, epoch in roles(moment):
-            if broker is not None and epoch is not None and epoch >= 0:
-                shown.setdefault(f"broker {broker}", set()).add(epoch)
-    return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
-
-
-def _is_served(moment: Moment) -> bool:
-    return moment.kind == "fetched" and moment.error in (None, 0)
-
-
-def _served(moment: Moment) -> Roles:
-    """Who served a fetch in which epoch."""
-    return ((moment.witness, moment.epoch),) if _is_served(moment) else ()
-
-
-def _fetched(moment: Moment) -> Roles:
-    """Who fetched in which epoch."""
-    return ((moment.broker, moment.epoch),) if _is_served(moment) else ()
-
-
-def _elected(moment: Moment) -> Roles:
-    """Who was elected for which epoch, by the word of its controller or of those that follow."""
-    return ((moment.leader, moment.epoch),) if moment.kind in ("leadership", "follower-starts") else ()
 
 
 def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:

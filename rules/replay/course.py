@@ -191,6 +191,8 @@ class _Story:
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
                 break
             self._befall(broker, moment)
+            if moment.term in reign.untold:
+                self.held[broker] = UNKNOWN  # what it was told in that term since, nobody saw
             self.places[broker] += 1
         if own.silent:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
@@ -222,7 +224,8 @@ class _Story:
 
     def _befall(self, broker: int, moment: Moment) -> None:
         if moment.kind == "log-loaded":
-            before = UNKNOWN if self._grew_untold(broker, moment) else self.held[broker]
+            untold = moment.latest_term is not None or self._grew_untold(broker, moment)
+            before = UNKNOWN if untold else self.held[broker]
             self.held[broker] = restarted(before, moment)
         elif moment.kind == "log-created":
             # It takes the place of a log that is gone, or it is filled beside one that stays.
@@ -244,7 +247,8 @@ class _Story:
             return
         if moment.kind == "high-watermark-loaded" and self._of_unknown_epoch(broker, moment):
             return
-        expected = self.held[broker]
+        # What was learnt, perhaps, in an epoch of which its own log tells nothing is bounded by its log alone.
+        expected = self.held[broker] if moment.latest_term is None else UNKNOWN
         if moment.kind in ROLE_KINDS:
             expected = capped(expected, moment.offset, f"its log ended at {moment.offset}")
         self.told.append(Told(moment=moment, by_leader=False, expected=expected, observed=moment.high_watermark))

@@ -49,3 +49,47 @@ def test_a_lost_line_of_a_role_accuses_nobody() -> None:
     for kind, epoch in (("leader-starts", 1), ("leader-starts", 2), ("follower-starts", 1), ("follower-starts", 2)):
         holed = replace(evidence, moments=without(evidence.moments, kind, epoch))
         assert [f.rule for f in judge(holed, RULES).findings if f.severity >= Severity.MEDIUM] == [], (kind, epoch)
+
+
+RESTARTED = """
+    kafka 2 3.9.1
+    broker 1 00001111|
+    broker 2 00001111|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t1 follows 2 epoch 0 at 0 hw 0 from 1
+    t2 fetch 2@4 from 1 hw=4
+    t4 leads 1 epoch 1 at 4 hw 4 isr 1,2
+    t4 follows 2 epoch 1 at 4 hw 4 from 1
+    t5 fetch 2@8 from 1 hw=8 epoch 1
+    t6 loads 2 at 8
+    t7 follows 2 epoch 1 at 8 hw 8 from 1
+"""
+
+
+def test_a_role_told_after_a_restart_may_have_been_held_before_it() -> None:
+    evidence = read_sketch(RESTARTED).evidence
+    first = next(m for m in evidence.moments if m.clock == "broker 2" and (m.kind, m.epoch) == ("follower-starts", 1))
+    kept = in_terms([replace(m, term=None, latest_term=None) for m in evidence.moments if m is not first])
+    (load,) = [m for m in kept if m.kind == "log-loaded"]
+    assert (load.term, load.latest_term) == (0, 1)
+    holed = replace(evidence, moments=kept)
+    assert [f.rule for f in judge(holed, RULES).findings if f.severity >= Severity.MEDIUM] == []
+
+
+GREW = """
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t1 follows 2 epoch 0 at 0 hw 0
+    t2 loads 2 at 2
+    t3 fetch 2@4 from 1 hw=4
+    t4 leads 2 epoch 1 at {end} hw {end}
+"""
+
+
+def test_a_log_that_grew_after_it_was_loaded_was_in_a_role_of_which_the_line_is_not_here() -> None:
+    said = {
+        end: [f.rule for f in judge(read_sketch(GREW.format(end=end)).evidence, RULES).findings if f.rule == "LEO001"]
+        for end in (2, 4)
+    }
+    assert said == {2: ["LEO001"], 4: []}

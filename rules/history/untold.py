@@ -1,0 +1,160 @@
+"""What a broker's own log of roles leaves untold: epochs in which it may have been, though it has no word of them.
+
+Others name an epoch of which it tells nothing; or it was started again and tells the role that it took then, but not
+whether it had taken that role before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from rules.history.clocks import clock_offsets, translated
+from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role
+
+Roles = Iterable[tuple[int | None, int | None]]
+"""Brokers and epochs; either may be unknown."""
+
+
+class UntoldRoles:
+    """Epochs in which others show a broker in a role of which its own log, that tells roles, has no word.
+
+    Whom a controller elects may be gone before it leads, and an answer then be of no such term: where the broker was
+    started again before its next role, only who was served by it shows that it led, if requests name epochs.
+    """
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        told: dict[str, set[int]] = {}
+        for moment in moments:
+            if gives_role(moment) and moment.epoch is not None:
+                told.setdefault(moment.clock, set()).add(moment.epoch)
+        self.served = _beside(told, moments, _served)
+        self.fetched = _beside(told, moments, _fetched)
+        self.elected = _beside(told, moments, _elected)
+        self._named = {m.clock for m in moments if is_served(m) and m.epoch is not None and m.epoch >= 0}
+        """Clocks of brokers that are asked by the name of an epoch, as they are since 2.1."""
+
+    def shown(self, clock: str, *, as_leader: bool, restarted: bool) -> list[Sequence[int]]:
+        """The epochs in which a clock's broker is shown, by what they are shown."""
+        served, elected = self.served.get(clock, ()), self.elected.get(clock, ())
+        if not as_leader:
+            return [served, self.fetched.get(clock, ()), elected]
+        return [served] if restarted and clock in self._named else [served, elected]
+
+
+def _beside(
+    told: Mapping[str, set[int]], moments: Sequence[Moment], roles: Callable[[Moment], Roles]
+) -> dict[str, list[int]]:
+    """For every clock that tells roles, the epochs of others' that are none of its own."""
+    shown: dict[str, set[int]] = {}
+    for moment in moments:
+        for broker, epoch in roles(moment):
+            if broker is not None and epoch is not None and epoch >= 0:
+                shown.setdefault(f"broker {broker}", set()).add(epoch)
+    return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
+
+
+def is_served(moment: Moment) -> bool:
+    """Whether it is a fetch that was answered without error."""
+    return moment.kind == "fetched" and moment.error in (None, 0)
+
+
+def _served(moment: Moment) -> Roles:
+    """Who served a fetch in which epoch."""
+    return ((moment.witness, moment.epoch),) if is_served(moment) else ()
+
+
+def _fetched(moment: Moment) -> Roles:
+    """Who fetched in which epoch."""
+    return ((moment.broker, moment.epoch),) if is_served(moment) else ()
+
+
+def _elected(moment: Moment) -> Roles:
+    """Who was elected for which epoch, by the word of its controller or of those that follow."""
+    return ((moment.leader, moment.epoch),) if moment.kind in ("leadership", "follower-starts") else ()
+
+
+class EarlierRoles:
+    """The epochs that a broker's word of itself may be of beside the one whose role it told before.
+
+    A word at a role or at a restart was learnt before it: in the role told last, in one that somebody names and the
+    broker does not, or, where it was started again, in the very role that it takes next. Whoever then cuts its log to
+    where such an epoch began, or below, held nothing of it.
+    """
+
+    def __init__(self, placed: Sequence[Moment]) -> None:
+        self._clocks = {clock.clock: clock for clock in clock_offsets(placed)}
+        self._openings = epoch_starts(placed)
+        named = {m.epoch for m in placed if m.kind in (*ROLE_KINDS, "leadership", "unclean-election") or is_served(m)}
+        self._named = sorted(epoch for epoch in named if epoch is not None and epoch >= 0)
+        self._first: dict[int, dict[str, int]] = {}
+        """When each clock names an epoch's leader first."""
+        for moment in placed:
+            if moment.kind in ("leader-starts", "leadership") and moment.epoch is not None and moment.time is not None:
+                first = self._first.setdefault(moment.epoch, {})
+                first[moment.clock] = min(moment.time, first.get(moment.clock, moment.time))
+        self._again = _first_after_a_restart(placed)
+        self._cuts: dict[str, int | None] = {}
+        """By clock how far its broker cut its log in the role that follows the place that is looked at."""
+        self._next: dict[str, Moment] = {}
+
+    def pass_over(self, moment: Moment) -> None:
+        """Go back beyond a statement."""
+        if gives_role(moment):
+            self._next[moment.clock] = moment
+        if moment.kind in ("truncated", "log-reset") and moment.clock == f"broker {moment.broker}":
+            to = (0 if moment.kind == "log-reset" else moment.offset) or 0
+            known = self._cuts.get(moment.clock)
+            self._cuts[moment.clock] = to if known is None else min(known, to)
+        elif moment.kind in DISTURBED or (gives_role(moment) and id(moment) not in self._again):
+            self._cuts.pop(moment.clock, None)
+
+    def last(self, moment: Moment) -> int | None:
+        """The latest of these epochs; none where the role told last is the only one."""
+        term = -1 if moment.term is None else moment.term
+        following = moment if gives_role(moment) else self._next.get(moment.clock)
+        until = None if following is None else following.epoch
+        end = len(self._named) if until is None else bisect_left(self._named, until)
+        between = self._named[bisect_right(self._named, term) : end]
+        again = moment.kind in STARTING or id(moment) in self._again
+        if following is not None and again and until is not None and until > term and not _leads(following):
+            between = [*between, until]
+        return max((epoch for epoch in between if self._may_be_of(moment, epoch)), default=None)
+
+    def _may_be_of(self, moment: Moment, epoch: int) -> bool:
+        cut, opening = self._cuts.get(moment.clock), self._openings.get(epoch)
+        if cut is not None and opening is not None and opening.offset is not None and cut <= opening.offset:
+            return False
+        return not self._comes_after(epoch, moment)
+
+    def _comes_after(self, epoch: int, moment: Moment) -> bool:
+        """Whether an epoch was surely not there yet when a broker wrote something."""
+        told = self._first.get(epoch, {})
+        windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in told.items())
+        placed = [window[0] for window in windows if window is not None]
+        return bool(placed) and moment.time is not None and min(placed) > moment.time
+
+
+def _leads(role: Moment) -> bool:
+    """Whether it is a leader's role: whoever leads an epoch did not follow in it before."""
+    return role.kind == "leader-starts" or (role.leader is not None and role.leader == role.witness)
+
+
+def _first_after_a_restart(placed: Iterable[Moment]) -> frozenset[int]:
+    """The statements of roles taken first after a restart, or in a later state of their epoch, by identity."""
+    started: set[str] = set()
+    found: set[int] = set()
+    first: dict[int, int] = {}
+    for moment in placed:
+        state = moment.partition_epoch
+        if moment.kind in (*ROLE_KINDS, "leadership") and moment.epoch is not None and state is not None:
+            first[moment.epoch] = min(state, first.get(moment.epoch, state))
+    for moment in placed:
+        if moment.kind in STARTING:
+            started.add(moment.clock)
+        elif gives_role(moment):
+            late = moment.partition_epoch is not None and moment.partition_epoch > first.get(moment.epoch or 0, 0)
+            if moment.clock in started or moment.fresh or late:
+                found.add(id(moment))
+            started.discard(moment.clock)
+    return frozenset(found)
