@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from rules.finding import Finding
+from rules.finding import FactValue, Finding
 
+DEFECT: Final = "BUG001"
+"""A defect of the release is a cause of its own, but what it spoils may have gone wrong before."""
 Place = tuple[str | None, str | None, int | None]
 
 
@@ -38,43 +42,70 @@ def chain(findings: Sequence[Finding]) -> tuple[Step, ...]:
 
 def _trees(findings: Sequence[Finding]) -> Iterator[list[tuple[Step, int]]]:
     """A tree for every cause of one partition, its findings with their severities."""
-    depths: dict[str, int] = {}
+    causes = _joined(findings, _Causes(findings))
     echoes: dict[str | None, list[Finding]] = {}
-    causes: dict[str, str | None] = {}
-    for number, finding in enumerate(findings):
-        cause = _cause(finding, findings[:number])
-        depths[finding.id] = 0 if cause is None else depths[cause.id] + 1
-        causes[finding.id] = None if cause is None else cause.id
+    for finding in findings:
         echoes.setdefault(causes[finding.id], []).append(finding)
     for root in echoes.get(None, ()):
         yield [
-            (Step(finding=found.id, follows=causes[found.id], depth=depths[found.id]), found.severity)
-            for found in _below(root, echoes)
+            (Step(finding=found.id, follows=causes[found.id], depth=depth), found.severity)
+            for found, depth in _below(root, echoes)
         ]
 
 
-def _cause(echo: Finding, before: Sequence[Finding]) -> Finding | None:
-    """The most direct one: a rule's page names its causes in this order."""
-    for rule in echo.implied_by:
-        by_rule = [finding for finding in before if finding.rule == rule]
-        if by_rule:
-            return max(by_rule, key=lambda finding: _alike(finding, echo))
-    return None
+class _Causes:
+    """The findings by their rules, to be asked for the cause of each by the findings before it."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        """For each finding the most direct cause, and one by each further rule that it follows from."""
+        self.found: dict[str, list[Finding]] = {}
+        self._first: dict[str, dict[int, Finding]] = {}
+        self._epochs: dict[str, list[int]] = {}
+        for finding in findings:
+            told = finding.values()
+            heard = _epoch(told, "next_epoch", "epoch")
+            causes = (self._cause(rule, heard) for rule in finding.implied_by)
+            self.found[finding.id] = [cause for cause in causes if cause is not None]
+            own, epoch = self._first.setdefault(finding.rule, {}), _epoch(told, "epoch")
+            if epoch not in own:
+                insort(self._epochs.setdefault(finding.rule, []), epoch)
+            own.setdefault(epoch, finding)
+
+    def _cause(self, rule: str, heard: int) -> Finding | None:
+        """The rule's finding of the epoch of the echo, else the latest before it, else the first."""
+        own, epochs = self._first.get(rule, {}), self._epochs.get(rule, [])
+        if not own:
+            return None
+        place = bisect_right(epochs, heard)
+        return own[epochs[place - 1]] if place else next(iter(own.values()))
 
 
-def _below(finding: Finding, echoes: dict[str | None, list[Finding]]) -> Iterator[Finding]:
+def _joined(findings: Sequence[Finding], causes: _Causes) -> dict[str, str | None]:
+    """Each finding's cause; what a known defect did to logs that had parted before stands below what parted them."""
+    follows = {name: own[0].id if own else None for name, own in causes.found.items()}
+    rules = {finding.id: finding.rule for finding in findings}
+    for finding in findings:
+        for further in causes.found[finding.id][1:]:
+            root = _root_of(finding.id, follows)
+            if rules[root] == DEFECT and _root_of(further.id, follows) != root:
+                follows[root] = further.id
+    return follows
+
+
+def _root_of(finding: str, follows: dict[str, str | None]) -> str:
+    while (cause := follows[finding]) is not None:
+        finding = cause
+    return finding
+
+
+def _below(
+    finding: Finding, echoes: dict[str | None, list[Finding]], depth: int = 0
+) -> Iterator[tuple[Finding, int]]:
     """A finding, and after it each of its echoes with theirs."""
-    yield finding
+    yield finding, depth
     for echo in echoes.get(finding.id, ()):
-        yield from _below(echo, echoes)
+        yield from _below(echo, echoes, depth + 1)
 
 
-def _alike(cause: Finding, echo: Finding) -> tuple[bool, int]:
-    """Of two causes by one rule the one of the epoch in which the echo was heard, else the later one before it."""
-    of_cause, of_echo = _epoch(cause, "epoch"), _epoch(echo, "next_epoch", "epoch")
-    return of_cause == of_echo, of_cause if of_cause <= of_echo else -1
-
-
-def _epoch(finding: Finding, *facts: str) -> int:
-    told = finding.values()
+def _epoch(told: Mapping[str, FactValue], *facts: str) -> int:
     return next((epoch for fact in facts if isinstance(epoch := told.get(fact), int)), -1)

@@ -76,7 +76,8 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
     many = chapter.incident is not None and len(chapter.findings) > 1
     if chapter.incident is not None and many:
         yield ""
-        head = f"{chapter.incident.id}  {chapter.title}: {counted(len(chapter.findings), 'finding')}, the cause first"
+        findings = f"{counted(len(chapter.findings), 'finding')}, {_order(chapter.incident)}"
+        head = f"{chapter.incident.id}  {chapter.title}: {findings}"
         yield from page.wrapped(head, 0, "strong", 2)
         yield from _extent(chapter.incident, page)
     windows = windows_of(chapter.findings[:limit])
@@ -87,6 +88,14 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
         yield ""
         what = "of this incident" if chapter.incident is not None else "of this partition"
         yield f"  … and {len(chapter.findings) - limit} more {what}: see -v or --format json"
+
+
+def _order(incident: Incident) -> str:
+    """What stands first: a cause only where something is known to follow from it."""
+    if all(step.follows is None for step in incident.steps):
+        return "the gravest first"
+    several = sum(step.follows is None for step in incident.steps) > 1
+    return "each cause before what follows from it" if several else "the cause first"
 
 
 def _extent(incident: Incident, page: Page) -> Iterator[str]:

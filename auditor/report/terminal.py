@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Final
 
+from auditor.report.alike import alike_points
 from auditor.report.findings import told
 from auditor.report.layout import Page, counted, size
 from auditor.report.model import AuditReport, Coverage
@@ -132,11 +133,9 @@ def _undecided(coverage: Coverage, page: Page) -> Iterator[str]:
     asked = (f"{', '.join(sorted(set(rules)))} at --level {level}" for level, rules in sorted(unasked.items()))
     if unasked:
         yield from page.wrapped(f"asked only by a deeper audit: {'; '.join(asked)}", 2, "faint", 2)
-    for point in coverage.undecided:
-        if point.asked_at_level is not None:
-            continue
-        where = f"not decided: {point.rule} in {counted(point.partitions, 'partition')}"
-        yield from page.wrapped(f"{where}: {point.reason} (needs {point.missing})", 2, "faint", 2)
+    for alike in alike_points(point for point in coverage.undecided if point.asked_at_level is None):
+        where = f"not decided: {alike.first.rule} in {alike.words}"
+        yield from page.wrapped(f"{where}: {alike.first.reason} (needs {alike.first.missing})", 2, "faint", 2)
 
 
 def _times(coverage: Coverage) -> str:

@@ -14,6 +14,10 @@ PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
 RESTARTS: Final = (*STARTING, "log-deleted")
 """What a broker does with a replica before it has a role: of no term."""
 
+DECIDES, LATER = 0, 4
+CALLED: Final = ("unclean-election",)
+"""A controller's own word of a decision."""
+
 Clock = Callable[[Moment], int | None]
 """A statement's time on the clock on which all are told."""
 Terms = dict[int, tuple[int, int]]
@@ -25,17 +29,45 @@ def in_order(moments: Sequence[Moment], time: Clock) -> list[Moment]:
     loose = _between_roles(ordered(moments))
     epochs, openings = _openings(moments, time)
 
-    def place(moment: Moment) -> tuple[int, int, str, str, int]:
-        where = moment.clock, moment.span.source, moment.span.start
+    decided = _decisions(moments, time)
+
+    def place(moment: Moment) -> tuple[int, int, int, str, str, int]:
+        where = _rank(moment), moment.clock, moment.span.source, moment.span.start
         if moment.kind == "described":
             return LAST, 0, *where
         at, own = time(moment), loose.get(id(moment))
         if own is None or at is None:
-            return _epoch(moment), at or 0, *where
+            return _epoch(moment), decided.get(id(moment), at or 0), *where
         begun = bisect_right(openings, at)
         return min(max(epochs[begun - 1] if begun else -1, own[0]), own[1]), at, *where
 
     return sorted(moments, key=place)
+
+
+def _decisions(moments: Iterable[Moment], time: Clock) -> dict[int, int]:
+    """What decided each epoch by its identity, and when it is told: before any role, however the clocks stand."""
+    roles: dict[int, int] = {}
+    deciding: dict[int, list[tuple[int, Moment]]] = {}
+    for moment in moments:
+        at = time(moment)
+        if at is None or moment.epoch is None:
+            continue
+        if moment.kind in ROLE_KINDS:
+            roles[moment.epoch] = min(at, roles.get(moment.epoch, at))
+        elif _rank(moment) == DECIDES:
+            deciding.setdefault(moment.epoch, []).append((at, moment))
+    told: dict[int, int] = {}
+    for epoch, decisions in deciding.items():
+        first = min(at for at, _ in decisions)
+        told |= {id(m): min(at, roles.get(epoch, at)) for at, m in decisions if at == first or m.kind in CALLED}
+    return told
+
+
+def _rank(moment: Moment) -> int:
+    """Of one millisecond: the decision, the order that tells of it, the leader, whoever follows it, all else."""
+    if moment.kind in CALLED or moment.is_metadata:
+        return DECIDES
+    return next((rank for rank, kind in enumerate(("leadership", *ROLE_KINDS), 1) if moment.kind == kind), LATER)
 
 
 def _epoch(moment: Moment) -> int:

@@ -22,6 +22,7 @@ from auditor.report.model import AuditReport, GroupAtRisk, Loss, LostReader, Ref
 from auditor.report.postmortem.document import render
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow
+from rules.chain import DEFECT
 from rules.finding import Exhibit, Severity
 from rules.verdict import PartitionVerdict
 from tests.lab.sample_reports import report_on
@@ -226,9 +227,19 @@ def test_every_step_stands_below_the_finding_that_it_follows_from(case: str) -> 
     for step in incident.steps:
         above = above[: step.depth]
         assert step.follows == (above[-1] if above else None)
-        if step.follows is not None:
+        if step.follows is not None and rules[step.finding].rule != DEFECT:
             assert rules[step.follows].rule in rules[step.finding].implied_by
         above.append(step.finding)
+
+
+def test_what_a_known_defect_did_stands_below_what_parted_the_logs() -> None:
+    """Of two quick fail-overs and an answer that does not say whose end it tells there is one chain."""
+    (incident,) = report("fast_failover_kip101").incidents
+    rules = {finding.id: finding.rule for finding in report("fast_failover_kip101").violations}
+    assert [rules[step.finding] for step in incident.steps if step.follows is None] == ["CONF001"]
+    assert {rules[step.follows] for step in incident.steps if step.follows and rules[step.finding] == DEFECT} == {
+        "LEAD001"
+    }
 
 
 def test_of_two_elections_each_has_what_followed_from_it() -> None:

@@ -59,7 +59,7 @@ def test_a_window_is_drawn_once_under_the_first_finding_that_it_shows() -> None:
     assert lines[place : place + 2] == drawn
     assert all(lines.count(line) == 1 for line in drawn), "five findings lie in this window"
     head = [line for line in lines[:place] if re.match(r"  \S", line)][-1]
-    assert head.split()[2:] == ["ff-0", report.incidents[0].cause]
+    assert head.split()[2:4] == ["ff-0", report.incidents[0].cause]
     for exhibit in finding.exhibits:
         address = f"{exhibit.span.source} [{exhibit.span.start}, {exhibit.span.end})"
         assert any(address in line for line in lines)

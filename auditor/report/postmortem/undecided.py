@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from auditor.report.alike import alike_points
 from auditor.report.bill import span
-from auditor.report.layout import counted
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss
 from auditor.report.postmortem.parts import SHOWN, about, billed, capped, place
@@ -30,10 +30,10 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     for finding in open_findings[:SHOWN]:
         yield f"- {finding.rule} {about(finding)}: {text(finding.message)}"
     yield from capped(len(open_findings), "open question")
-    for point in report.coverage.undecided:
-        if not point.blocking and point.asked_at_level is None:
-            where = counted(point.partitions, "partition")
-            yield f"- {point.rule}, {where}: {text(point.reason)}; decided by {text(point.missing)}"
+    open_points = (p for p in report.coverage.undecided if not p.blocking and p.asked_at_level is None)
+    for alike in alike_points(open_points):
+        point = alike.first
+        yield f"- {point.rule}, {alike.words}: {text(point.reason)}; decided by {text(point.missing)}"
 
 
 def _unasked(report: AuditReport) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,3 +60,12 @@ def test_a_controllers_clock_that_nothing_aligns_places_no_restart() -> None:
     wild = replace(said("leadership", 9, 90_000, epoch=1), clock="controller 9")
     own = [row for row in in_order([*told(500), wild], lambda moment: moment.time) if row is not wild]
     assert [row.time for row in own] == sorted(row.time or 0 for row in own)
+
+
+@pytest.mark.parametrize("skew", [-300, 0, 300])
+def test_a_decision_stands_before_the_roles_that_carry_it_out(skew: int) -> None:
+    decided = replace(said("leadership", 0, 1000 + skew, epoch=3), clock="controller", witness=None, leader=3)
+    leads, follows = said("leader-starts", 3, 1000, epoch=3), said("follower-starts", 2, 1000, epoch=3)
+    before = said("log-loaded", 4, 900)
+    order = in_order([before, follows, leads, decided], lambda moment: moment.time)
+    assert [row.kind for row in order if row is not before] == ["leadership", "leader-starts", "follower-starts"]
