@@ -10,7 +10,7 @@ from rules.protocol.watermarks import Bound
 from rules.replay.bounds import at_least, why_counted
 from rules.replay.counting import Counting
 from rules.replay.in_force import InForceOverTime, Isr
-from rules.replay.instants import Instant, InSync, read_since, taken_in_before
+from rules.replay.instants import Instant, read_since, taken_in_before
 from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
 
 
@@ -83,26 +83,19 @@ class Answers:
         if broker == row.broker:
             low = (row.offset or 0) if row.waited else min(former.ends[broker], row.offset or 0)
         else:
-            low = self._lowest(track, former, instant, row.time)
+            low = self._lowest(track, former, instant)
         remote = RemoteEnd(broker=broker, low=low, high=None, last=now.last, following=None)
         return self.counting.slowest(remote, row.time)
 
-    def _lowest(self, track: Track, former: Asked, instant: Instant, time: int | None) -> int:
+    def _lowest(self, track: Track, former: Asked, instant: Instant) -> int:
         """The lowest of a follower's offsets since the last fetch that surely was taken in by then."""
-        in_sync = self._in_sync(time)
         furthest = min(track.index + track.done, len(track.runs) - 1)
         lowest: int | None = None
         for place in range(furthest, former.places[track.broker], -1):
             run = track.runs[place]
             offset = NEVER if run.doubtful or run.offset is None else run.offset
             lowest = offset if lowest is None else min(lowest, offset)
-            if taken_in_before(track, place, instant, in_sync):
+            if taken_in_before(track, place, instant, self.isr.holds):
                 return lowest
         known = former.ends[track.broker]
         return known if lowest is None else min(known, lowest)
-
-    def _in_sync(self, time: int | None) -> InSync:
-        def surely(broker: int, since: int | None) -> bool:
-            return self.isr.holds(broker, since, time)
-
-        return surely

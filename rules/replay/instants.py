@@ -19,8 +19,8 @@ ROUNDED_MS: Final = 2
 READING_MS: Final = 100
 """So long before an answer was made its high watermark may have been read, where the reader had to wait."""
 
-InSync = Callable[[int, int | None], bool]
-"""Whether a broker was surely in the ISR ever since a time."""
+InSync = Callable[[int, int | None, int | None], bool]
+"""Whether a broker was surely in the ISR all the time between two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,11 @@ def taken_in_before(track: Track, place: int, instant: Instant, in_sync: InSync)
     run, former = track.runs[place], track.runs[place - 1] if place else None
     if run.doubtful or not accepted(run) or (former is None and run.epoch is None):
         return False
-    if run.taken_in is not None and instant.time is not None and run.taken_in + ROUNDED_MS <= instant.time:
+    until = run.time if run.taken_in is None else run.taken_in + ROUNDED_MS
+    if run.taken_in is not None and instant.time is not None and until is not None and until <= instant.time:
         return True
     since = None if former is None else former.time
-    return found_nothing(run) and (run.offset or 0) < instant.log_end and in_sync(track.broker, since)
+    return found_nothing(run) and (run.offset or 0) < instant.log_end and in_sync(track.broker, since, until)
 
 
 def read_since(row: Moment, former: Moment, logged: int | None) -> int | None:

@@ -124,12 +124,8 @@ class LeaderWalk:
     def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
         """Only the last fetches of a trace can have been applied without ever being logged."""
         instant = Instant(log_end=self.end_low.offset, time=time)
-
-        def in_sync(broker: int, since: int | None) -> bool:
-            return self.isr.holds(broker, since, time)
-
         place = track.index + 1
-        applied = track.done and place < len(track.runs) and taken_in_before(track, place, instant, in_sync)
+        applied = track.done and place < len(track.runs) and taken_in_before(track, place, instant, self.isr.holds)
         return track.now(in_flight_at_end=self.counting.is_late(time), asking=asking, applied=applied)
 
     def _append(self, row: Moment) -> None:

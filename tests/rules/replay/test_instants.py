@@ -18,7 +18,7 @@ BEFORE = replace(FETCH, time=1100, arrived=1099, taken_in=1099, answered=1099, w
 
 def taken_in(*runs: Moment, log_end: int = 0, time: int | None = None, in_sync: bool = True) -> bool:
     instant = Instant(log_end=log_end, time=time)
-    return taken_in_before(Track(2, runs), len(runs) - 1, instant, lambda _broker, _since: in_sync)
+    return taken_in_before(Track(2, runs), len(runs) - 1, instant, lambda *_: in_sync)
 
 
 def test_a_fetch_that_waited_was_taken_in_before_the_log_went_on() -> None:
@@ -28,6 +28,19 @@ def test_a_fetch_that_waited_was_taken_in_before_the_log_went_on() -> None:
 
 def test_a_follower_out_of_sync_may_wait_for_its_quota() -> None:
     assert not taken_in(BEFORE, FETCH, log_end=41, in_sync=False)
+
+
+def test_whether_it_was_in_sync_is_asked_of_the_time_at_which_it_was_looked_at() -> None:
+    asked: list[tuple[int, int | None, int | None]] = []
+
+    def in_sync(*of: object) -> bool:
+        asked.append(of)  # type: ignore[arg-type]
+        return True
+
+    instant = Instant(log_end=41, time=None)
+    assert taken_in_before(Track(2, (BEFORE, FETCH)), 1, instant, in_sync)
+    assert taken_in_before(Track(2, (BEFORE, replace(FETCH, taken_in=None))), 1, instant, in_sync)
+    assert asked == [(2, 1100, 1103), (2, 1100, 1600)]
 
 
 def test_a_fetch_waits_for_as_many_bytes_as_it_names() -> None:
