@@ -38,6 +38,7 @@ from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnd, epoch_ends
+from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders, roles_fall_back
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.lineage import (
@@ -73,8 +74,9 @@ __all__ = [
     "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "IndexFault", "InferredCut", "KeptOlder",
     "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
-    "Uncompared", "committed", "cuts", "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role", "gives_role",
-    "lags", "leader_changes", "leaders_by_epoch", "partition_states", "same_topic", "times_told", "translated",
+    "Uncompared", "committed", "cuts", "epoch_falls", "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role",
+    "gives_role", "lags", "leader_changes", "leaders_by_epoch", "partition_states", "roles_fall_back", "same_topic", "times_told",
+    "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -126,6 +128,11 @@ class PartitionEvidence:
         """The copies but for those of another topic id than most replicas have: those are of another topic."""
         largest = max(self.incarnations, key=len, default=())
         return tuple(replica for replica in self.replicas if all(same_topic(replica, own) for own in largest))
+
+    @cached_property
+    def epochs_used_twice(self) -> bool:
+        """Whether leader epochs began anew while the logs went on, so that a number may stand for two epochs."""
+        return epochs_used_twice(self.moments, self.current)
 
     @cached_property
     def openings(self) -> Mapping[int, Moment]:
@@ -184,7 +191,7 @@ class PartitionEvidence:
     def replayed(self) -> Replay:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
-        moments = () if self.topic == METADATA_TOPIC else self.moments
+        moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
         return replay(moments, self.current, binaries, self._certain_setting, self.gaps)
 
     @cached_property
@@ -259,16 +266,8 @@ class PartitionEvidence:
 
     @cached_property
     def presumed_leaders(self) -> tuple[Replica, ...]:
-        """The replicas that the epoch protocol would let the others of their incarnation follow.
-
-        Those of the newest epoch, then of the longest log: several where the disks alone cannot tell them apart. A log
-        whose end could not be read is passed over where another could lead.
-        """
-        return tuple(
-            replica
-            for replica in self.current
-            if not any(_rank(other) > _rank(replica) for other in self.current if same_topic(other, replica))
-        )
+        """The replicas that the epoch protocol would let the others of their incarnation follow."""
+        return presumed_leaders(self.current)
 
     @cached_property
     def leader_at_the_end(self) -> Replica | None:
@@ -278,6 +277,8 @@ class PartitionEvidence:
     @cached_property
     def leaders_at_the_end(self) -> tuple[Replica, ...]:
         """Who led last, by word of brokers and controller; else, or when the disks know a newer epoch, who would."""
+        if self.epochs_used_twice:
+            return ()
         epoch, leader = last_leader(self.moments)
         if epoch >= max((replica.last_known_epoch for replica in self.current), default=0) and leader >= 0:
             return tuple(replica for replica in self.current if replica.broker == leader)[:1]
@@ -285,12 +286,9 @@ class PartitionEvidence:
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""
-        return sides(self.current, self.differences, (start, end), disputed, self.leader_at_the_end)
+        leader, twice = self.leader_at_the_end, self.epochs_used_twice
+        return sides(self.current, self.differences, (start, end), disputed, leader, epochs_used_twice=twice)
 
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of the leader's incarnation of the topic."""
         return tuple(r for r in self.current if r is not leader and same_topic(r, leader))
-
-
-def _rank(replica: Replica) -> tuple[bool, int, int]:
-    return replica.end_known, replica.last_known_epoch, replica.log_end_offset

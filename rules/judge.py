@@ -19,6 +19,7 @@ from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.standing import replica_verdict
 from rules.verdict import PartitionVerdict, RuleCoverage
+from rules.withheld import MISSING, NOT_TOLD, without_order
 from rules.zoom.compare import shared_range
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import as_written, with_believed_headers
@@ -33,7 +34,7 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
     told = _Telling(evidence, undecided)
-    billed = told.part("the bill of losses", losses)
+    billed = told.by_epoch("the bill of losses", losses)
     undecided.extend(_unasked(evidence, billed))
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
@@ -42,14 +43,14 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         findings=ordered,
         replicas=tuple(replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
         counterfactuals=(
-            *told.part("what each protocol would have done", counterfactuals),
-            *told.part("what each protocol would have cut", cut_tables),
+            *told.by_epoch("what each protocol would have done", counterfactuals),
+            *told.by_epoch("what each protocol would have cut", cut_tables),
         ),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         losses=billed,
         milestones=told.part("the timeline", _milestones) if _worth_telling(ordered) else (),
         clocks=told.part("the clocks", _clocks) if _worth_telling(ordered) else (),
-        advice=told.part("advice", lambda known: advise(known, billed)) if _to_decide(ordered, billed) else (),
+        advice=told.by_epoch("advice", lambda known: advise(known, billed)) if _to_decide(ordered, billed) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
         assigned_only=_assigned_only(evidence),
@@ -78,6 +79,15 @@ class _Telling:
     def __init__(self, evidence: PartitionEvidence, undecided: list[RuleCoverage]) -> None:
         self._evidence = evidence
         self._undecided = undecided
+
+    def by_epoch(self, name: str, tell: Callable[[PartitionEvidence], Iterable[T]]) -> tuple[T, ...]:
+        """A part that takes statements in the order of their epochs, where they have one."""
+        if not self._evidence.epochs_used_twice:
+            return self.part(name, tell)
+        withheld = RuleCoverage(rule="-", reason=NOT_TOLD, missing=MISSING)
+        if withheld not in self._undecided:
+            self._undecided.append(withheld)
+        return ()
 
     def part(self, name: str, tell: Callable[[PartitionEvidence], Iterable[T]]) -> tuple[T, ...]:
         """The part, or nothing and the reason."""
@@ -128,7 +138,7 @@ def _not_decided(rule: Rule, said: Undecided) -> RuleCoverage:
 def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A rule that fails has not passed: its exception is an undecided verdict with the reason, never silence."""
     try:
-        yield from tuple(rule.check(evidence))
+        yield from tuple(without_order(rule, tuple(rule.check(evidence)), evidence))
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the rule has not judged
         yield _failed(error)
 

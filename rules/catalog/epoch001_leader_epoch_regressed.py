@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from parsers.tables import BatchHeader
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, epoch_falls
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -24,7 +23,8 @@ def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     Proves
     ------
-    A deposed leader appended to this log, or files of two histories were mixed. Every answer about where an epoch ends
+    A deposed leader appended to this log, files of two histories were mixed, or epochs began anew, as after ZooKeeper was
+    put back to an older state: then rules that order statements by epoch are undecided. Every answer about where an epoch ends
     that is computed from such a log is wrong, and so is every truncation that follows from it.
 
     Undecided when
@@ -42,16 +42,14 @@ def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | 
     broker 2 00211|
     """
     for replica in evidence.current:
-        runs = [run for run in replica.log.epochs if run.epoch >= 0]
-        for before, behind in pairwise(runs):
-            if behind.epoch < before.epoch:
-                yield Violation(
-                    brokers=(replica.broker,),
-                    start_offset=behind.start_offset,
-                    end_offset=behind.end_offset,
-                    facts={"broker": replica.broker, "epoch": behind.epoch, "higher_epoch": before.epoch},
-                    exhibits=(
-                        Exhibit(span=before.last, role="the last batch of the higher epoch"),
-                        Exhibit(span=behind.first, role="the first batch of the lower epoch behind it"),
-                    ),
-                )
+        for before, behind in epoch_falls(replica):
+            yield Violation(
+                brokers=(replica.broker,),
+                start_offset=behind.start_offset,
+                end_offset=behind.end_offset,
+                facts={"broker": replica.broker, "epoch": behind.epoch, "higher_epoch": before.epoch},
+                exhibits=(
+                    Exhibit(span=before.last, role="the last batch of the higher epoch"),
+                    Exhibit(span=behind.first, role="the first batch of the lower epoch behind it"),
+                ),
+            )

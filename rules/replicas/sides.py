@@ -27,6 +27,8 @@ def sides(
     offsets: tuple[int, int],
     disputed: Sequence[Difference],
     leader: Replica | None,
+    *,
+    epochs_used_twice: bool,
 ) -> Sides:
     """Which side is wrong in the disputed differences: whose epoch was superseded, or whom the others contradict.
 
@@ -34,7 +36,8 @@ def sides(
     """
     held = {r.broker: r for d in disputed for r in (d.left, d.right)}
     agreeing = {broker: _agreeing(held[broker], replicas, differences, offsets) for broker in sorted(held)}
-    deviating, because = _superseded(held, offsets[0]) or _outvoted(agreeing) or ((), "")
+    superseded = None if epochs_used_twice else _superseded(held, offsets[0])
+    deviating, because = superseded or _outvoted(agreeing) or ((), "")
     lineage = _lineage(leader, replicas, differences, offsets)
     if not because:
         because = "the disks alone do not tell which side is right"

@@ -1,0 +1,50 @@
+"""What the order of leader epochs tells of replicas: who would lead; and whether it is one, or began anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from rules.facts.stretch import EpochRun
+from rules.history.moments import ROLE_KINDS, Moment
+from rules.replicas.replica import Replica, same_topic
+
+
+def epoch_falls(replica: Replica) -> Iterator[tuple[EpochRun, EpochRun]]:
+    """Where a log goes on in a lower leader epoch: the runs before and behind."""
+    runs = [run for run in replica.log.epochs if run.epoch >= 0]
+    yield from ((before, behind) for before, behind in pairwise(runs) if behind.epoch < before.epoch)
+
+
+def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica]) -> bool:
+    """Whether leader epochs began anew while the logs went on, as after ZooKeeper was put back to an older state."""
+    return roles_fall_back(moments) or any(any(epoch_falls(replica)) for replica in replicas)
+
+
+def roles_fall_back(moments: Iterable[Moment]) -> bool:
+    """Whether a broker took a role in an older epoch than before, in one life of the topic."""
+    newest: dict[tuple[str, str | None], int] = {}
+    for m in moments:
+        if m.kind not in ROLE_KINDS or m.epoch is None or m.doubtful:
+            continue
+        place = (m.clock, m.topic_id)
+        if m.epoch < newest.get(place, m.epoch):
+            return True
+        newest[place] = m.epoch
+    return False
+
+
+def presumed_leaders(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
+    """Those of the newest epoch, then of the longest log: several where the disks alone cannot tell them apart.
+
+    A log whose end could not be read is passed over where another could lead.
+    """
+    return tuple(
+        replica
+        for replica in replicas
+        if not any(_rank(other) > _rank(replica) for other in replicas if same_topic(other, replica))
+    )
+
+
+def _rank(replica: Replica) -> tuple[bool, int, int]:
+    return replica.end_known, replica.last_known_epoch, replica.log_end_offset

@@ -1,0 +1,33 @@
+"""What rules over time say where a leader epoch's number stands for two epochs: that they cannot say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from parsers.tables import BrokerEvent
+from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, Produce
+from rules.evidence import PartitionEvidence, roles_fall_back
+from rules.finding import Severity, Undecided, Violation
+from rules.rule import Rule
+
+BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
+"""Statements that are put in order by leader epoch."""
+OF_FALLS: Final = ("LEAD004", "EPOCH008")
+"""Rules that explain why a log falls back to an older epoch, by roles that only rise."""
+REASON: Final = "leader epochs began anew while the logs went on, so a number stands for two epochs"
+NOT_TOLD: Final = f"no bill, no advice and no cuts of other protocols: {REASON}"
+MISSING: Final = "which of the two each statement and batch is of, which nothing tells: compare them by hand"
+
+
+def without_order(
+    rule: Rule, said: Iterable[Violation | Undecided], evidence: PartitionEvidence
+) -> Iterator[Violation | Undecided]:
+    """What a rule says, but for what it takes from an order of epochs that there is not."""
+    by_epoch = not BY_EPOCH.isdisjoint(rule.needs) and (rule.id not in OF_FALLS or roles_fall_back(evidence.moments))
+    if not evidence.epochs_used_twice or not by_epoch:
+        yield from said
+        return
+    accused = any(isinstance(one, Violation) for one in said)
+    if accused or rule.severity is Severity.CRITICAL:
+        yield Undecided(reason=REASON, missing=MISSING)
