@@ -12,6 +12,9 @@ from parsers.metadata_log.records import Partition, PartitionChange, RegisterBro
 UNASSIGNED: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
 """Directory id of a replica whose broker has not placed it yet."""
 
+RECOVERED: Final = 0
+"""State of a leader that was elected from among those in sync."""
+
 ConfigKey = tuple[int, str, str]
 
 
@@ -98,8 +101,13 @@ def elected_uncleanly(before: Partition, after: Partition) -> bool:
     """Whether a leader was elected that stood neither in the ISR nor in the ELR before.
 
     A member of the ELR holds every committed record: its election is clean, though Kafka's own log line cries unclean.
+    Where the join of an added replica completes a reassignment, one record lets it into the ISR, takes the removed ones
+    out and elects it.
     """
     if after.leader < 0 or after.leader_epoch == before.leader_epoch:
+        return False
+    joined = after.leader in before.adding_replicas and not after.adding_replicas
+    if joined and after.leader_recovery_state == RECOVERED:
         return False
     return after.leader not in before.isr and after.leader not in before.elr
 

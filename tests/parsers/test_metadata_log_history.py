@@ -54,12 +54,16 @@ def change(
     replicas: Sequence[int] | None = None,
     elr: Sequence[int] | None = None,
     last_known_elr: Sequence[int] | None = None,
+    adding: Sequence[int] | None = None,
+    recovering: bool | None = None,
     topic_id: bytes = PAY,
 ) -> bytes:
     fields = {
         0: None if isr is None else ids(*isr),
         1: None if leader is None else struct.pack(">i", leader),
         2: None if replicas is None else ids(*replicas),
+        4: None if adding is None else ids(*adding),
+        5: None if recovering is None else bytes([recovering]),
         6: None if elr is None else ids(*elr),
         7: None if last_known_elr is None else ids(*last_known_elr),
     }
@@ -124,6 +128,17 @@ def test_an_election_from_the_elr_is_clean_and_one_from_the_last_known_elr_is_no
     assert [row.unclean for row in history(*stopped, change(leader=2, isr=(2,), elr=())).partitions][-1] is False
     lost = (topic(), partition(), change(isr=(), leader=-1, elr=(), last_known_elr=(2,)))
     assert [row.unclean for row in history(*lost, change(leader=2, isr=(2,))).partitions][-1] is True
+
+
+def test_a_join_that_completes_a_reassignment_and_elects_who_joined_is_clean() -> None:
+    moving = (topic(), partition(leader=2, isr=(2, 3)), change(replicas=(4, 1, 2, 3), adding=(4, 1)))
+    joined = (*moving, change(isr=(2, 3, 4)))
+    done = change(isr=(1, 4), leader=1, replicas=(4, 1), adding=())
+    assert [row.unclean for row in history(*joined, done).partitions] == [False] * 4
+    forced = change(isr=(1,), leader=1, replicas=(4, 1), adding=(), recovering=True)
+    assert [row.unclean for row in history(*joined, forced).partitions][-1] is True
+    midway = change(isr=(1,), leader=1)
+    assert [row.unclean for row in history(*joined, midway).partitions][-1] is True
 
 
 def test_clearing_the_elr_changes_those_that_have_one_and_counts_as_a_change() -> None:
