@@ -75,8 +75,8 @@ __all__ = [
     "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
     "Uncompared", "committed", "cuts", "epoch_falls", "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role",
-    "gives_role", "lags", "leader_changes", "leaders_by_epoch", "partition_states", "roles_fall_back", "same_topic", "times_told",
-    "translated",
+    "gives_role", "lags", "leader_changes", "leaders_by_epoch", "partition_states", "roles_fall_back", "same_topic",
+    "times_told", "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]

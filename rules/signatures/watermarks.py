@@ -148,7 +148,8 @@ def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
             if m.time is None:
                 continue
             told.append((m.time, max(told[-1][1], m.high_watermark or 0)))
-            if m.kind == "fetched" and m.error == 0:
+            # One that is answered with an error, as when the role ends while it waits, counted when it came.
+            if m.kind == "fetched":
                 fetches.setdefault(m.broker, []).append(m)
         for joined, broker in joins:
             watermark = told[bisect_right(told, (joined.time or 0) - SETTLED_MS, key=itemgetter(0)) - 1][1]

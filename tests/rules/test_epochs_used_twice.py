@@ -1,4 +1,4 @@
-"""Where ZooKeeper was put back to an older state, an epoch's number stands for two epochs, and nothing is dated by it."""
+"""Where ZooKeeper was put back to an older state, a number stands for two epochs, and nothing is dated by it."""
 
 from __future__ import annotations
 
