@@ -51,6 +51,7 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
         log_start_offset=leader.log.start_offset,
         end=reply.end,
         limit=limit,
+        names_epoch=fenced,
     )
     cluster = put(cluster, replace(follower, in_flight=in_flight))
     waits = in_flight.kind == "waiting"

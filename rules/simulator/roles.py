@@ -48,7 +48,10 @@ def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, told: Metad
 def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     before, generation, start = broker, broker.generation, broker.log.end_offset
     leading = Leading(
-        followers=_remembered(cluster, broker, decided), committed_isr=decided.isr, epoch_start_offset=start
+        followers=_remembered(cluster, broker, decided),
+        committed_isr=decided.isr,
+        epoch_start_offset=start,
+        since_epoch=decided.epoch if before.leading is None else before.leading.since_epoch,
     )
     epochs = broker.epochs
     if generation.enters_at_election:
@@ -64,7 +67,7 @@ def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
         in_flight=None,
         high_watermark=broker.log.start_offset if lost else broker.high_watermark,
     )
-    cluster = note(let_go(abandon(cluster, before), before), _took_role(cluster, before, broker, decided))
+    cluster = note(let_go(abandon(cluster, before), before, deposed=False), _took_role(cluster, before, broker, decided))
     led = say(put(cluster, broker), f"broker {broker.id} leads epoch {decided.epoch} from offset {start}")
     return advance(led, broker.id)
 

@@ -72,6 +72,8 @@ class Leading:
     proposed_lives: tuple[tuple[BrokerId, int], ...] = ()
     """Of those whom a change in flight takes in: the life in which each last fetched."""
     epoch_start_offset: Offset
+    since_epoch: Epoch
+    """The epoch in which it began to lead, and went on to lead those after it."""
 
 
 AnswerKind = Literal["records", "waiting", "diverging", "out-of-range"]
@@ -91,6 +93,8 @@ class InFlight:
     log_start_offset: Offset
     end: EpochEnd | None = None
     limit: int | None = None
+    names_epoch: bool
+    """Whether the Fetch named the epoch in which the follower believes."""
 
 
 Stage = Literal["idle", "truncating", "fetching"]

@@ -75,13 +75,19 @@ def refused(follower: Broker, error: Refused) -> tuple[AnsweredFetch, ...]:
 
 
 def serves(cluster: Cluster, waiting: InFlight) -> bool:
-    """Whether the leader at which a Fetch waits still leads the epoch in which it took it."""
+    """Whether the leader at which a Fetch waits still leads the epoch in which it took it.
+
+    A Fetch that names no epoch waits on while its leader goes on from epoch to epoch.
+    """
     return _took(cluster.broker(waiting.leader), waiting)
 
 
 def _took(leader: Broker, waiting: InFlight) -> bool:
-    same = leader.told is not None and leader.told.epoch == waiting.leader_epoch
-    return waiting.kind == "waiting" and leader.leads and same
+    if waiting.kind != "waiting" or leader.told is None or leader.leading is None or not leader.alive:
+        return False
+    if waiting.names_epoch:
+        return leader.told.epoch == waiting.leader_epoch
+    return leader.leading.since_epoch <= waiting.leader_epoch
 
 
 def abandon(cluster: Cluster, follower: Broker) -> Cluster:
@@ -94,11 +100,12 @@ def abandon(cluster: Cluster, follower: Broker) -> Cluster:
     return note(cluster, answered(follower, now))
 
 
-def let_go(cluster: Cluster, leader: Broker) -> Cluster:
-    """A broker whose term is over answers those that waited at it with an error."""
+def let_go(cluster: Cluster, leader: Broker, *, deposed: bool = True) -> Cluster:
+    """A broker whose term is over answers those that waited at it with an error; if it leads on, who named an epoch."""
     for follower in cluster.brokers:
         waiting = follower.in_flight
-        if waiting is not None and waiting.leader == leader.id and _took(leader, waiting):
-            error = FENCED_LEADER_EPOCH if follower.generation.sends_epoch_in_fetch else NOT_LEADER_OR_FOLLOWER
+        over = waiting is not None and waiting.leader == leader.id and _took(leader, waiting)
+        if waiting is not None and over and (deposed or waiting.names_epoch):
+            error = FENCED_LEADER_EPOCH if waiting.names_epoch else NOT_LEADER_OR_FOLLOWER
             cluster = note(cluster, replace(answered(follower, waiting), error=error, high_watermark=None))
     return cluster

@@ -37,7 +37,22 @@ class _Held:
     handled: int
 
 
-class Busy(Recorder):
+class Timed(Recorder):
+    """Writes down a run, and remembers when each statement was made."""
+
+    def __init__(self, generations: Mapping[BrokerId, Generation]) -> None:
+        """Nothing is written yet."""
+        super().__init__(generations)
+        self.times: list[int] = []
+        """In milliseconds, one a statement."""
+
+    def tick(self) -> None:
+        """Another statement."""
+        super().tick()
+        self.times.append(self.now // 1000)
+
+
+class Busy(Timed):
     """Writes down a run as busy brokers do."""
 
     spacing: ClassVar[int] = 250

@@ -71,6 +71,7 @@ class Version:
 HW: Final = "high watermark"
 VERSIONS: Final = (
     Version(name="0.10.2.2", truncation=HW, binary=(0, 10, 2, 2), fenced=False, lag=10_000),
+    Version(name="0.11.0.3", truncation="kip-101", binary=(0, 11, 0, 3), fenced=False, lag=10_000),
     Version(name="1.1.1", truncation="kip-101", binary=(1, 1, 1), fenced=False, lag=10_000),
     Version(name="2.0.1", truncation="kip-279", binary=(2, 0, 1), fenced=False, lag=10_000),
     Version(name="2.6.3", truncation="kip-279", binary=(2, 6, 3), lag=30_000),
@@ -132,6 +133,8 @@ class ReplicaState:
     proposed_lives: dict[int, int] = field(default_factory=dict)
     followers: dict[int, Follower] = field(default_factory=dict)
     epoch_start: int = 0
+    leads_since: int = 0
+    """The epoch in which it became leader, having been none before."""
     must_truncate: bool = False
     awaits: Answer | None = None
     started_in: int = 0
@@ -286,6 +289,8 @@ class Model:
                 replica.followers[other] = Follower(before.end, caught_up, replica.end, caught_up, before.life)
             else:
                 replica.followers[other] = Follower(caught_up_at=caught_up)
+        if not replica.presumes:
+            replica.leads_since = request.leader_epoch
         replica.state, replica.presumes = request, True
         replica.isr, replica.proposed = request.isr, None
         replica.epoch_start, replica.awaits, replica.must_truncate = replica.end, None, False
@@ -549,10 +554,16 @@ class Model:
             if leader.alive and leader.presumes:
                 self._reset(follower, leader)
         elif answer.kind == "waiting":
-            if leader.alive and leader.presumes and leader.state and leader.state.leader_epoch == answer.epoch:
+            if self._still_serves(leader, answer.epoch):
                 self._take(replica, self._next_record(leader, follower), leader.hw, leader.start)
         else:
             self._take(replica, answer.records, answer.hw, answer.start)
+
+    def _still_serves(self, leader: ReplicaState, epoch: int) -> bool:
+        """A fetch that waits ends with its leader's term; where fetches name no epoch, with its leadership."""
+        if not leader.alive or not leader.presumes or leader.state is None:
+            return False
+        return leader.state.leader_epoch == epoch if self.version.fenced else leader.leads_since <= epoch
 
     def _reset(self, follower: int, leader: ReplicaState) -> None:
         """Out of range: cut to a shorter leader, or begin anew where a leader's log starts beyond the own end."""

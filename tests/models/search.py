@@ -18,7 +18,7 @@ from tests.models.oracle import Model, Version
 
 SPOKEN: Final = {
     version: version.rpartition(".")[0]
-    for version in ("0.10.2.2", "1.1.1", "2.0.1", "2.6.3", "2.7.2", "3.2.0", "3.9.1", "4.0.0", "4.3.0")
+    for version in ("0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.6.3", "2.7.2", "3.2.0", "3.9.1", "4.0.0", "4.3.0")
 }
 ALWAYS_HOLD: Final = frozenset({"LeaderInIsr", "MonotonicHighWatermark", "ValidControllerIsrAndElr"})
 """What no generation breaks: these concern one decision and one term."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from auditor.engines.told.chronicle import Named, of_events, of_metadata
 from auditor.engines.told.requests import of_trace
 from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.requests import RequestRow
-from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
+from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT
 from parsers.provenance import Origin, Span
 from parsers.request_log import Told, fetch_told, produce_told
 from parsers.tables.requests import Fetch, Produce
@@ -20,7 +21,7 @@ from rules.history.repetitions import collapse
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leader import LeaderRow
-from tests.models.busy import Busy
+from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_quotas, of_work
 
@@ -46,7 +47,7 @@ class Witnessed:
 
     version: Version
     lines: list[str]
-    recorder: Recorder
+    recorder: Timed
     truths: list[Truth] = field(default_factory=list)
     begins: dict[str, int] = field(default_factory=dict)
     """Request logs that were cut at their beginning, and when they begin now."""
@@ -54,6 +55,9 @@ class Witnessed:
     def during(self, moment: Moment) -> Sequence[Truth]:
         """The truth after each step from that in which a request was handled to that in which its line was written."""
         handled, written = self.window(moment.span.source, moment.span.start)
+        if moment.time is not None and moment.time != self.recorder.times[written - 1]:  # the last of a run of equal fetches
+            times = self.recorder.times
+            handled, written = bisect_left(times, moment.time) + 1, bisect_right(times, moment.time)
         return self.truths[handled - 1 : written]
 
     def window(self, source: str, start: int) -> tuple[int, int]:
@@ -94,7 +98,7 @@ def witnessed(
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     pair = Pair.created(version, replicas)
     generations = {b.id: b.generation for b in pair.cluster.brokers}
-    found = Witnessed(version, pair.lines, Busy(generations, seed) if busy else Recorder(generations))
+    found = Witnessed(version, pair.lines, Busy(generations, seed) if busy else Timed(generations))
     note_step(found, pair)
     for _ in range(length):
         line = choice(pair.model, rng, processes=processes, more=BUSY if busy else ())
