@@ -378,6 +378,37 @@ def test_election_triggers() -> None:
     ]
 
 
+def test_reassignment() -> None:
+    finished = played("reassignment")
+    begun, refused, over = finished.rows[4], finished.rows[5], finished.rows[11]
+    assert (finished.states[4].assignment, begun.epoch, begun.isr) == ((2, 3, 1), 0, (1, 2))
+    assert "neither replaced nor cancelled" in said(refused)
+    assert leo_hw(finished.rows[10], 1) == (2, 2)
+    assert (finished.states[11].assignment, over.epoch, over.leader, over.isr) == ((2, 3), 1, 2, (2, 3))
+    assert not finished.end.broker(1).holds
+    assert names(finished, 2) == names(finished, 3) == ["m1", "m2", "m3"]
+
+
+def test_reassignment_with_zookeeper_takes_an_epoch_a_step() -> None:
+    finished = played("reassignment", "2.6.3", "2.6")
+    steps = [(d.epoch, d.leader, sorted(d.isr), d.replicas) for d in finished.end.decided]
+    assert steps == [
+        (0, 1, [1, 2], (1, 2)),
+        (1, 1, [1, 2], (2, 3, 1)),
+        (1, 1, [1, 2, 3], (2, 3, 1)),
+        (2, 2, [1, 2, 3], (2, 3)),
+        (3, 2, [2, 3], (2, 3)),
+    ]
+
+
+def test_a_leader_does_not_count_who_is_not_of_the_assignment() -> None:
+    finished = played("reassignment-uncounted")
+    before, after = finished.rows[6], finished.rows[7]
+    assert (replica(before, 1).isr, leo_hw(before, 1), leo_hw(before, 3)) == ((1, 2, 3), (1, 1), (0, 0))
+    assert replica(after, 1).isr == (1, 2)
+    assert not finished.end.broker(3).holds
+
+
 def test_unclean_election_off_bills_the_offline_span() -> None:
     end = outcome(played("unclean-off"))
     assert (end.leader, end.lost, end.offline_ms) == (1, (), 3_600_000)

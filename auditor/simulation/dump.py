@@ -74,29 +74,34 @@ def _meta_properties(node: int, generation: Generation) -> bytes:
 
 
 def _write_log_dir(broker: Broker, log_dir: Path, *, in_order: bool) -> None:
-    replica = log_dir / f"{TOPIC}-0"
-    replica.mkdir(parents=True)
+    log_dir.mkdir(parents=True)
     stopped_in_order = broker.alive or in_order
     (log_dir / "meta.properties").write_bytes(_meta_properties(broker.id, broker.generation))
+    if broker.holds:
+        _write_replica(broker, log_dir / f"{TOPIC}-0")
+    end = broker.log.end_offset if stopped_in_order else broker.log.base_offset
+    start = broker.log.start_offset if stopped_in_order else broker.start_checkpoint
+    high_watermark = broker.high_watermark if broker.alive else broker.checkpoint
+    _checkpoint(log_dir / "replication-offset-checkpoint", high_watermark, broker)
+    _checkpoint(log_dir / "recovery-point-offset-checkpoint", end, broker)
+    _checkpoint(log_dir / "log-start-offset-checkpoint", start if start > broker.log.base_offset else None, broker)
+    _checkpoint(log_dir / "cleaner-offset-checkpoint", None, broker)
+    if stopped_in_order:
+        (log_dir / ".kafka_cleanshutdown").write_bytes(write_clean_shutdown())
+
+
+def _write_replica(broker: Broker, replica: Path) -> None:
+    replica.mkdir()
     write_segment(replica / f"{broker.log.base_offset:020d}.log", _stored(broker))
     if broker.generation.binary.at_least(2, 8):
         (replica / "partition.metadata").write_bytes(write_partition_metadata(TOPIC_ID))
     if broker.generation.keeps_epochs:
         entries = ((entry.epoch, entry.start_offset) for entry in broker.epochs)
         (replica / "leader-epoch-checkpoint").write_bytes(epoch_lines(entries))
-    high_watermark = broker.high_watermark if broker.alive else broker.checkpoint
-    recovery_point = broker.log.end_offset if stopped_in_order else broker.log.base_offset
-    _checkpoint(log_dir / "replication-offset-checkpoint", high_watermark)
-    _checkpoint(log_dir / "recovery-point-offset-checkpoint", recovery_point)
-    start = broker.log.start_offset if stopped_in_order else broker.start_checkpoint
-    _checkpoint(log_dir / "log-start-offset-checkpoint", start if start > broker.log.base_offset else None)
-    _checkpoint(log_dir / "cleaner-offset-checkpoint", None)
-    if stopped_in_order:
-        (log_dir / ".kafka_cleanshutdown").write_bytes(write_clean_shutdown())
 
 
-def _checkpoint(path: Path, offset: int | None) -> None:
-    path.write_bytes(offset_lines([] if offset is None else [(TOPIC, 0, offset)]))
+def _checkpoint(path: Path, offset: int | None, broker: Broker) -> None:
+    path.write_bytes(offset_lines([(TOPIC, 0, offset)] if broker.holds and offset is not None else []))
 
 
 def _stored(broker: Broker) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.simulation.place import STATE_CHANGE, TOPIC_ID, Place, ids
+from auditor.simulation.place import STATE_CHANGE, TOPIC, TOPIC_ID, Place, ids
 from parsers.tables import BrokerEvent
 from rules.protocol.truncation import Exchange
 from rules.simulator import notes
@@ -17,8 +17,8 @@ def event_rows(said: Note, place: Place, generation: Generation, former: notes.D
     match said:
         case notes.TookRole():
             yield from _role(said, place, generation, former)
-        case notes.Loaded():
-            yield from _loaded(said, place, generation)
+        case notes.Created() | notes.Dropped() | notes.Loaded():
+            yield from _on_disk(said, place, generation)
         case notes.Reconciled():
             yield from _reconciled(said, place, generation)
         case notes.MovedStart():
@@ -78,6 +78,20 @@ def _first_high_watermark(high_watermark: int, place: Place, generation: Generat
     if generation.binary.at_least(2, 4):
         return place.event("initial-high-watermark", component="Partition", high_watermark=high_watermark)
     return place.event("replica-loaded", high_watermark=high_watermark)
+
+
+def _on_disk(
+    said: notes.Created | notes.Dropped | notes.Loaded, place: Place, generation: Generation
+) -> Iterator[BrokerEvent]:
+    """A replica is made, given up, or loaded."""
+    match said:
+        case notes.Created():
+            yield place.event("replica-created", directory=place.directory)
+            yield from created_rows(place, generation)
+        case notes.Dropped():
+            yield place.event("replica-deleted", detail=f"{place.directory}/{TOPIC}-0.{32 * '0'}-delete")
+        case notes.Loaded() if said.held:
+            yield from _loaded(said, place, generation)
 
 
 def _loaded(said: notes.Loaded, place: Place, generation: Generation) -> Iterator[BrokerEvent]:

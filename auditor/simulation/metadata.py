@@ -97,6 +97,8 @@ def _changed(changes: Sequence[MetadataChange], generation: Generation) -> Itera
                 isr=replica_ids(after.isr) if after.isr != before.isr else None,
                 leader=after.leader if elects else None,
                 replicas=replica_ids(after.replicas) if after.replicas != before.replicas else None,
+                removing=_ids_if_new(before.removing_replicas, after.removing_replicas),
+                adding=_ids_if_new(before.adding_replicas, after.adding_replicas),
                 leader_recovery_state=state,
                 elr=replica_ids(after.elr) if after.elr != before.elr else None,
                 last_known_elr=replica_ids(after.last_known_elr)
@@ -105,6 +107,10 @@ def _changed(changes: Sequence[MetadataChange], generation: Generation) -> Itera
                 version=_change_version(generation),
             ),
         )
+
+
+def _ids_if_new(before: str | None, after: str | None) -> tuple[int, ...] | None:
+    return None if after == before else replica_ids(after)
 
 
 def _change_version(generation: Generation) -> int:

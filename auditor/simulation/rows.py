@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar, Final
 
@@ -43,8 +43,8 @@ class Recorder:
     spacing: ClassVar[int] = 1000
     """Microseconds between two statements."""
 
-    def __init__(self, generations: Mapping[BrokerId, Generation]) -> None:
-        """Nothing is written yet but that every node started."""
+    def __init__(self, generations: Mapping[BrokerId, Generation], others: Collection[BrokerId] = ()) -> None:
+        """Nothing is written yet but that every node started; others hold no replica yet."""
         self.generations = generations
         self.journals = {node: Journal(node) for node in (*generations, CONTROLLER)}
         self.metadata: list[MetadataChange] = []
@@ -57,7 +57,8 @@ class Recorder:
         """When a leader took in the fetch of a follower that waits."""
         for broker, generation in generations.items():
             place = Place(node=broker, number=0, ms=FIRST_TIMESTAMP)
-            self.journals[broker].server.extend(created_rows(place, generation))
+            if broker not in others:
+                self.journals[broker].server.extend(created_rows(place, generation))
 
     def record(self, cluster: Cluster) -> None:
         """Write down what was noted in the cluster's last step."""
@@ -122,6 +123,9 @@ class Recorder:
         if isinstance(said, notes.Stopped):
             self.journals[writer].in_order = said.in_order
             self.roles.pop(writer, None)
+        if isinstance(said, notes.Dropped):
+            self.roles.pop(writer, None)
+            self.sessions.forget(writer)
         if isinstance(said, notes.TookRole | notes.Stopped):
             self.sessions.forget(writer)
 
@@ -133,6 +137,7 @@ class Recorder:
             "topic_id": TOPIC_ID, "partition": 0, "kind": "created" if before is None else "changed", "time": ms,
             "leader": NO_LEADER if said.leader is None else said.leader, "leader_epoch": said.epoch,
             "partition_epoch": said.version, "isr": ids(said.isr), "replicas": join_ids(said.replicas),
+            "adding_replicas": ids(said.adding), "removing_replicas": ids(said.removing),
             "previous_leader": before.leader if before else None, "previous_isr": before.isr if before else None,
             "unclean": said.unclean, "elr": ids(elr), "last_known_elr": ids(() if known is None else (known,)),
             "source": METADATA, "span_start": LINES_A_STATEMENT * self.written, "span_end": 0,
@@ -142,7 +147,7 @@ class Recorder:
 
 def recorded(run: Run) -> Recorder:
     """What every node wrote during a run."""
-    recorder = Recorder(run.generations)
+    recorder = Recorder(run.generations, run.script.others)
     for state in run.states:
         recorder.record(state)
     return recorder

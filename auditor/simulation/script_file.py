@@ -17,7 +17,7 @@ SCRIPT_LIMIT: Final = 1 << 20
 NEWEST: Final = "4.0.0"
 """The version of a script that names none."""
 VERSIONS: Final = ("version", "inter-broker-protocol", "versions")
-FIELDS: Final = ("title", "about", "brokers", *VERSIONS, "topic", "epoch", "events")
+FIELDS: Final = ("title", "about", "brokers", "others", *VERSIONS, "topic", "epoch", "events")
 ELR: Final = "eligible.leader.replicas.version"
 TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replica.lag.time.max.ms", ELR)
 
@@ -49,13 +49,17 @@ def script_of(content: object, title: str) -> Script:
         raise ScriptError(f"expected one of {', '.join(FIELDS)}; found {unknown!r}")
     lines = _lines(fields.get("events"))
     assignment = _brokers(fields.get("brokers"))
+    others = () if fields.get("others") is None else _brokers(fields["others"], "others")
+    if set(assignment) & set(others):
+        raise ScriptError("expected others to hold no replica, found brokers that do")
     return Script(
         title=str(fields.get("title", title)),
         about=" ".join(str(fields.get("about", "")).split()),
         assignment=assignment,
+        others=others,
         version=_text(fields, "version") or NEWEST,
         inter_broker_protocol=_text(fields, "inter-broker-protocol"),
-        own_versions=_own_versions(fields.get("versions"), assignment),
+        own_versions=_own_versions(fields.get("versions"), (*assignment, *others)),
         settings=_settings(fields.get("topic")),
         first_epoch=Epoch(_number(fields.get("epoch", 0), "epoch")),
         lines=lines,
@@ -79,11 +83,11 @@ def _lines(value: object) -> tuple[str, ...]:
     return tuple(line for line in bare if line)
 
 
-def _brokers(value: object) -> tuple[BrokerId, ...]:
+def _brokers(value: object, name: str = "brokers") -> tuple[BrokerId, ...]:
     ids = value if isinstance(value, list) else []
     numbers = [found for found in ids if isinstance(found, int) and not isinstance(found, bool) and found >= 0]
     if not numbers or len(numbers) != len(ids) or len(set(numbers)) != len(numbers) or len(numbers) > MOST_BROKERS:
-        raise ScriptError(f"expected brokers as a list of 1 to {MOST_BROKERS} different ids, found {value!r}")
+        raise ScriptError(f"expected {name} as a list of 1 to {MOST_BROKERS} different ids, found {value!r}")
     return tuple(map(BrokerId, numbers))
 
 

@@ -14,6 +14,7 @@ Worded = tuple[str, str]
 """A message with its prefix, and the logger."""
 _PARTITION: Final = "kafka.cluster.Partition"
 _FETCHER: Final = "kafka.server.ReplicaFetcherThread"
+_LOG_MANAGER: Final = "kafka.log.LogManager"
 _STATE_CHANGE: Final = "state.change.logger"
 
 
@@ -238,9 +239,20 @@ def _all(
     return dict.fromkeys(kinds, worded)
 
 
+def _replica_created(row: BrokerEvent, _release: Release) -> Worded:
+    name = _name(row)
+    return f"Created log for partition {name} in {row.directory}/{name} with properties {{}}", _LOG_MANAGER
+
+
+def _replica_deleted(row: BrokerEvent, _release: Release) -> Worded:
+    return f"Log for partition {_name(row)} is renamed to {row.detail} and is scheduled for deletion", _LOG_MANAGER
+
+
 _WORDINGS: Final[Mapping[EventKind, Callable[[BrokerEvent, Release], Worded]]] = {
     "leader-starts": _leader_starts,
     "follower-starts": _follower_starts,
+    "replica-created": _replica_created,
+    "replica-deleted": _replica_deleted,
     "log-loaded": _log_loaded,
     "no-checkpointed-high-watermark": _no_checkpoint,
     "truncating": _truncating,

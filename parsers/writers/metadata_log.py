@@ -44,6 +44,8 @@ def partition_change_value(  # noqa: PLR0913 - one a field of the record
     isr: Sequence[int] | None = None,
     leader: int | None = None,
     replicas: Sequence[int] | None = None,
+    removing: Sequence[int] | None = None,
+    adding: Sequence[int] | None = None,
     leader_recovery_state: int | None = None,
     elr: Sequence[int] | None = None,
     last_known_elr: Sequence[int] | None = None,
@@ -57,6 +59,10 @@ def partition_change_value(  # noqa: PLR0913 - one a field of the record
         tags[1] = struct.pack(">i", leader)
     if replicas is not None:
         tags[2] = _ids(replicas)
+    if removing is not None:
+        tags[3] = _ids(removing)
+    if adding is not None:
+        tags[4] = _ids(adding)
     if leader_recovery_state is not None:
         tags[5] = struct.pack(">b", leader_recovery_state)
     if elr is not None:

@@ -8,10 +8,8 @@ from dataclasses import replace
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.protocol.placement import (
-    Assignment,
     Election,
     elect_at_controlled_shutdown,
-    elect_at_reassignment,
     elect_eligible_leader,
     elect_leader,
     elect_leader_or_unclean,
@@ -43,7 +41,11 @@ def decide(
 
 def announce(cluster: Cluster, decided: Metadata, told: Told = None) -> Cluster:
     """Tells a decision to the brokers named, or to all that run."""
-    reached = [broker.id for broker in cluster.brokers if broker.alive and (told is None or broker.id in told)]
+    reached = [
+        broker.id
+        for broker in cluster.brokers
+        if broker.alive and (told is None or broker.id in told) and (broker.holds or broker.id in decided.replicas)
+    ]
     for broker in sorted(reached, key=lambda found: found != decided.leader):
         cluster = tell(cluster, cluster.broker(broker), decided)
     return cluster
@@ -92,17 +94,6 @@ def elect_the_preferred(cluster: Cluster, told: Told = None) -> Cluster:
         why = election.because if election.leader is None else "the preferred replica leads already"
         return say(cluster, why)
     return _hold(cluster, election, "preferred replica", told)
-
-
-def reassign(cluster: Cluster, target: Assignment) -> Cluster:
-    """The last step of a reassignment: the target holds the replicas, and a leader outside it is replaced."""
-    kept = cluster.in_force.isr & frozenset(target)
-    leader = cluster.in_force.leader
-    election = elect_at_reassignment(target, cluster.alive, cluster.in_force.isr)
-    if leader is not None and leader in target and leader in cluster.alive:
-        election = Election(leader=leader, isr=kept, unclean=False, because="the leader is of the new assignment too")
-    election = replace(election, isr=election.isr & frozenset(target))
-    return _hold(replace(cluster, assignment=target), election, "reassignment")
 
 
 def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from rules.protocol.eligible import eligible_after, keeps_eligible_replicas, last_known_leader_after
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
+from rules.protocol.placement import Assignment
 from rules.simulator.state import Cluster, Metadata, decision_note, note
 
 
@@ -27,18 +28,47 @@ def succeeding(
 ) -> Metadata:
     """The decision after the one in force; `lost` are brokers that came back from an unclean shutdown."""
     before = cluster.in_force
-    decided = Metadata(epoch=epoch, version=before.version + 1, leader=leader, isr=isr, unclean=unclean)
+    decided = replace(
+        before, epoch=epoch, version=before.version + 1, leader=leader, isr=isr, unclean=unclean, elr=frozenset(),
+        last_known_leader=None,
+    )  # fmt: skip
+    if cluster.brokers[0].generation.kraft:
+        decided = reassigned(cluster, decided)
+    isr, leader = decided.isr, decided.leader
     if not keeps_eligible(cluster):
         return decided
-    least = min(cluster.settings.min_insync_replicas, len(cluster.assignment))
+    least = min(cluster.settings.min_insync_replicas, len(decided.replicas))
     elr = eligible_after(before.elr, before.isr, isr, min_insync_replicas=least, lost=lost)
     return replace(
         decided,
-        elr=frozenset() if unclean else elr,
+        elr=frozenset() if unclean else elr & frozenset(decided.replicas),
         last_known_leader=last_known_leader_after(before.last_known_leader, before.leader, leader, isr),
     )
 
 
+def target_of(decided: Metadata) -> Assignment:
+    """The assignment that a reassignment under way is to end with; else the one in force."""
+    return tuple(broker for broker in decided.replicas if broker not in decided.removing)
+
+
+def reassigned(cluster: Cluster, decided: Metadata) -> Metadata:
+    """A KRaft controller ends a reassignment in the very decision by which all whom it adds are in sync.
+
+    Who is removed leaves assignment and ISR at once, which costs an epoch; a leader among them is replaced.
+    """
+    isr = decided.isr - decided.removing
+    if not (decided.adding or decided.removing) or not isr or not decided.adding <= isr:
+        return decided
+    leader = decided.leader
+    if leader in decided.removing:
+        leader = next((broker for broker in target_of(decided) if broker in isr & cluster.alive), None)
+    raised = decided.removing or leader != decided.leader
+    epoch = Epoch(cluster.in_force.epoch + 1) if raised else decided.epoch
+    nobody: Brokers = frozenset()
+    kept = target_of(decided)
+    return replace(decided, epoch=epoch, leader=leader, isr=isr, replicas=kept, adding=nobody, removing=nobody)
+
+
 def written(cluster: Cluster, decided: Metadata) -> Cluster:
     """The cluster with a decision in force, of which nobody has heard yet."""
-    return note(replace(cluster, decided=(*cluster.decided, decided)), decision_note(cluster, decided))
+    return note(replace(cluster, decided=(*cluster.decided, decided)), decision_note(decided))

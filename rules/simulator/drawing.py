@@ -15,7 +15,7 @@ WIDEST: Final = 12
 def draw(cluster: Cluster) -> str:
     """Every replica's log; `*` is the leader, `|` the high watermark, `.` an offset that nobody wrote."""
     width = max(len(str(broker.id)) for broker in cluster.brokers)
-    return "\n".join(_line(cluster, broker, width) for broker in cluster.brokers)
+    return "\n".join(_line(cluster, broker, width) for broker in cluster.brokers if broker.holds)
 
 
 def _line(cluster: Cluster, broker: Broker, width: int) -> str:

@@ -82,9 +82,10 @@ class ElectPreferred:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reassign:
-    """A reassignment ends: these brokers hold the partition now."""
+    """A reassignment: these brokers are to hold the partition; `told` hear at once of what comes of it."""
 
     target: tuple[BrokerId, ...]
+    told: tuple[BrokerId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

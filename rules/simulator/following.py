@@ -7,10 +7,10 @@ from dataclasses import replace
 from rules.protocol.leader import answer_fetch
 from rules.protocol.offsets import BrokerId
 from rules.protocol.watermarks import follower_high_watermark
-from rules.simulator.leading import accept_fetch
+from rules.simulator.leading import accept_fetch, remote
 from rules.simulator.log import appended, ranges, read
 from rules.simulator.log_start import BY_LEADER, move
-from rules.simulator.notes import TookFetch
+from rules.simulator.notes import UNKNOWN_LEADER_EPOCH, TookFetch
 from rules.simulator.reconciling import diverge, reconcile, reset
 from rules.simulator.state import Batch, Broker, Cluster, InFlight, note, put, replica_of, say
 from rules.simulator.wire import abandon, answered, reach, refused, serves
@@ -37,9 +37,14 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
     if leader is None or leader.told is None or follower.told is None:
         return note(cluster, *refused(follower, error))
     cluster = abandon(cluster, follower)
+    assigned = remote(leader, follower.id) is not None
+    if not assigned and follower.generation.binary.at_least(3, 3):
+        words = f"Fetch({follower.log.end_offset}): broker {follower.id} is not of the assignment that its leader knows"
+        return note(say(cluster, words), *refused(follower, UNKNOWN_LEADER_EPOCH))
     on_fetch = follower.generation.rule == "truncate-on-fetch"
     reply = answer_fetch(replica_of(leader), follower.log.end_offset, follower.last_epoch if on_fetch else None)
-    batches = _readable(cluster, leader, follower, limit) if reply.kind == "records" else ()
+    readable = assigned and reply.kind == "records"  # up to 3.2 whom it does not know a leader lets wait
+    batches = _readable(cluster, leader, follower, limit) if readable else ()
     in_flight = InFlight(
         kind="waiting" if reply.kind == "records" and not batches else reply.kind,
         leader=leader.id,

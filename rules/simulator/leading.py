@@ -109,7 +109,7 @@ def advance(cluster: Cluster, broker: BrokerId) -> Cluster:
         leader.generation.high_watermark_rule,
         view(cluster, leader),
         min_insync_replicas=cluster.settings.min_insync_replicas,
-        replication_factor=len(cluster.assignment),
+        replication_factor=len(leader.told.replicas if leader.told else cluster.assignment),
     )
     return answer_producers(put(cluster, replace(leader, high_watermark=high_watermark)), broker)
 

@@ -54,8 +54,9 @@ def lose_pages(cluster: Cluster, broker: Broker, offset: Offset) -> Cluster:
 
 def checkpoint(cluster: Cluster, broker: Broker) -> Cluster:
     """High watermark and log start of now go to disk."""
-    if not broker.alive:
-        return say(cluster, f"broker {broker.id} is down")
+    if not broker.alive or not broker.holds:
+        why = "holds no replica" if broker.alive else "is down"
+        return say(cluster, f"broker {broker.id} {why}")
     return put(cluster, replace(broker, checkpoint=broker.high_watermark, start_checkpoint=broker.log.start_offset))
 
 
@@ -81,7 +82,8 @@ def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
     if state.leader is None and keeps_eligible(cluster):
         cluster = elect(cluster, None, unclean=False)
     heard = cluster.broker(broker.id)
-    return tell(cluster, heard, cluster.in_force) if told and heard.told is None else cluster
+    concerned = heard.holds or heard.id in cluster.in_force.replicas
+    return tell(cluster, heard, cluster.in_force) if told and concerned and heard.told is None else cluster
 
 
 def _loaded(broker: Broker) -> Loaded:
@@ -91,4 +93,5 @@ def _loaded(broker: Broker) -> Loaded:
         log_end_offset=broker.log.end_offset,
         high_watermark=broker.high_watermark,
         checkpointed=broker.checkpoint is not None,
+        held=broker.holds,
     )

@@ -9,6 +9,7 @@ from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator.decision import succeeding, written
 from rules.simulator.leading import advance, may_join, remote, view
 from rules.simulator.notes import CommittedIsr, ProposedIsr, RefusedIsr
+from rules.simulator.reassignment import elected, settle, tell_of
 from rules.simulator.state import Broker, Cluster, Leading, decision_note, note, put, say
 
 
@@ -85,7 +86,7 @@ def commit(cluster: Cluster, leader: Broker) -> Cluster:
     if held is None or held.proposed_isr is None:
         return say(cluster, "no ISR change is in flight")
     if not is_true_leader(cluster, leader):
-        return reject(say(cluster, f"broker {leader.id} was deposed"), leader)
+        return say(cluster, f"broker {leader.id} was deposed: its ISR change is refused, and stays in flight")
     refused = [m for m, life in held.proposed_lives if not may_join(cluster, leader, m, life)]
     if leader.generation.kraft and refused:
         return reject(
@@ -114,10 +115,14 @@ def _written(cluster: Cluster, leader: Broker, isr: Brokers) -> Cluster:
         cluster = note(cluster, RefusedIsr(broker=leader.id, version=told.version)) if told else cluster
         return say(cluster, f"the ISR change of broker {leader.id} is refused: it was deposed")
     decided = succeeding(cluster, epoch=told.epoch, leader=leader.id, isr=isr)
+    if decided.epoch != told.epoch:  # it ended a reassignment; the leader goes by what it will be told
+        words = (*elected(told, decided), "the reassignment is over")
+        return tell_of(say(written(cluster, decided), *words), decided)
     leader = replace(leader, told=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
     after = put(written(cluster, decided), leader)
-    after = note(after, CommittedIsr(broker=leader.id, decided=decision_note(after, decided)))
+    after = note(after, CommittedIsr(broker=leader.id, decided=decision_note(decided)))
     members = ", ".join(map(str, sorted(isr)))
     after = say(after, f"ISR is {members}")
     # a leader that learns of the commit by an answer looked at its high watermark only since KAFKA-13091
-    return advance(after, leader.id) if leader.generation.moves_at_commit else after
+    after = advance(after, leader.id) if leader.generation.moves_at_commit else after
+    return after if leader.generation.kraft else settle(after)

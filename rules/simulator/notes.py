@@ -32,6 +32,8 @@ class Decided:
     isr: Brokers
     replicas: Assignment
     elr: Brokers = frozenset()
+    adding: Brokers = frozenset()
+    removing: Brokers = frozenset()
     last_known_leader: BrokerId | None = None
     unclean: bool = False
 
@@ -54,6 +56,20 @@ class TookRole:
     decided: Decided
     log_end_offset: Offset
     high_watermark: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Created:
+    """A broker makes a replica: its log is empty."""
+
+    broker: BrokerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A broker gives its replica up: a reassignment moved it away."""
+
+    broker: BrokerId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +210,8 @@ class Loaded:
     log_end_offset: Offset
     high_watermark: Offset
     checkpointed: bool
+    held: bool = True
+    """Whether there was a replica to load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +223,7 @@ class Stopped:
 
 
 Note = (
-    Decided | Told | TookRole | TookFetch | AnsweredFetch | AnsweredProduce | AnsweredEpoch | AnsweredEnd
-    | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr | Loaded | Stopped
+    Decided | Told | TookRole | Created | Dropped | TookFetch | AnsweredFetch | AnsweredProduce | AnsweredEpoch
+    | AnsweredEnd | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr | Loaded
+    | Stopped
 )  # fmt: skip

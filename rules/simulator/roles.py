@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
 from rules.simulator.leading import advance, dismiss_producers
-from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Told, TookRole
+from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Created, Dropped, Told, TookRole
 from rules.simulator.reconciling import begin
 from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
 from rules.simulator.wire import abandon, let_go
@@ -20,13 +20,20 @@ def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     old = told is not None and decided.epoch < told.epoch
     error = STALE_CONTROLLER_EPOCH if old else NO_ERROR
     after = _heard(cluster, broker, decided)  # the order is answered when it has been followed
-    return note(after, Told(broker=broker.id, decided=decision_note(cluster, decided), error=error))
+    if broker.id not in decided.replicas:
+        return after
+    return note(after, Told(broker=broker.id, decided=decision_note(decided), error=error))
 
 
 def _heard(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     told = broker.told
     if told is not None and decided.epoch < told.epoch:
         return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {told.epoch}")
+    if broker.id not in decided.replicas:
+        return _give_up(cluster, broker, decided)
+    if not broker.holds:
+        broker = replace(broker, holds=True)
+        cluster = note(put(cluster, broker), Created(broker=broker.id))
     if told is not None and decided.epoch == told.epoch:
         return _same_epoch(cluster, broker, decided, told)
     if decided.leader == broker.id:
@@ -41,8 +48,25 @@ def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, told: Metad
     broker = replace(broker, told=decided)
     if broker.leading is None:
         return put(cluster, broker)
-    leading = replace(broker.leading, committed_isr=decided.isr, proposed_isr=None)
+    known = {remote.broker: remote for remote in broker.leading.followers}
+    followers = tuple(known.get(other, RemoteReplica(broker=other)) for other in decided.replicas if other != broker.id)
+    leading = replace(broker.leading, followers=followers, committed_isr=decided.isr, proposed_isr=None)
     return advance(put(cluster, replace(broker, leading=leading)), broker.id)
+
+
+def _give_up(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+    """A broker that is not of the assignment stops; when it is out of the ISR too its replica is deleted."""
+    if broker.leading is not None:
+        cluster = dismiss_producers(let_go(cluster, broker), broker.id, crashed=False)
+    cluster = abandon(cluster, broker)
+    stopped = replace(broker, told=decided, leading=None, stage="idle", in_flight=None)
+    if broker.id in decided.isr or not broker.holds:
+        return say(put(cluster, stopped), f"broker {broker.id} is of the assignment no more, and stops")
+    empty = Broker(
+        id=broker.id, generation=broker.generation, holds=False, life=broker.life, told=decided, stage="idle"
+    )
+    cluster = note(put(cluster, empty), Dropped(broker=broker.id))
+    return say(cluster, f"broker {broker.id} is of the assignment no more, and deletes its replica")
 
 
 def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
@@ -67,16 +91,16 @@ def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
         in_flight=None,
         high_watermark=broker.log.start_offset if lost else broker.high_watermark,
     )
-    cluster = note(let_go(abandon(cluster, before), before, deposed=False), _took_role(cluster, before, broker, decided))
+    cluster = note(let_go(abandon(cluster, before), before, deposed=False), _took_role(before, broker, decided))
     led = say(put(cluster, broker), f"broker {broker.id} leads epoch {decided.epoch} from offset {start}")
     return advance(led, broker.id)
 
 
-def _took_role(cluster: Cluster, before: Broker, after: Broker, decided: Metadata) -> TookRole:
+def _took_role(before: Broker, after: Broker, decided: Metadata) -> TookRole:
     return TookRole(
         broker=before.id,
         leads=decided.leader == before.id,
-        decided=decision_note(cluster, decided),
+        decided=decision_note(decided),
         log_end_offset=before.log.end_offset,
         high_watermark=after.high_watermark,
     )
@@ -93,7 +117,7 @@ def _remembered(cluster: Cluster, broker: Broker, decided: Metadata) -> tuple[Re
         )
         if other in known
         else at_new_leadership(other, in_isr=other in decided.isr, time_ms=cluster.time_ms)
-        for other in cluster.assignment
+        for other in decided.replicas
         if other != broker.id
     )
 
@@ -104,7 +128,7 @@ def _follow(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     raised_by = decided.epoch - before.epoch if before is not None else decided.epoch
     was_leader = broker.leading is not None
     if decided.leader is not None or broker.generation.kraft:
-        cluster = note(cluster, _took_role(cluster, broker, broker, decided))
+        cluster = note(cluster, _took_role(broker, broker, decided))
     if was_leader:
         cluster = let_go(cluster, broker)
     broker = replace(broker, told=decided, leading=None)

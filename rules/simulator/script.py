@@ -16,7 +16,8 @@ elect 2                     ... this broker of the ISR
 elect 2 unclean             ... this one, in sync or not
 elect 2 told=2,3            ... and only these hear of it for now; told=none: nobody
 elect preferred             the preferred replica, if it is in sync
-reassign 2,3,1              these brokers hold the partition from now on
+reassign 3,1                these brokers are to hold the partition: who is new joins by catching up; when all of
+                            those are in sync, the others are removed; told=2,3 or told=none as with `elect`
 tell 1                      broker 1 hears the latest decision; tell 1 epoch=2: an old one
 fence 1                     the controller notices that broker 1 is gone
 crash 1                     broker 1 dies; its disk stays
@@ -65,7 +66,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "end-of": rf"(?P<id>{NUMBER}) epoch (?P<epoch>{NUMBER})",
     "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{NUMBER})?)(?: ?(?P<unclean>unclean))?"
     rf"(?: ?told (?P<told>{IDS}|none))?",
-    "reassign": rf"(?P<ids>{IDS})",
+    "reassign": rf"(?P<ids>{IDS})(?: told (?P<told>{IDS}|none))?",
     "tell": rf"(?P<id>{NUMBER})(?: epoch (?P<epoch>{NUMBER}))?",
     "fence": rf"(?P<id>{NUMBER})(?: told (?P<told>{IDS}|none))?",
     "crash": rf"(?P<id>{NUMBER})",
@@ -96,6 +97,8 @@ class Script:
     title: str
     about: str = ""
     assignment: tuple[BrokerId, ...]
+    others: tuple[BrokerId, ...] = ()
+    """Brokers that hold no replica at first."""
     version: str
     inter_broker_protocol: str | None = None
     own_versions: tuple[tuple[BrokerId, str, str | None], ...] = ()
@@ -195,7 +198,7 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "unthrottle": lambda words: events.Throttle(broker=_broker(words), lifted=True),
     "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
     "elect": _elect,
-    "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or ()),
+    "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or (), told=_ids(words, "told")),
     "tell": _tell,
     "fence": lambda words: events.Fence(broker=_broker(words), told=_ids(words, "told")),
     "crash": lambda words: events.Crash(broker=_broker(words)),
@@ -216,5 +219,5 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
 
 def cluster_of(script: Script, generations: Mapping[BrokerId, Generation]) -> Cluster:
     """The partition of a script as it is created, under the versions given."""
-    brokers = [generations[broker] for broker in script.assignment]
-    return create(script.assignment, brokers, script.settings, first_epoch=script.first_epoch)
+    brokers = [generations[broker] for broker in (*script.assignment, *script.others)]
+    return create(script.assignment, brokers, script.settings, first_epoch=script.first_epoch, others=script.others)

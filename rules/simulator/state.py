@@ -60,6 +60,10 @@ class Metadata:
     """Eligible leader replicas, where the controller keeps them."""
     last_known_leader: BrokerId | None = None
     unclean: bool = False
+    replicas: Assignment
+    """The assignment; while a reassignment goes on, those that it adds and those that it removes are of it."""
+    adding: Brokers = frozenset()
+    removing: Brokers = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +110,8 @@ class Broker:
 
     id: BrokerId
     generation: Generation
+    holds: bool = True
+    """Whether it has a replica on its disk."""
     alive: bool = True
     life: int = 1
     """How often its process started: the epoch of its registration."""
@@ -181,10 +187,11 @@ class Cluster:
     """Everything: brokers in the order of their ids, the controller's decisions, what producers and consumers know."""
 
     brokers: tuple[Broker, ...]
-    assignment: Assignment
     settings: Settings
     decided: tuple[Metadata, ...]
     """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
+    reassignment_told: Brokers | None = None
+    """Who hears at once of what a reassignment under way comes to; None is everyone alive."""
     throttled: Brokers = frozenset()
     """Followers over their replication quota: out of sync, they are sent no records (KIP-73)."""
     fenced: Brokers = frozenset()
@@ -198,6 +205,11 @@ class Cluster:
     """What happened in the last step, in words."""
     notes: tuple[Note, ...] = ()
     """What was written down in the last step."""
+
+    @property
+    def assignment(self) -> Assignment:
+        """Who holds the partition by the controller's word."""
+        return self.in_force.replicas
 
     @property
     def in_force(self) -> Metadata:
@@ -244,14 +256,16 @@ def note(cluster: Cluster, *notes: Note) -> Cluster:
     return replace(cluster, notes=(*cluster.notes, *notes))
 
 
-def decision_note(cluster: Cluster, decided: Metadata) -> Decided:
+def decision_note(decided: Metadata) -> Decided:
     """A decision as it is written down."""
     return Decided(
         epoch=decided.epoch,
         version=decided.version,
         leader=decided.leader,
         isr=decided.isr,
-        replicas=cluster.assignment,
+        replicas=decided.replicas,
+        adding=decided.adding,
+        removing=decided.removing,
         elr=decided.elr,
         last_known_leader=decided.last_known_leader,
         unclean=decided.unclean,

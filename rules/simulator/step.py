@@ -8,7 +8,17 @@ from dataclasses import replace
 from rules.protocol.isr import Brokers
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import BrokerId, Epoch
-from rules.simulator import controller, events, following, leading, lifetime, log_start, membership, reconciling
+from rules.simulator import (
+    controller,
+    events,
+    following,
+    leading,
+    lifetime,
+    log_start,
+    membership,
+    reassignment,
+    reconciling,
+)
 from rules.simulator.events import Event
 from rules.simulator.generation import Generation
 from rules.simulator.log import visible_part
@@ -22,19 +32,24 @@ def create(
     settings: Settings | None = None,
     *,
     first_epoch: Epoch = Epoch(0),
+    others: Sequence[BrokerId] = (),
 ) -> Cluster:
-    """A partition just created: empty logs, all in sync, the first of the assignment leads and everyone knows."""
-    decided = Metadata(epoch=first_epoch, version=0, leader=assignment[0], isr=frozenset(assignment))
+    """A partition just created: empty logs, all in sync, the first of the assignment leads and everyone knows.
+
+    There may be other brokers, which hold no replica; the generations are in the order of both.
+    """
+    replicas = tuple(assignment)
+    decided = Metadata(epoch=first_epoch, version=0, leader=replicas[0], isr=frozenset(replicas), replicas=replicas)
     brokers = tuple(
-        Broker(id=broker, generation=generation)
-        for broker, generation in sorted(zip(assignment, generations, strict=True), key=lambda pair: pair[0])
+        Broker(id=broker, generation=generation, holds=broker in replicas)
+        for broker, generation in sorted(zip((*replicas, *others), generations, strict=True), key=lambda pair: pair[0])
     )
-    cluster = Cluster(
-        brokers=brokers, assignment=tuple(assignment), settings=settings or Settings(), decided=(decided,)
-    )
-    told = controller.announce(note(cluster, decision_note(cluster, decided)), decided)
+    cluster = Cluster(brokers=brokers, settings=settings or Settings(), decided=(decided,))
+    told = controller.announce(note(cluster, decision_note(decided)), decided)
     # an empty log has nothing to reconcile: whoever follows fetches from the start
-    fresh = tuple(replace(broker, stage="idle" if broker.leading else "fetching") for broker in told.brokers)
+    fresh = tuple(
+        replace(broker, stage="fetching" if broker.holds and not broker.leading else "idle") for broker in told.brokers
+    )
     return replace(told, brokers=fresh, cuts=(), said=())
 
 
@@ -175,7 +190,7 @@ def _control(
         case events.ElectPreferred():
             return controller.elect_the_preferred(cluster)
         case events.Reassign():
-            return controller.reassign(cluster, event.target)
+            return reassignment.reassign(cluster, event.target, event.told)
         case events.Fence():
             return controller.notice(cluster, event.broker, event.told)
         case events.Tell():

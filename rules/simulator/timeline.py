@@ -98,9 +98,9 @@ def versions_of(
 ) -> dict[BrokerId, Generation]:
     """The generation of each broker: a version given here outranks all that the script says."""
     if version is not None:
-        return dict.fromkeys(script.assignment, generation(version, inter_broker_protocol))
+        return dict.fromkeys((*script.assignment, *script.others), generation(version, inter_broker_protocol))
     spoken = inter_broker_protocol or script.inter_broker_protocol
-    chosen = dict.fromkeys(script.assignment, generation(script.version, spoken))
+    chosen = dict.fromkeys((*script.assignment, *script.others), generation(script.version, spoken))
     for broker, own, own_protocol in script.own_versions:
         chosen[broker] = generation(own, own_protocol or spoken)
     return chosen

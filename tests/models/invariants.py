@@ -47,18 +47,26 @@ def hold_alike(leader: ReplicaState, member: ReplicaState) -> bool:
 
 
 def weak_isr(model: Model, _history: History) -> bool:
-    """A presumed leader's own ISR holds its log up to its high watermark."""
+    """A presumed leader's own ISR holds its log up to its high watermark.
+
+    Of that ISR a leader counts those of the assignment that it knows; who was removed since may hold nothing.
+    """
     return all(
-        hold_alike(leader, model.replicas[member]) for _, leader in presumed_leaders(model) for member in leader.isr
+        hold_alike(leader, model.replicas[member])
+        for _, leader in presumed_leaders(model)
+        for member in (leader.isr & leader.followers.keys()).intersection(model.quorum.replicas)
     )
 
 
 def strong_isr(model: Model, _history: History) -> bool:
-    """The quorum's ISR holds the log of whoever presumes to lead, up to that one's high watermark."""
+    """The quorum's ISR holds the log of whoever presumes to lead, up to that one's high watermark.
+
+    Who was removed from the assignment is no candidate any more, though it may be in the ISR for one more step.
+    """
     return all(
         hold_alike(leader, model.replicas[member])
         for _, leader in presumed_leaders(model)
-        for member in model.quorum.isr
+        for member in model.quorum.isr.intersection(model.quorum.replicas)
     )
 
 
@@ -122,7 +130,8 @@ def valid_controller_isr_and_elr(model: Model, _history: History) -> bool:
 
 def leader_candidate_completeness(model: Model, history: History) -> bool:
     """Whoever runs and may be elected cleanly holds everything that is committed."""
-    candidates = (model.quorum.isr | model.quorum.elr) & model.alive
+    quorum = model.quorum
+    candidates = (quorum.isr | quorum.elr) & model.alive & frozenset(quorum.replicas)
     return all(holds_truth(model.replicas[broker], history) for broker in candidates)
 
 

@@ -101,7 +101,7 @@ class Lived:
 def lived(version: Version, world: World, seed: int, length: int, replicas: int = 3) -> Lived:
     """A random walk to its end; a second passes between two actions."""
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
-    pair, account = Pair.created(version, replicas, world.min_isr), Account()
+    pair, account = Pair.created(version, replicas, world.min_isr, world.others), Account()
     for _ in range(length):
         for line in (choice(pair.model, rng, processes=world.processes, more=world.more), "wait 1s"):
             pair.act(line)
@@ -114,7 +114,8 @@ def audited(found: Lived, folder: Path) -> list[Violation]:
     lines = tuple(named(line, number) for number, line in enumerate(found.lines))
     script = Script(
         title="a walk",
-        assignment=tuple(map(BrokerId, found.model.replicas)),
+        assignment=tuple(map(BrokerId, found.model.requests[0].replicas)),
+        others=tuple(map(BrokerId, found.model.replicas.keys() - set(found.model.requests[0].replicas))),
         version=found.version.name,
         inter_broker_protocol=SPOKEN[found.version.name],
         settings=Settings(unclean_leader_election=False, min_insync_replicas=found.world.min_isr),

@@ -40,7 +40,7 @@ class Held(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pair = Pair.created(self.version, self.replicas, self.world.min_isr)
+        self.pair = Pair.created(self.version, self.replicas, self.world.min_isr, self.world.others)
 
     def act(self, line: str) -> None:
         """One action on both, and what must hold after it."""

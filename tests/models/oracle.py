@@ -17,6 +17,7 @@ UNKNOWN: Final = -1
 
 
 Ids = frozenset[int]
+NOBODY: Final[Ids] = frozenset()
 
 
 class Record(NamedTuple):
@@ -40,6 +41,19 @@ class LeaderAndIsr(NamedTuple):
     elr: Ids = frozenset()
     last_known_leader: int | None = None
     unclean: bool = False
+    replicas: tuple[int, ...] = ()
+    """The assignment: while a reassignment goes on, the target first, then who is on the way out."""
+    adding: Ids = frozenset()
+    removing: Ids = frozenset()
+
+    @property
+    def target(self) -> tuple[int, ...]:
+        """Who is to hold the partition in the end."""
+        return tuple(broker for broker in self.replicas if broker not in self.removing)
+
+    def arrived(self) -> bool:
+        """Whether a reassignment goes on and everyone new has joined."""
+        return bool(self.adding | self.removing) and self.adding <= self.isr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +139,8 @@ class ReplicaState:
     hw: int = 0
     hw_on_disk: int | None = None
     alive: bool = True
+    exists: bool = False
+    """Whether the broker holds a replica at all."""
     life: int = 1
     state: LeaderAndIsr | None = None
     presumes: bool = False
@@ -153,7 +169,7 @@ class ReplicaState:
 class Model:
     """The whole of it; every action changes it in place, one that is not enabled does nothing."""
 
-    def __init__(self, version: Version, replicas: int, *, min_isr: int = 1) -> None:
+    def __init__(self, version: Version, replicas: int, *, min_isr: int = 1, others: int = 0) -> None:
         self.version = version
         self.min_isr = min(min_isr, replicas)
         self.answers: list[str] = []
@@ -171,8 +187,11 @@ class Model:
         self.gone: set[int] = set()
         self.over_quota: set[int] = set()
         """Followers that are sent nothing while they are out of sync."""
-        self.replicas = {broker: ReplicaState() for broker in range(1, replicas + 1)}
-        self.requests = [LeaderAndIsr(1, 0, frozenset(self.replicas), 0)]
+        members = tuple(range(1, replicas + 1))
+        self.replicas = {broker: ReplicaState() for broker in range(1, replicas + others + 1)}
+        for broker in members:
+            self.replicas[broker].exists = True
+        self.requests = [LeaderAndIsr(1, 0, frozenset(members), 0, replicas=members)]
         self.send(self.quorum)
         for replica in self.replicas.values():
             replica.must_truncate = False
@@ -196,6 +215,8 @@ class Model:
 
         Where nobody of the ISR lives, an eligible leader replica may lead.
         """
+        if leader not in self.quorum.replicas:
+            return
         if leader in self.quorum.isr & self.alive:
             self._controller_update(leader, self.quorum.isr & self.alive)
         elif leader in self.quorum.elr & self.alive and not self.quorum.isr & self.alive:
@@ -206,7 +227,7 @@ class Model:
         able = self.quorum.isr | (frozenset() if self.quorum.isr & self.alive else self.quorum.elr)
         if leader in able & self.alive:
             self.controller_elect_leader(leader)
-        elif leader in self.alive:
+        elif leader in self.alive & frozenset(self.quorum.replicas):
             self._controller_update(leader, frozenset({leader}), unclean=True)
 
     @property
@@ -230,13 +251,18 @@ class Model:
         """The first that lives: of the ISR, else of the ELR, else the last leader known, else nobody."""
         quorum, alive = self.quorum, self.alive
         if alive & quorum.isr:
-            self._controller_update(min(alive & quorum.isr), alive & quorum.isr)
+            self._controller_update(self._first(alive & quorum.isr), alive & quorum.isr)
         elif self.version.keeps_eligible and alive & quorum.elr:
-            self._controller_update(min(alive & quorum.elr), frozenset({min(alive & quorum.elr)}))
+            chosen = self._first(alive & quorum.elr)
+            self._controller_update(chosen, frozenset({chosen}))
         elif self.version.keeps_eligible and not quorum.isr | quorum.elr and quorum.last_known_leader in alive:
             self._controller_update(quorum.last_known_leader, frozenset({quorum.last_known_leader}), unclean=True)
         elif quorum.leader is not None:
             self._controller_update(None, frozenset() if self.version.keeps_eligible else quorum.isr)
+
+    def _first(self, able: Ids) -> int:
+        """The first of the assignment that is able to lead; the smallest id where nobody is assigned."""
+        return next(broker for broker in (*self.quorum.replicas, *sorted(able)) if broker in able)
 
     def _controller_update(
         self, leader: int | None, isr: Ids, *, unclean: bool = False, lost: Ids = frozenset()
@@ -248,17 +274,26 @@ class Model:
     ) -> None:
         """ApplyPartitionChange: the next quorum state, with UpdateElr; `lost` are brokers that shut down uncleanly."""
         before, elr, known = self.quorum, frozenset[int](), None
+        assigned = (before.replicas, before.adding, before.removing)
+        staying = isr - before.removing
+        if self.version.kraft and staying and before._replace(isr=isr).arrived():
+            gone, isr, assigned = before.removing, staying, (before.target, frozenset(), frozenset())
+            if leader in gone:
+                leader = next((broker for broker in before.target if broker in isr & self.alive), None)
+            if gone:
+                epoch = before.leader_epoch + 1
         if self.version.keeps_eligible:
-            if len(isr) < self.min_isr and not unclean:
-                elr = (before.elr | before.isr) - isr - lost
+            if len(isr) < min(self.min_isr, len(assigned[0])) and not unclean:
+                elr = ((before.elr | before.isr) - isr - lost) & frozenset(assigned[0])
             if leader is None:
                 known = before.last_known_leader if before.leader is None else before.leader
-        self.requests.append(LeaderAndIsr(leader, epoch, isr, before.version + 1, elr, known, unclean))
+        self.requests.append(LeaderAndIsr(leader, epoch, isr, before.version + 1, elr, known, unclean, *assigned))
 
     def send(self, request: LeaderAndIsr) -> None:
         """Everyone alive hears of a request, its leader first."""
         for broker in sorted(self.replicas, key=lambda broker: (broker != request.leader, broker)):
-            if self.replicas[broker].alive:
+            replica = self.replicas[broker]
+            if replica.alive and (replica.exists or broker in request.replicas):
                 self.observe(broker, request)
 
     def observe(self, broker: int, request: LeaderAndIsr) -> None:
@@ -267,10 +302,16 @@ class Model:
         known = replica.state
         if not replica.alive or (known is not None and request.leader_epoch < known.leader_epoch):
             return
+        if broker not in request.replicas:
+            self._stop_replica(broker, request)
+            return
+        replica.exists = True
         if known is not None and request.leader_epoch == known.leader_epoch:
             if request.version > known.version:
                 replica.state = request
                 if replica.presumes:
+                    others = [other for other in request.replicas if other != broker]
+                    replica.followers = {other: replica.followers.get(other, Follower()) for other in others}
                     replica.isr, replica.proposed = request.isr, None
                     self.leader_inc_high_watermark(broker)
         elif request.leader == broker:
@@ -278,14 +319,64 @@ class Model:
         else:
             self._become_follower(broker, request)
 
+    def _stop_replica(self, broker: int, request: LeaderAndIsr) -> None:
+        """It holds the partition no more; once it is out of the ISR its log is deleted."""
+        replica = self.replicas[broker]
+        self._dismiss(broker, "failed")
+        if broker in request.isr or not replica.exists:
+            replica.state, replica.presumes, replica.followers = request, False, {}
+            replica.awaits, replica.must_truncate = None, False
+        else:
+            life, started_in = replica.life, replica.started_in
+            self.replicas[broker] = ReplicaState(state=request, life=life, started_in=started_in)
+
+    def controller_reassign(self, target: tuple[int, ...]) -> None:
+        """AlterPartitionReassignments, or the znode before it; one that goes on is neither replaced nor cancelled."""
+        quorum, wanted = self.quorum, frozenset(target)
+        if quorum.adding | quorum.removing or target == quorum.replicas:
+            return
+        leaving = frozenset(quorum.replicas) - wanted
+        both = (*target, *(broker for broker in quorum.replicas if broker in leaving))
+        goal = quorum._replace(replicas=both, adding=wanted - frozenset(quorum.replicas), removing=leaving)
+        if self.version.kraft:
+            self.requests[-1] = goal
+            self._apply_partition_change(quorum.leader, quorum.leader_epoch, quorum.isr)
+            self.requests[-2] = quorum
+        elif wanted <= quorum.isr:
+            self.requests[-1] = goal
+            self._on_isr_change()
+        else:
+            self._step(goal)
+
+    def _on_isr_change(self) -> None:
+        """ZooKeeper's controller, once all of the target are in sync: the target alone, then an ISR of it alone."""
+        quorum = self.quorum
+        if not quorum.adding | quorum.removing or not frozenset(quorum.target) <= quorum.isr:
+            return
+        leader, isr = quorum.leader, quorum.isr
+        if leader not in quorum.target or leader not in self.alive:
+            able = [broker for broker in quorum.target if broker in isr & self.alive]
+            if not able:
+                return
+            leader, isr = able[0], isr & self.alive
+        gone = sorted(quorum.removing & isr)
+        self._step(quorum._replace(leader=leader, isr=isr, replicas=quorum.target, adding=NOBODY, removing=NOBODY))
+        for broker in gone:
+            self._step(self.quorum._replace(isr=self.quorum.isr - {broker}))
+
+    def _step(self, request: LeaderAndIsr) -> None:
+        epoch, version = self.quorum.leader_epoch + 1, self.quorum.version + 1
+        self.requests.append(request._replace(leader_epoch=epoch, version=version, unclean=False))
+
     def _become_leader(self, broker: int, request: LeaderAndIsr) -> None:
         replica = self.replicas[broker]
-        for other in self.replicas:
+        known, replica.followers = replica.followers, {}
+        for other in request.replicas:
             if other == broker:
                 continue
             caught_up = self.now if other in request.isr else NEVER
-            if replica.presumes:
-                before = replica.followers[other]
+            if replica.presumes and other in known:
+                before = known[other]
                 replica.followers[other] = Follower(before.end, caught_up, replica.end, caught_up, before.life)
             else:
                 replica.followers[other] = Follower(caught_up_at=caught_up)
@@ -393,8 +484,10 @@ class Model:
     def leader_inc_high_watermark(self, leader: int) -> None:
         """The smallest log end of those that count, where that is more than before; since 3.7 at min ISR only."""
         replica = self.replicas[leader]
-        if not self.version.since(3, 7) or len(replica.isr) >= self.min_isr:
-            ends = [replica.end, *(replica.followers[other].end for other in self.counted(leader))]
+        assigned = len(replica.state.replicas) if replica.state else 0
+        if not self.version.since(3, 7) or len(replica.isr) >= min(self.min_isr, assigned):
+            counted = self.counted(leader) & replica.followers.keys()  # nobody else is of the assignment that it knows
+            ends = [replica.end, *(replica.followers[other].end for other in counted)]
             replica.hw = max(replica.hw, min(ends))
         self._answer_producers(leader)
 
@@ -449,8 +542,8 @@ class Model:
     def controller_answers(self, leader: int) -> None:
         """A proposal is committed if it comes from the true leader, and falls if not."""
         replica = self.replicas[leader]
-        if not replica.alive or not replica.presumes or replica.proposed is None:
-            return
+        if not replica.alive or not replica.presumes or replica.proposed is None or not self.is_true_leader(leader):
+            return  # a leader that was deposed awaits what it will be told
         proposed, replica.proposed = replica.proposed, None
         ineligible = self.version.kraft and any(
             not self.may_join(other, life) for other, life in replica.proposed_lives.items()
@@ -462,10 +555,16 @@ class Model:
         replica = self.replicas[leader]
         if replica.state is None or not self.is_true_leader(leader):
             return
-        self._apply_partition_change(leader, self.quorum.leader_epoch, isr)
+        epoch = self.quorum.leader_epoch
+        self._apply_partition_change(leader, epoch, isr)
+        if self.quorum.leader_epoch != epoch:  # this ended a reassignment
+            replica.proposed = isr
+            return
         replica.state, replica.isr = self.quorum, isr
         if not self.version.controller_owns_isr or self.version.since(3, 1):
             self.leader_inc_high_watermark(leader)
+        if not self.version.kraft:
+            self._on_isr_change()
 
     # --- the follower
 
@@ -500,6 +599,19 @@ class Model:
         if leader_id is None:
             return
         leader = self.replicas[leader_id]
+        assigned = follower in leader.followers
+        if not assigned and self.version.since(3, 3):
+            return
+        answer = self._read(leader_id, leader, replica)
+        if answer.kind == "records":
+            answer.records = self._next_record(leader, follower) if assigned else []
+            answer.kind = "records" if answer.records else "waiting"
+            if assigned:
+                self._acknowledge(leader_id, follower)
+        replica.awaits = answer
+
+    def _read(self, leader_id: int, leader: ReplicaState, replica: ReplicaState) -> Answer:
+        """Whether a fetch is in range and, where fetches reconcile, of the same lineage."""
         epoch = leader.state.leader_epoch if leader.state else UNKNOWN
         answer = Answer("records", leader_id, epoch, leader.hw, leader.start)
         if replica.end < leader.start:
@@ -513,11 +625,7 @@ class Model:
                 answer.kind, answer.end = "diverging", end
         if answer.kind == "records" and replica.end > leader.end:
             answer.kind = "out of range"
-        if answer.kind == "records":
-            answer.records = self._next_record(leader, follower)
-            answer.kind = "records" if answer.records else "waiting"
-            self._acknowledge(leader_id, follower)
-        replica.awaits = answer
+        return answer
 
     def _next_record(self, leader: ReplicaState, follower: int) -> list[Record]:
         """What a fetch is answered with: KIP-73 holds back who is over its quota, unless it is in sync."""
@@ -714,9 +822,9 @@ class Model:
         if quorum.leader != broker:
             self._apply_partition_change(quorum.leader, quorum.leader_epoch, isr, lost=lost)
         elif isr & self.alive:
-            self._controller_update(min(isr & self.alive), isr & self.alive, lost=lost)
+            self._controller_update(self._first(isr & self.alive), isr & self.alive, lost=lost)
         elif (quorum.elr - lost) & self.alive:
-            chosen = min((quorum.elr - lost) & self.alive)
+            chosen = self._first((quorum.elr - lost) & self.alive)
             self._controller_update(chosen, frozenset({chosen}), lost=lost)
         else:
             self._controller_update(None, frozenset(), lost=lost)
@@ -732,5 +840,5 @@ class Model:
     def checkpoint(self, broker: int) -> None:
         """High watermark and log start go to disk."""
         replica = self.replicas[broker]
-        if replica.alive:
+        if replica.alive and replica.exists:
             replica.hw_on_disk, replica.start_on_disk = replica.hw, replica.start

@@ -40,12 +40,14 @@ class Pair:
     lines: list[str]
 
     @classmethod
-    def created(cls, version: Version, replicas: int, min_isr: int = 1) -> Pair:
+    def created(cls, version: Version, replicas: int, min_isr: int = 1, others: int = 0) -> Pair:
         """Both at their beginning."""
         found = generation(version.name, SPOKEN[version.name])
         ids = tuple(map(BrokerId, range(1, replicas + 1)))
         settings = Settings(unclean_leader_election=False, min_insync_replicas=min_isr)
-        return cls(Model(version, replicas, min_isr=min_isr), create(ids, [found] * replicas, settings), History(), [])
+        more = tuple(map(BrokerId, range(replicas + 1, replicas + others + 1)))
+        cluster = create(ids, [found] * (replicas + others), settings, others=more)
+        return cls(Model(version, replicas, min_isr=min_isr, others=others), cluster, History(), [])
 
     def act(self, line: str) -> set[str]:
         """The same action on both; the invariants that are broken then."""
@@ -66,7 +68,7 @@ def named(line: str, number: int) -> str:
     return f"{line} batches=1" if line.startswith(("fetch", "ask", "reconcile")) else line
 
 
-def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one branch an action
+def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one branch an action
     """The model's action for a line of a script."""
     words = line.split()
     broker = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
@@ -81,6 +83,8 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
             model.answer_arrives(broker)
         case "reconcile":
             model.follower_reconcile(broker)
+        case "reassign":
+            model.controller_reassign(tuple(map(int, words[1].split(","))))
         case "elect" if "unclean" in words:
             model.controller_elect_unclean(broker)
         case "elect":
@@ -121,7 +125,10 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912 - one 
 def difference(model: Model, cluster: Cluster) -> str:
     """Where the two differ: logs, ends, high watermarks, epoch caches, roles, ISRs."""
     quorum, held = model.quorum, cluster.in_force
-    decided = (held.leader, held.epoch, held.isr, held.version, held.elr, held.last_known_leader, held.unclean)
+    decided = (
+        held.leader, held.epoch, held.isr, held.version, held.elr, held.last_known_leader, held.unclean,
+        held.replicas, held.adding, held.removing,
+    )  # fmt: skip
     if tuple(quorum) != decided:
         return f"quorum {quorum} and {held}"
     answers = [sent.answer for sent in cluster.produces]
@@ -137,6 +144,8 @@ def difference(model: Model, cluster: Cluster) -> str:
             [(entry.epoch, entry.start_offset) for entry in broker.epochs],
             broker.leads,
             broker.leading.committed_isr if broker.leading else None,
+            broker.leading.proposed_isr if broker.leading else None,
+            broker.holds,
         )
         theirs = (
             [record.epoch for record in replica.log[replica.start :]],
@@ -146,6 +155,8 @@ def difference(model: Model, cluster: Cluster) -> str:
             replica.starts,
             replica.alive and replica.presumes,
             replica.isr if replica.alive and replica.presumes else None,
+            replica.proposed if replica.alive and replica.presumes else None,
+            replica.exists,
         )
         if ours != theirs:
             return f"broker {broker.id}: simulator {ours}, model {theirs}"
@@ -262,6 +273,15 @@ def of_quotas(model: Model, _rng: random.Random, broker: int) -> str:
     return f"{'unthrottle' if broker in model.over_quota else 'throttle'} {broker}"
 
 
+def of_moves(model: Model, rng: random.Random, _broker: int) -> str:
+    """Other brokers are to hold the partition, or the same ones in another order; one that is in sync stays."""
+    kept = rng.choice(sorted(model.quorum.isr & frozenset(model.quorum.replicas)) or list(model.quorum.replicas))
+    others = [broker for broker in model.replicas if broker != kept]
+    target = [kept, *rng.sample(others, rng.randint(0, min(2, len(others))))]
+    rng.shuffle(target)
+    return f"reassign {','.join(map(str, target))} told=none"
+
+
 def of_work(model: Model, rng: random.Random, broker: int) -> str:
     """Everyday work: a record reaches the leader, a follower asks, or is answered; who missed the news hears them."""
     leader, epoch = model.quorum.leader, model.quorum.leader_epoch
@@ -304,6 +324,8 @@ class World:
     min_isr: int = 1
     processes: bool = True
     more: tuple[Chooser, ...] = ()
+    others: int = 0
+    """Brokers that hold no replica at first."""
 
     def must_hold(self, version: Version, *, forgot_epochs: bool = False) -> frozenset[str]:
         """The invariants that a version keeps in this world, unless a broker forgot which epoch wrote what it holds."""
@@ -325,6 +347,7 @@ WORLDS: Final = (
     World(name="unclean", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_unclean_elections)),
     World(name="perils", more=(*EVERYDAY, *PERILS)),
     World(name="throttled", more=(*EVERYDAY, of_quotas)),
+    World(name="moves", more=(*EVERYDAY, of_moves), others=1),
 )
 
 
@@ -346,7 +369,7 @@ def walk(version: Version, world: World, *, seed: int, steps: int, replicas: int
     wrong: dict[str, list[str]] = {}
     made = 0
     while made < steps:
-        pair = Pair.created(version, replicas, world.min_isr)
+        pair = Pair.created(version, replicas, world.min_isr, world.others)
         for _ in range(min(length, steps - made)):
             made += 1
             broken = pair.act(choice(pair.model, rng, processes=world.processes, more=world.more))

@@ -55,8 +55,8 @@ class Witnessed:
     def during(self, moment: Moment) -> Sequence[Truth]:
         """The truth after each step from that in which a request was handled to that in which its line was written."""
         handled, written = self.window(moment.span.source, moment.span.start)
-        if moment.time is not None and moment.time != self.recorder.times[written - 1]:  # the last of a run of equal fetches
-            times = self.recorder.times
+        times = self.recorder.times
+        if moment.time is not None and moment.time != times[written - 1]:  # the last of a run of equal fetches
             handled, written = bisect_left(times, moment.time) + 1, bisect_right(times, moment.time)
         return self.truths[handled - 1 : written]
 
