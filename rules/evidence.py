@@ -172,7 +172,8 @@ class PartitionEvidence:
     def epoch_ends(self) -> Mapping[int, EpochEnd]:
         """How far each epoch had been written, where anything tells."""
         copies = tuple(r for r in self.replicas if all(same_topic(r, other) for other in self.current))
-        return epoch_ends(self.moments, self.openings, self.batch_end, () if self.compacted else copies)
+        led = leaders_by_epoch(self.moments)
+        return epoch_ends(self.moments, self.openings, led, self.batch_end, () if self.compacted else copies)
 
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:

@@ -177,7 +177,8 @@ class _Table:
             expected = self.starts[moment.epoch]
         if moment.kind == "truncated":
             expected = capped(expected, moment.offset, f"broker {cell.broker} cut its log to {moment.offset}")
-        if role or moment.kind in ("log-loaded", "truncated", "log-reset"):
+        cut = moment.kind == "truncated" and _holds_more(cell, end)
+        if role or cut or moment.kind in ("log-loaded", "log-reset"):
             self.answered.pop(cell.broker, None)
         self.cells[cell.broker] = replace(
             cell,
@@ -189,6 +190,12 @@ class _Table:
             told_high_watermark=moment.high_watermark,
             outside=_outside(told),
         )
+
+
+def _holds_more(cell: Cell, end: int | None) -> bool:
+    """Whether it had not asked for the end of the cut log yet: where clocks differ, a cut may stand behind that."""
+    held = cell.log_end.interval.high
+    return held is None or end is None or held > end
 
 
 def _last_stable(evidence: PartitionEvidence, course: Course, led: LeaderRow) -> LastStable:

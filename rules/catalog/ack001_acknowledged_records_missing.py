@@ -34,7 +34,8 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened.
+    Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
+    broker answered.
 
     Upheld
     ------
@@ -64,6 +65,17 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
             first = min(m.offset or 0 for m in missing)
             lost_by = next((m for m in later if (m.offset or 0) <= first), later[0])
             yield _violation(evidence, opening, lost_by, missing)
+    yield from _unplaced(evidence.moments)
+
+
+def _unplaced(moments: Sequence[Moment]) -> Iterator[Undecided]:
+    """Answers of brokers that nowhere tell that they lead: of which epoch they are, their own logs would tell."""
+    telling = {m.clock for m in moments if m.kind == "leader-starts"}
+    answering = {m.witness for m in moments if _succeeded(m) and m.clock not in telling and m.witness is not None}
+    for broker in sorted(answering):
+        reason = f"no log tells where the epochs opened in which broker {broker} answered producers"
+        missing = f"broker {broker}'s own log of its roles (state-change.log, up to 2.5 server.log)"
+        yield Undecided(reason=reason, missing=missing, blocking=False)
 
 
 def _answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
@@ -114,8 +126,13 @@ class _Later:
 
 def _acknowledged(moment: Moment, opening: Moment) -> bool:
     """Whether it is an answer of the epoch: by the broker that said itself that it opened it."""
+    return _succeeded(moment) and moment.clock == opening.clock and moment.term == opening.epoch
+
+
+def _succeeded(moment: Moment) -> bool:
+    """Whether a producer was told that its records are written."""
     answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return answered and moment.acks != 0 and moment.clock == opening.clock and moment.term == opening.epoch
+    return answered and moment.acks != 0
 
 
 def _violation(evidence: PartitionEvidence, opening: Moment, following: Moment, answers: list[Moment]) -> Violation:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
-from rules.evidence import LeaderChange, Moment, PartitionEvidence, leader_changes, partition_states
+from rules.evidence import (
+    LeaderChange,
+    Moment,
+    PartitionEvidence,
+    leader_changes,
+    leaders_by_epoch,
+    partition_states,
+)
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -86,10 +93,22 @@ def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity,
         return open_cost, f"{who}nothing tells what it lacked"
     if furthest.offset > opening.offset:
         return open_cost, f"{who}it lacked what was written from {opening.offset} to {furthest.offset}"
+    untold = _untold_before(evidence, change)
+    if untold is not None:
+        return open_cost, f"{who}nothing tells what it lacked, as broker {untold}'s own log of its roles is not here"
     if not furthest.witnessed:  # of records that every copy has lost since, none tells
         return open_cost, f"{who}no witness tells what it lacked"
     severity = Severity.LOW if again else Severity.MEDIUM
     return severity, f"{who}it opened at {opening.offset} with all that is known to have been written"
+
+
+def _untold_before(evidence: PartitionEvidence, change: LeaderChange) -> int | None:
+    """Who led before or after an election, and tells of no epoch that it led: how far it wrote, or what it held."""
+    led = leaders_by_epoch(evidence.moments)
+    former = max((epoch for epoch in led if epoch < change.epoch), default=None)
+    telling = {m.broker for m in evidence.moments if m.kind == "leader-starts"}
+    leaders = [change.leader] if former is None else [led[former], change.leader]
+    return next((leader for leader in leaders if leader not in telling), None)
 
 
 def _eligible(moments: Sequence[Moment], change: LeaderChange) -> tuple[int, ...]:

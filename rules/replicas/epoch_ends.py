@@ -22,27 +22,33 @@ class EpochEnd:
 def epoch_ends(
     moments: Sequence[Moment],
     openings: Mapping[int, Moment],
+    led: Mapping[int, int],
     batch_end: Callable[[int, int], int],
     replicas: Sequence[Replica] = (),
 ) -> dict[int, EpochEnd]:
-    """The highest end that anything tells of each epoch; epochs of which nothing tells are left out."""
+    """The highest end that anything tells of each epoch; epochs of which nothing tells are left out.
+
+    Who led an epoch counts whether or not anything tells where it opened.
+    """
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
     for moment in moments:
-        opening = openings.get(-1 if moment.term is None else moment.term)
-        if opening is None or opening.epoch is None:
+        epoch = -1 if moment.term is None else moment.term
+        opening = openings.get(epoch)
+        leader = led.get(epoch) if opening is None else opening.broker
+        if leader is None or epoch < 0 or _perhaps_later(moment, epoch):
             continue
-        own = moment.broker == opening.broker and moment.clock == f"broker {opening.broker}"
+        own = moment.broker == leader and moment.clock == f"broker {leader}"
         told: tuple[int, str] | None = None
         if own and moment.kind in ("follower-starts", "log-loaded"):
             end = moment.offset if moment.end_offset is None else moment.end_offset
-            told = end or 0, f"broker {opening.broker}'s log ended there when it was loaded again"
+            told = end or 0, f"broker {leader}'s log ended there when it was loaded again"
         elif own and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
-            answered[opening.epoch] = max(answered.get(opening.epoch, 0), moment.offset)
-        elif moment.kind == "fetched" and moment.witness == opening.broker and _agreed(moment):
+            answered[epoch] = max(answered.get(epoch, 0), moment.offset)
+        elif moment.kind == "fetched" and moment.witness == leader and _agreed(moment):
             told = moment.offset or 0, "a follower asked for it"
         if told is not None:
-            ends[opening.epoch] = max(ends.get(opening.epoch, told), told)
+            ends[epoch] = max(ends.get(epoch, told), told)
     for epoch, last in answered.items():
         told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
@@ -71,6 +77,11 @@ def _answered_end(last: int, end: int) -> tuple[int, str]:
     if end == last + 1:
         return end, f"the last batch answered to a producer begins at {last}, and nothing tells of more in it"
     return end, "the last batch answered to a producer ends there"
+
+
+def _perhaps_later(moment: Moment, epoch: int) -> bool:
+    """Whether an answer may be of a later epoch than that."""
+    return moment.kind in ("produced", "fetched") and moment.latest_term is not None and moment.latest_term > epoch
 
 
 def _agreed(fetch: Moment) -> bool:

@@ -11,7 +11,8 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.facts.stretch import EpochRun
-from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts
+from rules.history.led import sure_terms
+from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.turns import cuts
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.replica import Replica
@@ -65,7 +66,7 @@ class _Proofs:
 
     def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
         self._place = {id(moment): index for index, moment in enumerate(moments)}
-        self._sure = _sure_terms(moments)
+        self._sure = sure_terms(moments)
         self._pending: dict[int, list[tuple[int, Committed]]] = {}
         for index, proof in enumerate(committed_batches(moments, replicas)):
             self._pending.setdefault(proof.term, []).append((index, proof))
@@ -109,11 +110,6 @@ class _Proofs:
 def _lower(lowest: int | None, proof: Committed) -> bool:
     """Whether an earlier opening may have lost it already, so that one of an unsure term proves nothing any more."""
     return lowest is not None and lowest < proof.end_offset
-
-
-def _sure_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
-    """Witnesses and the terms that their own words open: what they say next is of that term, no older one."""
-    return frozenset((m.clock, m.epoch) for m in moments if m.kind in ROLE_KINDS and m.epoch is not None)
 
 
 def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
@@ -207,7 +203,7 @@ def openings_on_older_records(
     committed before a voided epoch, which opened below it, is lost already.
     """
     starts = epoch_starts(moments)
-    sure = _sure_terms(moments)
+    sure = sure_terms(moments)
     best: dict[int, Committed] = {}
     for proof in committed(moments):
         if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):

@@ -1,0 +1,35 @@
+"""A dump without one broker's log of its roles: what was lost is found by the controllers' record, or named as open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dumps_at_hand import audited, copied
+
+from auditor.report.model import AuditReport
+
+
+def without_roles(case: str, broker: int, to: Path) -> AuditReport:
+    dump = copied(case, to / "dump", logs=True)
+    (dump / f"broker-{broker}/logs/state-change.log").unlink()
+    return audited(dump)
+
+
+def test_acknowledged_records_are_missed_although_their_leader_tells_no_role(tmp_path: Path) -> None:
+    report = without_roles("unclean_rejoined", 1, tmp_path)
+    lost = [(f.brokers, f.start_offset, f.end_offset) for f in report.findings if f.rule == "LEAD001"]
+    assert lost == [((2,), 100, 141)]  # the last answer names the first record of its batch
+    assert [loss.matters for history in report.histories for loss in history.losses] == [True]
+
+
+@pytest.mark.parametrize("broker", [1, 2])
+def test_an_unclean_election_is_not_called_cheap_without_the_former_leaders_roles(broker: int, tmp_path: Path) -> None:
+    report = without_roles("fast_failover_kip279", broker, tmp_path)
+    assert [f.message for f in report.findings if f.rule == "LEAD002" and "all that is known" in f.message] == []
+
+
+def test_answers_of_no_known_epoch_are_named(tmp_path: Path) -> None:
+    report = without_roles("acks_one_lost", 1, tmp_path)
+    open_questions = {question.missing for question in report.coverage.undecided if question.rule == "ACK001"}
+    assert open_questions == {"broker 1's own log of its roles (state-change.log, up to 2.5 server.log)"}
