@@ -155,9 +155,17 @@ LAWS: Final = (
         ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**"),
     ),
     Law(
-        modules=("parsers.segment.machine", "parsers.request_log.machine", "parsers.request_log.machine_*"),
-        says="the compiled loops over segments and traces are the only places for numba",
-        ours=(*FORMAT_BASE, "{unit}.**"),
+        modules=("parsers.machine_code",),
+        says="what compiled loops share knows numba and no format",
+        foreign=("numba",),
+    ),
+    Law(
+        modules=(
+            "parsers.segment.machine", "parsers.request_log.machine", "parsers.request_log.machine_*",
+            "parsers.broker_log.compiled.machine", "parsers.broker_log.compiled.machine_*",
+        ),
+        says="the compiled loops over segments, traces and logs are the only places for numba",
+        ours=(*FORMAT_BASE, "parsers.machine_code", "{unit}.**"),
         foreign=("numba", "llvmlite", "numpy", "google_crc32c"),
     ),
     Law(

@@ -111,46 +111,61 @@ def _matcher(event: Event, wording: Wording) -> Matcher:
     )
 
 
-_WORDINGS: Final = tuple((event, wording) for event in EVENTS for wording in event.wordings)
+WORDINGS: Final = tuple((event, wording) for event in EVENTS for wording in event.wordings)
 
 
 @cache
 def _made(place: int) -> Matcher:
     """The one matcher of a wording; patterns take long to compile, and a log has few of all lines."""
-    return _matcher(*_WORDINGS[place])
+    return _matcher(*WORDINGS[place])
 
 
 @cache
 def _by_lead() -> Mapping[bytes, tuple[int, ...]]:
     found: dict[bytes, list[int]] = {}
-    for place, (_, wording) in enumerate(_WORDINGS):
+    for place, (_, wording) in enumerate(WORDINGS):
         for lead in leads(wording.text):
             found.setdefault((lead or inner_lead(wording.text)).encode(), []).append(place)
     return {lead: tuple(places) for lead, places in found.items()}
 
 
 @cache
-def matchers(lead: bytes) -> tuple[Matcher, ...]:
-    """The patterns to try for a line with the fixed text with which its message begins (or that follows its first word)."""
+def places(lead: bytes) -> tuple[int, ...]:
+    """Which of all wordings to try for a line that begins with a fixed text, or whose first word it follows."""
     by_lead = _by_lead()
     # A text may begin with another lead as well: those wordings are tried after its own.
     others = sorted((other for other in by_lead if lead.startswith(other)), key=len, reverse=True)
-    return tuple(_made(place) for other in others for place in by_lead[other])
+    return tuple(place for other in others for place in by_lead[other])
+
+
+@cache
+def matchers(lead: bytes) -> tuple[Matcher, ...]:
+    """The same wordings as patterns."""
+    return tuple(_made(place) for place in places(lead))
+
+
+@cache
+def first_leads() -> Mapping[str, set[str]]:
+    """What messages begin with, each with what may stand behind it as patterns."""
+    first: dict[str, set[str]] = {SETTINGS_LEAD.decode(): {""}}
+    for _, wording in WORDINGS:
+        for lead in leads(wording.text):
+            if lead:
+                first.setdefault(lead, set()).add(after_lead(wording.text))
+    return first
+
+
+@cache
+def inner_leads() -> tuple[str, ...]:
+    """What follows the first word of a message that begins with a hole, in the order in which it is tried."""
+    return tuple(sorted({inner_lead(wording.text) for _, wording in WORDINGS if "" in leads(wording.text)}))
 
 
 @cache
 def _scan_leads() -> tuple[str, str]:
     """All leads as one pattern, a tree of letters that never goes back; and those that follow a first word."""
-    first: dict[str, set[str]] = {SETTINGS_LEAD.decode(): {""}}
-    inner: set[str] = set()
-    for event in EVENTS:
-        for wording in event.wordings:
-            for lead in leads(wording.text):
-                if lead:
-                    first.setdefault(lead, set()).add(after_lead(wording.text))
-                else:
-                    inner.add(inner_lead(wording.text))
-    return _tree({lead: _behind(lead, first) for lead in first}), "|".join(re.escape(lead) for lead in sorted(inner))
+    first = first_leads()
+    return _tree({lead: _behind(lead, first) for lead in first}), "|".join(map(re.escape, inner_leads()))
 
 
 def _behind(lead: str, every: Mapping[str, set[str]]) -> str:

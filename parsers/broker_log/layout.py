@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
 _LEVELS: Final = r"(?P<level>[A-Z]{4,5}+)"
@@ -26,7 +26,8 @@ _DATES: Final[dict[str, str]] = {
     "ISO8601_OFFSET_DATE_TIME_HHMM": "yyyy-MM-dd'T'HH:mm:ss,SSSXX", "ISO8601_OFFSET_DATE_TIME_HHCMM": "yyyy-MM-dd'T'HH:mm:ss,SSSXXX",
     "UNIX": "nnnnnnnnnn", "UNIX_MILLIS": "nnnnnnnnnnnnn",
 }  # fmt: skip
-_TAIL_LIMIT: Final = 512
+TAIL_LIMIT: Final = 512
+"""Longer tails are looked at each time that they stand in a log."""
 _DATE_PIECE: Final = re.compile(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<fixed>[^A-Za-z'])")
 
 
@@ -39,6 +40,15 @@ MessageEnd: TypeAlias = tuple[int, bytes | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
+class FixedPiece:
+    """A part of what stands before a message: a text, a date of `length` of the `characters`, or a level."""
+
+    kind: Literal["text", "date", "level"]
+    characters: str = ""
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How entries are laid out: a pattern of what stands before the message, and what stands behind it."""
 
@@ -48,6 +58,8 @@ class Layout:
     """The fixed text with which every entry begins; empty where it begins with a field."""
     tail_opening: bytes = b""
     tail: re.Pattern[bytes] | None = None
+    fixed: tuple[FixedPiece, ...] | None = None
+    """What stands before the message, where each part but the level has a fixed length."""
 
     def ends_of(self, data: bytes) -> Callable[[int, int], MessageEnd]:
         """What tells, of a line `[start, end)` of the data, where its message ends.
@@ -60,19 +72,19 @@ class Layout:
             at = find(opening, start, end) if opening else -1
             if at < 0:
                 return end, None, False
-            if end - at > _TAIL_LIMIT:
-                logger, whole = self._tail_of(data[at:end])
+            if end - at > TAIL_LIMIT:
+                logger, whole = self.tail_of(data[at:end])
             else:
                 tail = data[at:end]
                 told = known.get(tail)
                 if told is None:
-                    told = known[tail] = self._tail_of(tail)
+                    told = known[tail] = self.tail_of(tail)
                 logger, whole = told
             return (at if whole else end), logger, whole
 
         return message_end
 
-    def _tail_of(self, tail: bytes) -> tuple[bytes | None, bool]:
+    def tail_of(self, tail: bytes) -> tuple[bytes | None, bool]:
         """The logger in what may stand behind a message, and whether it is all that stands there."""
         match = self.tail.match(tail) if self.tail else None
         logger = match["logger"] if match and "logger" in match.re.groupindex else None
@@ -99,7 +111,22 @@ def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
     opening = pieces[0][1].encode() if pieces[0][0] == "text" else b""
     head = "".join(_expressions(pieces[:at], pattern))
     absent = "".join(f"(?P<{name}>)" for name in ("time", "level", "logger") if f"(?P<{name}>" not in head)
-    return Layout(head + absent, opening, tail[0], tail[1])
+    return Layout(head + absent, opening, tail[0], tail[1], _fixed(pieces[:at]))
+
+
+def _fixed(pieces: list[tuple[str, str]]) -> tuple[FixedPiece, ...] | None:
+    """The pieces before the message; None where one is of no fixed length."""
+    fixed: list[FixedPiece] = []
+    for kind, text in pieces:
+        if kind == "text" and "\n" not in text:
+            fixed.append(FixedPiece("text", text, len(text)))
+        elif kind == "date" and (run := _date_run(text)) and "\n" not in run[0]:
+            fixed.append(FixedPiece("date", *run))
+        elif kind == "level" and not text:
+            fixed.append(FixedPiece("level"))
+        else:
+            return None
+    return tuple(fixed)
 
 
 def _pieces(pattern: str) -> list[tuple[str, str]]:
@@ -171,14 +198,24 @@ def _tail(pieces: list[tuple[str, str]], pattern: str) -> tuple[bytes, re.Patter
 
 def _date(options: str) -> str:
     """The pattern of a date; dates of fixed length and known characters become one run, which is found fastest."""
+    run = _date_run(options)
+    if run is not None:
+        return rf"[\d{re.escape(run[0])}]{{{run[1]}}}+"
+    return "".join(text if not length else _fixed_part(text, length) for text, length in _date_parts(options))
+
+
+def _date_run(options: str) -> tuple[str, int] | None:
+    """The characters besides digits of a date of fixed length, and that length."""
+    parts = _date_parts(options)
+    if not all(length for _, length in parts):
+        return None
+    characters = {character for text, _ in parts for character in text if not text.startswith("\\d")}
+    return "".join(sorted(characters)), sum(length for _, length in parts)
+
+
+def _date_parts(options: str) -> list[tuple[str, int]]:
     name = options[1 : options.index("}")] if options else ""
-    written = _DATES.get(name, name)
-    parts = [_date_part(match) for match in _DATE_PIECE.finditer(written)]
-    if all(length for _, length in parts):
-        characters = "".join(sorted({character for text, _ in parts for character in text if not text.startswith("\\d")}))
-        total = sum(length for _, length in parts)
-        return rf"[\d{re.escape(characters)}]{{{total}}}+"
-    return "".join(text if not length else _fixed_part(text, length) for text, length in parts)
+    return [_date_part(match) for match in _DATE_PIECE.finditer(_DATES.get(name, name))]
 
 
 def _fixed_part(text: str, length: int) -> str:

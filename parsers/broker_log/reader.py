@@ -10,11 +10,12 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
-from parsers.broker_log.finding import find_hits, find_lines, text_of
+from parsers.broker_log.compiled import reader_for, worthwhile
+from parsers.broker_log.finding import Lines, Text, find_hits, find_lines, text_behind, text_of
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
-from parsers.broker_log.rows import NO_EVENTS, batch_of
-from parsers.broker_log.settings import NO_SETTINGS, SettingLines, find_settings, settings_batch
+from parsers.broker_log.rows import NO_EVENTS, batch_from, batch_of, joined
+from parsers.broker_log.settings import NO_SETTINGS, SettingLines, find_settings, numbered, settings_batch
 from parsers.broker_log.version import KafkaVersion
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
@@ -41,6 +42,8 @@ class Reading:
     layout: Layout = field(default_factory=lambda: parse_layout(DEFAULT_PATTERN))
     version: KafkaVersion | None = None
     line_limit: int = LINE_LIMIT
+    compiled: bool | None = None
+    """Whether compiled loops read what they can; where nobody says, they do from some size on."""
     settings: bool = True
     """Whether `KafkaConfig values:` blocks are read too; a start prints some hundred lines of them."""
 
@@ -84,8 +87,21 @@ def _too_long(reading: Reading, line: LongLine) -> Refusal:
 
 def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
     """What the entries of a block say that begin before byte `end` of the file."""
+    swift = worthwhile(len(block.data)) if reading.compiled is None else reading.compiled
+    if swift and (part := _read_swiftly(reading, block, end)) is not None:
+        return part
     text = text_of(block, reading.layout, end)
     lines = find_lines(text)
+    events, refusals = _told(text, lines, reading)
+    found: list[SettingLines] = []
+    if reading.settings:
+        for entry in lines.settings:
+            found.extend(find_settings(text.data, text.shift, entry, reading.layout, reading.line_limit))
+    return LogPart(events=events, settings=settings_batch(numbered(found), reading.origin), refusals=refusals)
+
+
+def _told(text: Text, lines: Lines, reading: Reading) -> tuple[pa.RecordBatch, tuple[Refusal, ...]]:
+    """The events of lines, and what of them is refused, both in the order of the lines."""
     events, refusals = batch_of(find_hits(text, lines.by_lead), reading.origin, reading.version)
     refusals += [
         refuse(
@@ -94,9 +110,21 @@ def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
         )
         for start, stop, *_ in lines.torn
     ]  # fmt: skip
-    settings: list[SettingLines] = []
-    if reading.settings:
-        for entry in lines.settings:
-            settings.extend(find_settings(text.data, text.shift, entry, reading.layout, reading.line_limit))
-    refusals.sort(key=lambda refusal: refusal.span_start)
-    return LogPart(events=events, settings=settings_batch(settings, reading.origin), refusals=tuple(refusals))
+    return events, tuple(sorted(refusals, key=lambda refusal: refusal.span_start))
+
+
+def _read_swiftly(reading: Reading, block: Block, end: int | None) -> LogPart | None:
+    """The same by compiled loops, where they know the layout; what they leave is read plainly."""
+    reader = reader_for(reading.layout)
+    last = len(block.data) if end is None else end - block.offset
+    read = reader and reader.read(block, last, reading.line_limit, settings=reading.settings)
+    if not read:
+        return None
+    events = NO_EVENTS if read.events is None else batch_from(read.events, reading.origin, reading.version)
+    refusals: tuple[Refusal, ...] = ()
+    if read.left:
+        text = (text_behind if read.left[0] else text_of)(block, reading.layout, end)
+        before = block.offset - 1 - text.shift
+        others, refusals = _told(text, find_lines(text, [before + place for place in read.left]), reading)
+        events = joined(events, others)
+    return LogPart(events=events, settings=settings_batch(read.settings, reading.origin), refusals=refusals)

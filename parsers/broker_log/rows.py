@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from parsers.broker_log.catalogue import Matcher, Setter, Value
 from parsers.broker_log.prefix import NO_PREFIX, parse_prefix
 from parsers.broker_log.trust import trust_of
 from parsers.broker_log.version import KafkaVersion
+from parsers.broker_log.wording import Event
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import BrokerEvent, Refusal, arrow_schema
@@ -76,20 +78,53 @@ def _batch(
         columns.add(matcher, found, prefixes)
     order = pc.sort_indices(pa.array(columns.values["span_start"], pa.int64()))
     by_matcher = np.repeat(np.arange(len(hits)), [len(found) for found in hits.values()])
+    values = {name: pa.array(values, _SCHEMA.field(name).type).take(order) for name, values in columns.values.items()}
+    told = Found(
+        count=columns.count,
+        columns=values,
+        prefixes=list(prefixes),
+        prefix_numbers=pa.array(columns.prefixes, pa.int32()).take(order),
+        events=[matcher.event for matcher in hits],
+        event_numbers=pa.array(by_matcher).take(order),
+    )
+    return batch_from(told, origin, version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Rows to be: the columns that their lines fill themselves, and which prefix and event each of them has."""
+
+    count: int
+    columns: Mapping[str, pa.Array]
+    prefixes: Sequence[bytes | None]
+    prefix_numbers: pa.Array
+    events: Sequence[Event]
+    event_numbers: pa.Array
+
+
+def batch_from(found: Found, origin: Origin, version: KafkaVersion | None) -> pa.RecordBatch:
+    """The rows with what their prefixes, their kinds and the file's place tell."""
     told = {
-        **_repeated(_of_prefixes(prefixes, origin), pa.array(columns.prefixes, pa.int32()).take(order)),
-        **_repeated(_of_matchers(list(hits), version), pa.array(by_matcher).take(order)),
+        **_repeated(_of_prefixes(found.prefixes, origin), found.prefix_numbers),
+        **_repeated(_of_events(found.events, version), found.event_numbers),
     }
     place = {"cluster_id": origin.cluster_id, "log_dir": origin.log_dir, "source": origin.source}
     arrays: list[pa.Array] = []
     for name, type_ in _TYPES:
-        values = columns.values.get(name)
-        own = None if values is None else pa.array(values, type_).take(order)
+        own = found.columns.get(name)
         if name in told:
             # Where the line tells it itself, its prefix does not count.
             own = told[name] if own is None else pc.coalesce(own, told[name])
-        arrays.append(pa.repeat(pa.scalar(place.get(name), type_), columns.count) if own is None else own)
+        arrays.append(pa.repeat(pa.scalar(place.get(name), type_), found.count) if own is None else own)
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def joined(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of two batches about different lines, in the order of the lines."""
+    if not first.num_rows or not second.num_rows:
+        return first if first.num_rows else second
+    both = pa.Table.from_batches([first, second]).combine_chunks().to_batches()[0]
+    return both.take(pc.sort_indices(both["span_start"]))
 
 
 class _Columns:
@@ -153,10 +188,10 @@ def _of_prefixes(prefixes: Iterable[bytes | None], origin: Origin) -> dict[str, 
     }
 
 
-def _of_matchers(matchers: Sequence[Matcher], version: KafkaVersion | None) -> dict[str, Sequence[Value]]:
-    trusts = [trust_of(matcher.event.kind, version) for matcher in matchers]
+def _of_events(events: Sequence[Event], version: KafkaVersion | None) -> dict[str, Sequence[Value]]:
+    trusts = [trust_of(event.kind, version) for event in events]
     return {
-        "kind": [matcher.event.kind for matcher in matchers],
+        "kind": [event.kind for event in events],
         "trust": [trust.level for trust in trusts],
         "trust_reason": [trust.reason for trust in trusts],
         "doubtful": [",".join(trust.doubtful) or None for trust in trusts],

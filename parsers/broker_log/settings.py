@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
@@ -19,6 +20,7 @@ from parsers.broker_log.layout import Layout
 from parsers.provenance import Origin
 from parsers.tables import BrokerSetting, arrow_schema
 
+Integers = npt.NDArray[np.int64]
 _SETTING: Final = re.compile(rb"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)")
 _LAST_BLANK: Final = re.compile(rb"\n(?![\t ])")
 """The end of the last of some lines that begin with a blank."""
@@ -74,23 +76,37 @@ def _entry_among(lines: Sequence[bytes], layout: Layout) -> int | None:
     return next((number for number, line in enumerate(lines) if begins(line)), None)
 
 
-def settings_batch(found: Sequence[SettingLines], origin: Origin) -> pa.RecordBatch:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """Lines of settings with every different one once."""
+
+    times: Sequence[bytes | None]
+    """When each block was printed."""
+    texts: Sequence[bytes]
+    """The different lines."""
+    blocks: Integers
+    """Of every line: which block it stands in,"""
+    numbers: Integers
+    """which of the different lines it is,"""
+    starts: Integers
+    """its first byte in the file,"""
+    ends: Integers
+    """and the byte behind its last."""
+
+
+def settings_batch(printed: Printed, origin: Origin) -> pa.RecordBatch:
     """The rows of all settings, in order."""
-    numbers: dict[bytes, int] = {}
-    codes = np.array([numbers.setdefault(line, len(numbers)) for each in found for line in each.lines], dtype=np.int64)
-    read = [_SETTING.fullmatch(line) for line in numbers]
-    kept = np.array([match is not None for match in read], dtype=bool)[codes] if len(codes) else codes
+    read = [_SETTING.fullmatch(line) for line in printed.texts]
+    kept = np.array([match is not None for match in read], dtype=bool)[printed.numbers] if read else np.zeros(0, bool)
     if not kept.any():
         return NO_SETTINGS
-    starts, ends = _places(found)
-    chosen = pa.array(codes[kept])
-    blocks = np.repeat(np.arange(len(found)), [len(each.lines) for each in found])[kept]
+    chosen = pa.array(printed.numbers[kept])
     columns = {
-        "time_text": pa.array([each.time for each in found], pa.string()).take(pa.array(blocks)),
+        "time_text": pa.array(printed.times, pa.string()).take(pa.array(printed.blocks[kept])),
         "name": pa.array([match and match[1] for match in read], pa.string()).take(chosen),
         "value": pa.array([match and _value(match[2]) for match in read], pa.string()).take(chosen),
-        "span_start": pa.array(starts[kept]),
-        "span_end": pa.array(ends[kept]),
+        "span_start": pa.array(printed.starts[kept]),
+        "span_end": pa.array(printed.ends[kept]),
     }
     fixed = {"cluster_id": origin.cluster_id, "broker": origin.broker, "log_dir": origin.log_dir, "source": origin.source}
     arrays = [
@@ -100,8 +116,25 @@ def settings_batch(found: Sequence[SettingLines], origin: Origin) -> pa.RecordBa
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def _places(found: Sequence[SettingLines]) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], ...]:
+def numbered(found: Sequence[SettingLines]) -> Printed:
+    """The lines of all blocks, every different one once."""
+    known: dict[bytes, int] = {}
+    numbers = [known.setdefault(line, len(known)) for each in found for line in each.lines]
+    starts, ends = _places(found)
+    return Printed(
+        times=[each.time for each in found],
+        texts=list(known),
+        blocks=np.repeat(np.arange(len(found)), [len(each.lines) for each in found]),
+        numbers=np.array(numbers, np.int64),
+        starts=starts,
+        ends=ends,
+    )
+
+
+def _places(found: Sequence[SettingLines]) -> tuple[Integers, Integers]:
     """First and last byte of every line."""
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     counts = [len(each.lines) for each in found]
     lengths = np.fromiter(map(len, chain.from_iterable(each.lines for each in found)), np.int64, sum(counts))
     behind = np.cumsum(lengths + 1)

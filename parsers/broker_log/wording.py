@@ -15,7 +15,7 @@ from typing import Final
 
 from parsers.tables import EventKind
 
-_PIECE: Final = re.compile(r"\{(?P<hole>[a-z_]+|\*)\}|<\?(?P<optional>.+?)\?>|<(?P<choice>[^<>{}]*\|[^<>{}]*)>")
+PIECE: Final = re.compile(r"\{(?P<hole>[a-z_]+|\*)\}|<\?(?P<optional>.+?)\?>|<(?P<choice>[^<>{}]*\|[^<>{}]*)>")
 _GROUP: Final = re.compile(r"\(\?P<\w+>")
 _NUMBER: Final = r"-?\d{1,19}+(?!\d)"
 _IDS: Final = r"(?:\d{1,10}+(?:, ?+\d{1,10}+)*+)?+"
@@ -74,28 +74,28 @@ class Event:
 
 def leads(text: str) -> tuple[str, ...]:
     """The fixed texts with which a wording may begin; what lines are sorted by before any pattern is tried."""
-    piece = _PIECE.search(text)
+    piece = PIECE.search(text)
     if piece is None:
         return (text,)
     if piece.start() == 0 and piece["choice"]:
-        return tuple(choice + _fixed_after(text, piece.end()) for choice in piece["choice"].split("|"))
+        return tuple(choice + fixed_after(text, piece.end()) for choice in piece["choice"].split("|"))
     return (text[: piece.start()],)
 
 
 def after_lead(text: str) -> str:
     """As a pattern, what must stand behind the lead: the first hole and the fixed text behind it; empty where that varies."""
-    piece = _PIECE.search(text)
+    piece = PIECE.search(text)
     if piece is None or piece["hole"] not in _HOLES or piece["hole"] == "end":
         return ""
-    following = _PIECE.search(text, piece.end())
+    following = PIECE.search(text, piece.end())
     fixed = text[piece.end() : following.start() if following else len(text)]
     return _GROUP.sub("(?:", _HOLES[piece["hole"]]) + re.escape(fixed)
 
 
 def inner_lead(text: str) -> str:
     """For a wording that begins with a hole: the fixed text behind it."""
-    piece = _PIECE.match(text)
-    return "" if piece is None else _fixed_after(text, piece.end())
+    piece = PIECE.match(text)
+    return "" if piece is None else fixed_after(text, piece.end())
 
 
 def compile_text(text: str) -> re.Pattern[bytes]:
@@ -106,11 +106,11 @@ def compile_text(text: str) -> re.Pattern[bytes]:
 def _translate(text: str) -> str:
     parts: list[str] = []
     position = 0
-    while piece := _PIECE.search(text, position):
+    while piece := PIECE.search(text, position):
         parts.append(re.escape(text[position : piece.start()]))
         position = piece.end()
         if piece["hole"] == "*" or piece["hole"] in _OPEN_HOLES:
-            parts.append(_open(piece["hole"], _fixed_after(text, position)))
+            parts.append(_open(piece["hole"], fixed_after(text, position)))
         else:
             parts.append(_closed(piece))
     return "".join(parts) + re.escape(text[position:])
@@ -125,8 +125,9 @@ def _closed(piece: re.Match[str]) -> str:
     return "(?>" + "|".join(re.escape(choice) for choice in piece["choice"].split("|")) + ")"
 
 
-def _fixed_after(text: str, position: int) -> str:
-    piece = _PIECE.search(text, position)
+def fixed_after(text: str, position: int) -> str:
+    """The fixed text from a position to the next piece, or to the end."""
+    piece = PIECE.search(text, position)
     fixed = text[position:] if piece is None else text[position : piece.start()]
     if piece is not None and not fixed:
         raise ValueError(f"an open hole needs fixed text behind it: {text}")

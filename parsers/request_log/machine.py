@@ -10,20 +10,13 @@ from typing import Any, Final
 
 from numba import types
 
+from parsers.machine_code import compiled, keep_compiled
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import LEFT, READ, READ_SENT, UNREAD, Bytes, Integers
 from parsers.request_log.machine_json import json_request
 from parsers.request_log.machine_text import text_request
-from parsers.request_log.machine_values import (
-    action_of,
-    clear,
-    compiled,
-    copy_counts,
-    keep_compiled,
-    name_number,
-    stands,
-)
+from parsers.request_log.machine_values import COMPILED, action_of, clear, copy_counts, name_number, stands
 
 _MESSAGE: Final = 50
 """Bytes of the default prefix and of the words that begin a request."""
@@ -138,4 +131,4 @@ def compile_scan() -> Scan | None:
     text: Any = types.Array(types.uint8, 1, "C", readonly=True)
     flat: Any = types.Array(types.int64, 1, "C")
     number: Any = types.int64
-    return keep_compiled(_scan, number(text, number, flat, flat, flat))
+    return keep_compiled(_scan, number(text, number, flat, flat, flat), COMPILED)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from numba import types
 
+from parsers.machine_code import compiled, keep_compiled
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
@@ -35,7 +36,7 @@ from parsers.request_log.machine_sessions import (
     wake,
 )
 from parsers.request_log.machine_told import Ranges, full_rows, produce_rows, session_rows
-from parsers.request_log.machine_values import compiled, keep_compiled
+from parsers.request_log.machine_values import COMPILED
 
 LAST_EPOCH: Final = (1 << 31) - 1
 _OF_REPLICA: Final = 1 << 33
@@ -222,7 +223,7 @@ def compile_fold() -> Folding | None:
     flat: Any = types.Array(types.int64, 1, "C")
     state: Any = types.UniTuple(flat, c.ARRAYS)  # type: ignore[no-untyped-call]
     number: Any = types.int64
-    fold = keep_compiled(_fold, number(text, number, number, number, flat, letters, state))
-    take = keep_compiled(_take, types.void(state))
-    reindex = keep_compiled(_reindex, types.void(letters, state))
+    fold = keep_compiled(_fold, number(text, number, number, number, flat, letters, state), COMPILED)
+    take = keep_compiled(_take, types.void(state), COMPILED)
+    reindex = keep_compiled(_reindex, types.void(letters, state), COMPILED)
     return None if fold is None or take is None or reindex is None else Folding(fold, take, reindex)

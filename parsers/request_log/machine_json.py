@@ -7,20 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from parsers.machine_code import compiled
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import Bytes, Integers
-from parsers.request_log.machine_values import (
-    action_of,
-    clear,
-    compiled,
-    fits,
-    name_number,
-    number,
-    scalar,
-    stands,
-    string_end,
-)
+from parsers.request_log.machine_values import action_of, clear, fits, name_number, number, scalar, stands, string_end
 
 DEPTH_LIMIT: Final = 12
 _FETCH: Final = b'FETCH"'
@@ -93,9 +84,7 @@ def record_of(context: int, line: int, grammar: Integers, out: Integers) -> int:
 
 
 @compiled
-def json_request(
-    text: Bytes, at: int, end: int, root: int, grammar: Integers, out: Integers, line: int
-) -> bool:
+def json_request(text: Bytes, at: int, end: int, root: int, grammar: Integers, out: Integers, line: int) -> bool:
     """One JSON object, walked once; false where anything in it is odd."""
     depth, fresh, seen, unknown = 0, True, 1, grammar[g.WIDTH_AT] - 1
     out[t.STACK_AT] = root

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from parsers.machine_code import compiled
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.columns import State
 from parsers.request_log.grammar import Bytes, Integers
-from parsers.request_log.machine_values import compiled
 
 _PRIME: Final = 1099511628211
 _FIRST: Final = -7046029254386353131

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from parsers.machine_code import compiled
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log.columns import State
 from parsers.request_log.grammar import Bytes, Integers
 from parsers.request_log.machine_names import code_of, milliseconds
-from parsers.request_log.machine_values import compiled
 
 
 @compiled
@@ -47,9 +47,7 @@ def head_of_fetch(out: Integers, line: int, state: State) -> None:
 
 
 @compiled
-def write_row(
-    key: int, entry: int, asked: int, answered: int, unchanged: bool, out: Integers, state: State
-) -> int:
+def write_row(key: int, entry: int, asked: int, answered: int, unchanged: bool, out: Integers, state: State) -> int:
     """A row of what was said by name, or of what the session knows; `unchanged` where the answer vouches for it."""
     rows, entries, counts, keys = state[c.FETCH_ROWS], state[c.ENTRY_ROWS], state[c.NUMBERS], state[c.KEY_ROWS]
     row = counts[c.FETCHES] * c.FETCH_WIDTH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.machine_code import compiled
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
@@ -9,7 +10,6 @@ from parsers.request_log.columns import State
 from parsers.request_log.grammar import Integers
 from parsers.request_log.machine_names import key_of, place_of
 from parsers.request_log.machine_rows import copied, release
-from parsers.request_log.machine_values import compiled
 
 
 @compiled

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from parsers.machine_code import compiled
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import Bytes, Integers
 from parsers.request_log.machine_json import DEPTH_LIMIT, child_of, enter, forgotten_number, leave, record_of
 from parsers.request_log.machine_text_values import digits, name_end, odd_name, records, text_scalar
-from parsers.request_log.machine_values import action_of, compiled, fits, name_number, number, stands
+from parsers.request_log.machine_values import action_of, fits, name_number, number, stands
 
 _VERSION: Final = b", apiVersion="
 _CLIENT: Final = b", clientId="
@@ -114,9 +115,7 @@ def _tells_time(text: Bytes, colon: int) -> bool:
 
 
 @compiled
-def _struct(
-    text: Bytes, at: int, root: int, seen: int, grammar: Integers, out: Integers, line: int
-) -> tuple[int, int]:
+def _struct(text: Bytes, at: int, root: int, seen: int, grammar: Integers, out: Integers, line: int) -> tuple[int, int]:
     """One struct, walked once: where it ends, -1 where anything in it is odd, and the contexts seen."""
     depth, fresh, unknown = 0, True, grammar[g.WIDTH_AT] - 1
     out[t.STACK_AT] = root

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from parsers.machine_code import compiled
 from parsers.request_log import grammar as g
 from parsers.request_log.grammar import Bytes, Integers
-from parsers.request_log.machine_values import compiled, fits, number, stands
+from parsers.request_log.machine_values import fits, number, stands
 
 _NULL: Final = b"null"
 _TRUE: Final = b"true"

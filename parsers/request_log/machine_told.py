@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from parsers.machine_code import compiled
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log.columns import State
 from parsers.request_log.grammar import Integers
 from parsers.request_log.machine_rows import copied, keep_resting, keep_row, write_row
 from parsers.request_log.machine_sessions import entry_at, entry_of, number_keys
-from parsers.request_log.machine_values import compiled
 
 Ranges = tuple[int, int, int, int, int, int]
 """Where the partitions that a line asks for, forgets and answers begin and end."""

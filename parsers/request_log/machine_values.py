@@ -6,55 +6,15 @@ exponents and values of another width are left to the plain parser.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-from typing import Any, Final, TypeVar, cast
-from zlib import crc32
+from typing import Final
 
-import numba
-
+from parsers.machine_code import compiled
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import Bytes, Integers
 
-_COMPILED: Final = ("machine*.py", "grammar.py", "tables.py", "columns.py")
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def compiled(function: Function) -> Function:
-    """Marks a function for the compiler, and leaves its type as it reads.
-
-    Nothing that is compiled makes an array: counting who refers to those handed around would take a third of the time.
-    """
-    return cast("Function", numba.njit(function, _nrt=False))  # type: ignore[call-overload]
-
-
-def keep_compiled(function: Function, signature: object) -> Function | None:
-    """An entry into compiled code, made now or loaded from where it was kept; None where that cannot be done here.
-
-    What is kept is found by the function's name, which is given a digest of all that is compiled into it: a kept loop
-    would not notice that a function it calls has changed.
-    """
-    function.__qualname__ = f"{function.__name__}_{_digest():08x}"
-    # Without a writable place to keep the code it is compiled anew, which must not end a run.
-    for keep in (True, False):
-        try:
-            keeper = numba.njit(signature, cache=keep, nogil=True, _nrt=False)  # type: ignore[call-overload]
-            return cast("Function", keeper(function))
-        except (RuntimeError, OSError):
-            continue
-    return None
-
-
-@cache
-def _digest() -> int:
-    """A checksum of the modules whose code and numbers are compiled; that of their names where no file shows it."""
-    try:
-        paths = sorted(path for name in _COMPILED for path in Path(__file__).parent.glob(name))
-        return crc32(b"".join(path.read_bytes() for path in paths))
-    except OSError:
-        return 0
+COMPILED: Final = ("machine*.py", "grammar.py", "tables.py", "columns.py")
+"""Modules beside this one whose code and numbers are compiled."""
 
 
 @compiled

@@ -1,0 +1,52 @@
+"""What a format's compiled loops share: how functions are marked for numba, and how their code is kept on disk.
+
+This module imports numba; only the `machine` modules of a format load it, and only for files that are worth it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from zlib import crc32
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Marks a function for the compiler, and leaves its type as it reads.
+
+    Nothing that is compiled makes an array: counting who refers to those handed around would take a third of the time.
+    """
+    return cast("Function", numba.njit(function, _nrt=False))  # type: ignore[call-overload]
+
+
+def keep_compiled(function: Function, signature: object, modules: tuple[str, ...]) -> Function | None:
+    """An entry into compiled code, made now or loaded from where it was kept; None where that cannot be done here.
+
+    What is kept is found by the function's name, which is given a digest of the `modules` beside it that are compiled
+    into it: a kept loop would not notice that a function it calls has changed.
+    """
+    digest = _digest(Path(function.__code__.co_filename).parent, modules)
+    function.__qualname__ = f"{function.__name__}_{digest:08x}"
+    # Without a writable place to keep the code it is compiled anew, which must not end a run.
+    for keep in (True, False):
+        try:
+            keeper = numba.njit(signature, cache=keep, nogil=True, _nrt=False)  # type: ignore[call-overload]
+            return cast("Function", keeper(function))
+        except (RuntimeError, OSError):
+            continue
+    return None
+
+
+@cache
+def _digest(folder: Path, modules: Iterable[str]) -> int:
+    """A checksum of the modules whose code and numbers are compiled; that of their names where no file shows it."""
+    try:
+        paths = sorted(path for name in modules for path in folder.glob(name))
+        return crc32(b"".join(path.read_bytes() for path in paths))
+    except OSError:
+        return 0
