@@ -107,6 +107,7 @@ _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
     "high-watermark-fell": lambda m: f"{_who(m.broker)}'s high watermark falls from {m.offset} to {m.high_watermark}",
     "log-reset": lambda m: f"{_who(m.broker)} drops its whole log",
     "log-loaded": lambda m: f"{_who(m.broker)} loads its log, end {m.end_offset}",
+    "producer-state-saved": lambda m: f"{_who(m.broker)} saves what producers wrote up to @{m.offset}",
     "log-deleted": lambda m: f"{_who(m.broker)} gives its log up to be deleted",
     "log-created": lambda m: f"{_who(m.broker)} begins an empty log",
     "high-watermark-loaded": lambda m: f"{_who(m.broker)} loads high watermark {m.high_watermark}",

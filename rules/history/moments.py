@@ -35,6 +35,7 @@ MomentKind = Literal[
     "cut-refused",  # the broker stops rather than cut
     "log-reset",  # everything was dropped
     "log-loaded",  # log end and log start after loading
+    "producer-state-saved",  # offset where a batch ended: the log end at a roll or an orderly stop
     "log-deleted",  # its directory was renamed, to be deleted: the topic is, or the replica was moved away
     "log-created",  # a new, empty log: of a new replica, on a disk that was replaced, or for a move between log dirs
     "high-watermark-loaded",  # the checkpointed high watermark after clamping

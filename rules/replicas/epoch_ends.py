@@ -38,17 +38,11 @@ def epoch_ends(
         leader = led.get(epoch) if opening is None else opening.broker
         if leader is None or epoch < 0 or _perhaps_later(moment, epoch):
             continue
-        own = moment.broker == leader and moment.clock == f"broker {leader}"
-        told: tuple[int, str] | None = None
-        if own and moment.kind in ("follower-starts", "log-loaded"):
-            end = moment.offset if moment.end_offset is None else moment.end_offset
-            told = end or 0, f"broker {leader}'s log ended there when it was loaded again"
-        elif own and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
-            answered[epoch] = max(answered.get(epoch, 0), moment.offset)
-        elif moment.kind == "fetched" and moment.witness == leader and _agreed(moment):
-            told = moment.offset or 0, "a follower asked for it"
+        told = _told_end(moment, leader)
         if told is not None:
             ends[epoch] = max(ends.get(epoch, told), told)
+        elif _own(moment, leader) and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
+            answered[epoch] = max(answered.get(epoch, 0), moment.offset)
     for epoch, last in answered.items():
         told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
@@ -57,6 +51,22 @@ def epoch_ends(
         if epoch not in found or found[epoch].offset < copy.offset:
             found[epoch] = copy
     return found
+
+
+def _own(moment: Moment, leader: int) -> bool:
+    return moment.broker == leader and moment.clock == f"broker {leader}"
+
+
+def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
+    """How far a statement lets the epoch of a leader go."""
+    if _own(moment, leader) and moment.kind in ("follower-starts", "log-loaded"):
+        end = moment.offset if moment.end_offset is None else moment.end_offset
+        return end or 0, f"broker {leader}'s log ended there when it was loaded again"
+    if _own(moment, leader) and moment.kind == "producer-state-saved":
+        return moment.offset or 0, f"broker {leader} saved what producers had written up to there"
+    if moment.kind == "fetched" and moment.witness == leader and _agreed(moment):
+        return moment.offset or 0, "a follower asked for it"
+    return None
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, EpochEnd]]:

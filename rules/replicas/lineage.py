@@ -290,5 +290,5 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
 
 
 def _at_boundary(moment: Moment) -> bool:
-    own = moment.kind in ("follower-starts", "log-loaded")
+    own = moment.kind in ("follower-starts", "log-loaded", "producer-state-saved")
     return own or (moment.kind in ("fetched", "produced") and moment.error == 0 and not moment.doubtful)

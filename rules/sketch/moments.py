@@ -16,6 +16,7 @@
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
                                           it may stand `error 74`
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
+    t9 saves 2 at 4                       broker 2 saves what producers wrote up to its log end, 4
     t9 begins 2                           broker 2 begins a new, empty log
     t9 deletes 2                          broker 2 gives its log up to be deleted
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
@@ -60,6 +61,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
     r"(?: error (?P<error>\d+))?",
     "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
+    "saves": r"(?P<broker>\d+) at (?P<at>\d+)",
     "begins": r"(?P<broker>\d+)",
     "deletes": r"(?P<broker>\d+)",
     "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
@@ -186,6 +188,7 @@ _READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
     "truncates": _own("truncated"),
     "keeps": _own("truncation-kept"),
     "loads": _own("log-loaded"),
+    "saves": _own("producer-state-saved"),
     "begins": _own("log-created"),
     "deletes": _own("log-deleted"),
     "isr": _own("isr"),

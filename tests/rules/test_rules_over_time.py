@@ -503,3 +503,17 @@ def test_no_table_has_a_broker_meet_itself() -> None:
     drawn = evidence("kafka 1 1.0.2\nbroker 1 00|\nbroker 2 0011|\n" + history)
     assert all(done.leader != done.cut.broker for done in reconciliations(drawn))
     assert all(table.leader != table.follower for table in cut_tables(drawn))
+
+
+STOPPED = """
+broker 1 0000 22|
+broker 2 0000 22|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 4 acks=all
+{saved}t4 leads 2 epoch 2 at 4 hw 4
+"""
+
+
+@pytest.mark.parametrize(("saved", "end"), [("", 5), ("t3 saves 1 at 7\n", 7), ("t3 saves 2 at 4\n", 5)])
+def test_where_a_leader_saved_its_producers_state_its_last_batch_ended(saved: str, end: int) -> None:
+    assert violations("ACK001", STOPPED.format(saved=saved)) == [((1,), 4, end, "certain")]

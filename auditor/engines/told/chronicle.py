@@ -44,6 +44,7 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "full-truncation": "log-reset",
     "all-segments-deleted": "log-reset",
     "log-loaded": "log-loaded",
+    "producer-snapshot-written": "producer-state-saved",
     "replica-created": "log-created",
     "replica-deleted": "log-deleted",
     "initial-high-watermark": "high-watermark-loaded",
