@@ -31,7 +31,8 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force.
+    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force; or it is placed by another clock
+    alone, and the followers' fetches do not show that they had not reached the records.
 
     Upheld
     ------
@@ -51,17 +52,26 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
         return
     courses = evidence.replayed.courses
     for place, course in enumerate(courses):
-        rows = [row for row in course.rows if _alone(row, course)]
-        if rows:
-            yield _violation(evidence, course, rows, courses[place + 1 :])
+        rows = [(row, row.stands_alone(course.reign.leader)) for row in course.rows if _acknowledges(row, course)]
+        alone = [row for row, sure in rows if sure]
+        if alone:
+            yield _violation(evidence, course, alone, courses[place + 1 :])
+        elif any(sure is None for _, sure in rows):
+            yield _undecided(course)
 
 
-def _alone(row: LeaderRow, course: Course) -> bool:
+def _acknowledges(row: LeaderRow, course: Course) -> bool:
     answer = row.moment
     # Below the opening stands what is sent again: it was written under an older leader.
     own = (answer.offset or 0) >= (course.reign.start_offset or 0)
-    told = answer.kind == "produced" and answer.acks == -1 and answer.error == 0 and own
-    return told and row.likely_isr == frozenset({course.reign.leader})
+    return answer.kind == "produced" and answer.acks == -1 and answer.error == 0 and own
+
+
+def _undecided(course: Course) -> Undecided:
+    leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
+    reason = f"broker {leader} may have been alone in sync in epoch {epochs} when it answered producers"
+    missing = f"broker {leader}'s own log of its ISR (server.log), or its request log with all fetches of that time"
+    return Undecided(reason=reason, missing=missing, blocking=False)
 
 
 def _violation(

@@ -139,7 +139,7 @@ def _acknowledged_alone(course: Course, start: int) -> Moment | None:
     for row in course.rows:
         m = row.moment
         told = m.kind == "produced" and m.acks == -1 and m.error == 0 and (m.offset or -1) >= start
-        if told and row.likely_isr == frozenset({course.reign.leader}):
+        if told and row.stands_alone(course.reign.leader):
             return m
     return None
 

@@ -126,7 +126,7 @@ def _time(statement: InForce) -> int | None:
 
 
 def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
-    # Of an epoch that was opened again after a restart the first time counts.
+    # An epoch that is opened again after a restart has begun long since, and its ISR may be another.
     opened = statements.turns_of(reign.clock)
     starts = {epoch: opening.time for epoch in reign.epochs if (opening := opened.opening(epoch)) is not None}
     for m in statements.isrs.of((reign.clock, epoch) for epoch in reign.epochs):
@@ -134,8 +134,9 @@ def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
             if m.kind == "leadership" and m.leader != reign.leader:
                 continue
             # A new epoch takes hold when the leader says so; its order's answer is logged a moment later.
-            first = m.partition_epoch == statements.first_states.get(m.epoch) and m.epoch in starts
-            if m.epoch is not None and (m.kind == "leader-starts" or first):
+            first = m.partition_epoch == statements.first_states.get(m.epoch)
+            same = first and (m.kind == "leadership" or m.partition_epoch is not None)
+            if m.epoch is not None and m.epoch in starts and (same or m is opened.opening(m.epoch)):
                 yield _statement(m, starts[m.epoch], starts[m.epoch])
             else:
                 yield _statement(m, None, m.time)

@@ -41,6 +41,20 @@ class LeaderRow:
     likely_isr: frozenset[int] | None
     """The one that is, by the best estimate of clocks."""
 
+    def stands_alone(self, leader: int) -> bool | None:
+        """Whether nobody but the leader was in sync when it answered for a record; null where that may be so or not.
+
+        Times are estimates: who may be in sync was not where its fetches had not reached the record, and whoever had
+        asked for more held it.
+        """
+        offset, alone = self.moment.offset or 0, frozenset({leader})
+        if self.likely_isr != alone or any(remote.low > offset for remote in self.remotes):
+            return False
+        ends = {remote.broker: remote.high for remote in self.remotes}
+        others: frozenset[int] = frozenset[int]().union(*self.isr) - alone
+        reached = [ends.get(broker) for broker in others]
+        return True if all(end is not None and end <= offset for end in reached) else None
+
 
 class LeaderWalk:
     """The state of the walk over one reign's answers; lives only inside `walk`."""

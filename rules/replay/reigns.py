@@ -11,6 +11,7 @@ from typing import Final
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.replay.statements import Statements
 
+NO_EPOCH: Final = -1
 FIRST_FETCH_MS: Final = 1000
 """A request log of which the first line is that much younger than a reign did not see it begin."""
 
@@ -74,7 +75,7 @@ def reigns(statements: Statements) -> tuple[Reign, ...]:
             grouped[-1].append(epoch)
         else:
             grouped.append([epoch])
-    befores = [range(0), *(_untold(one[-1], other[0], named) for one, other in pairwise(grouped))]
+    befores = [_untold(one[-1], other[0], named) for one, other in pairwise([[NO_EPOCH], *grouped])]
     return tuple(
         replace(_reign(leaders[epochs[0]], tuple(epochs), statements), untold=before)
         for epochs, before in zip(grouped, befores, strict=False)

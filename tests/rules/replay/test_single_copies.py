@@ -1,0 +1,46 @@
+"""Who stood alone behind an acknowledged record: by the ISR in force then, and by what its followers had asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.provenance import Span
+from rules.catalog import RULES
+from rules.history.moments import Moment
+from rules.judge import judge
+from rules.protocol.watermarks import expected_interval
+from rules.replay import LeaderRow
+from rules.replay.tracks import RemoteEnd
+from rules.sketch.notation import read_sketch
+
+DISKS = "kafka 1 3.9.1\nbroker 1 0000|\nbroker 2 0000|\n"
+UNKNOWN = expected_interval(())
+
+
+def test_what_a_leader_says_after_its_restart_is_not_dated_back() -> None:
+    told = "t1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt2 acks 1 at 0 acks=all\nt5 loads 1 at 4\n"
+    evidence = read_sketch(DISKS + told + "t6 leads 1 epoch 0 at 4 hw 4 isr 1").evidence
+    assert [f.rule for f in judge(evidence, RULES).findings if f.rule == "ACK002"] == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "possible", "alone"),
+    [
+        (2, 2, [{1}], True),
+        (2, 2, [{1}, {1, 2}], True),  # had it been in sync, the record would not have been acknowledged yet
+        (2, 4, [{1}, {1, 2}], None),
+        (2, None, [{1}, {1, 2}], None),
+        (4, 4, [{1}, {1, 2}], False),
+        (4, 4, [{1}], False),
+    ],
+)
+def test_followers_fetches_tell_whether_a_leader_stood_alone(
+    low: int, high: int | None, possible: list[set[int]], alone: bool | None
+) -> None:
+    answer = Moment(kind="produced", clock="broker 1", offset=2, span=Span(source="", start=0, end=0))
+    row = LeaderRow(
+        moment=answer, last=False, log_end=UNKNOWN, high_watermark=UNKNOWN, answer=UNKNOWN,
+        remotes=(RemoteEnd(broker=2, low=low, high=high, last=None, following=None),),
+        isr=tuple(map(frozenset, possible)), likely_isr=frozenset({1}),
+    )  # fmt: skip
+    assert row.stands_alone(1) is alone
