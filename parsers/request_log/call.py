@@ -14,8 +14,8 @@ SessionKey: TypeAlias = tuple[str, int]
 
 CONSUMER: Final = -1
 
-_SIZE: Final = re.compile(r"\(size=(\d{1,18})[,)]")
-_EXTENT: Final = re.compile(r", start=(\d{1,18}), end=(\d{1,18})\)\Z")
+_SIZE: Final = re.compile(r"\(size=(\d{1,18})[,)]", re.ASCII)
+_EXTENT: Final = re.compile(r", start=(\d{1,18}), end=(\d{1,18})\)\Z", re.ASCII)
 
 
 class PartitionKey(NamedTuple):

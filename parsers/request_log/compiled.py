@@ -80,7 +80,7 @@ class LineFold:
     def scan(self, block: Block) -> Iterator[Line | Scanned | Columns]:
         """The lines of a block that are left, in order, and what became of the others.
 
-        Lines behind one that is left are folded when the next is asked for: until then its fetches can be added.
+        Lines behind one that may be a fetch are folded when the next is asked for: until then it can be added.
         """
         yield from self._renew()
         text, start = np.frombuffer(block.data, dtype=np.uint8), 0
@@ -90,9 +90,10 @@ class LineFold:
             self._arrays.make_room(self._tables.out, rows, len(text))
             status = lines[:, g.STATUS]
             yield Scanned(*(int((status == kind).sum()) for kind in (g.UNREAD, g.READ, g.READ_SENT)))
-            for number in np.flatnonzero(status == g.LEFT).tolist():
-                yield from self._fold(text, block.start, done, number, self._tables)
-                done = number + 1
+            for number in np.flatnonzero((status == g.LEFT) | (status == g.OTHER)).tolist():
+                if status[number] == g.LEFT:
+                    yield from self._fold(text, block.start, done, number, self._tables)
+                    done = number + 1
                 at, end = int(lines[number, g.START]), int(lines[number, g.END])
                 yield Line(block.start + at, block.start + end, block.data[at:end])
             yield from self._fold(text, block.start, done, rows, self._tables)

@@ -7,7 +7,8 @@ from typing import Final, TypeAlias
 
 Struct: TypeAlias = Mapping[str, object]
 
-_I64: Final = 1 << 63
+# The lowest 64-bit number stands for nothing where values travel in columns; no field of Kafka's holds it.
+_I64: Final = (1 << 63) - 1
 _I32: Final = 1 << 31
 _I16: Final = 1 << 15
 

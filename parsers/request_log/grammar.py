@@ -124,8 +124,9 @@ LISTS_OF_A_TOPIC: Final = sum(
 )
 STRUCTS_OF_A_PARTITION: Final = 1 << DIVERGING | 1 << LEADER | 1 << OLD_HEADER
 
-# What becomes of a line: read as a FETCH here, of a kind that is not read, left to the plain parser, read as a PRODUCE.
-READ, UNREAD, LEFT, READ_SENT = 0, 1, 2, 3
+# What becomes of a line: read as a FETCH here, of a kind that is not read, left to the plain parser, read as a PRODUCE,
+# or left as what can be no fetch: no session waits for it.
+READ, UNREAD, LEFT, READ_SENT, OTHER = 0, 1, 2, 3, 4
 
 SLOTS: Final = 1024
 

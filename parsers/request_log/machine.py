@@ -13,7 +13,7 @@ from numba import types
 from parsers.machine_code import compiled, keep_compiled
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
-from parsers.request_log.grammar import LEFT, READ, READ_SENT, UNREAD, Bytes, Integers
+from parsers.request_log.grammar import LEFT, OTHER, READ, READ_SENT, UNREAD, Bytes, Integers
 from parsers.request_log.machine_json import json_request
 from parsers.request_log.machine_text import text_request
 from parsers.request_log.machine_values import COMPILED, action_of, clear, copy_counts, name_number, stands
@@ -23,6 +23,7 @@ _MESSAGE: Final = 50
 _MARKER: Final = b"Completed request:"
 _NUMBER_KEY: Final = b'"requestApiKey":'
 _HEADER: Final = b"RequestHeader(apiKey="
+_FETCH: Final = b'FETCH"'
 _HEADED: Final = _MESSAGE + len(_HEADER)
 
 
@@ -91,6 +92,19 @@ def _marked_again(text: Bytes, start: int, end: int) -> bool:
     return False
 
 
+@compiled
+def _is_odd(text: Bytes, start: int, end: int, kind: int) -> bool:
+    """Whether another line begins inside a line, or its JSON may name itself a fetch, whatever its number says."""
+    if _marked_again(text, start, end):
+        return True
+    if kind == UNREAD or text[start] != 123:
+        return False
+    for at in range(start, end):
+        if text[at] == 92 or (text[at] == 34 and text[at + 1] == 70 and stands(text, at + 1, end, _FETCH)):
+            return True
+    return False
+
+
 def _scan(text: Bytes, start: int, grammar: Integers, spelt: Integers, out: Integers) -> int:
     """The lines of a block from `start` on, as many as there is room for; how many those are.
 
@@ -111,7 +125,7 @@ def _scan(text: Bytes, start: int, grammar: Integers, spelt: Integers, out: Inte
         if kind in (READ, READ_SENT) and not _read(text, at, end, kind, grammar, spelt, out, line):
             copy_counts(out, t.BEFORE_AT, 0)
             kind = LEFT
-        elif kind == UNREAD and _marked_again(text, start + _MESSAGE, end):
+        elif kind in (UNREAD, OTHER) and _is_odd(text, start + _MESSAGE, end, kind):
             kind = LEFT
         out[line + g.START], out[line + g.END], out[line + g.STATUS] = start, end, kind
         out[line + g.TIME_START], out[line + g.TIME_END] = start + 1, start + 24

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias, TypeVar
@@ -38,6 +38,8 @@ Rows = TypeVar("Rows")
 FETCH: Final = "FETCH"
 REFUSALS_KEPT: Final = 100
 """Refusals of one range that are told line by line; a file of another format is all refusals."""
+TORN_LIMIT: Final = 64
+"""Lines that are looked for in one, as processes that die in mid-line leave them."""
 READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
     "PRODUCE": positions.produces,
     "OFFSET_FOR_LEADER_EPOCH": positions.epoch_requests,
@@ -204,29 +206,41 @@ def unpackable(error: Unpackable, origin: Origin, place: int) -> Refusal:
 def line_events(
     line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str] = EVERY_API
 ) -> Iterator[Event]:
-    """What one line tells; requests of other kinds than `apis` tell nothing."""
+    """What one line tells, and those that begin inside it; requests of other kinds than `apis` tell nothing."""
+    rest: Line | None = line
+    for _ in range(TORN_LIMIT):
+        if rest is None:
+            return
+        rest = yield from _up_to_a_tear(rest, origin, layout, counts, apis)
+    if rest is not None:
+        yield _too_large(rest, origin, counts)
+
+
+def _up_to_a_tear(
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]
+) -> Generator[Event, None, Line | None]:
+    """What a line tells, or why it cannot be read; then what is left of it where another line begins inside."""
     data = line.data
     message = data.find(MARKER, 0, 256 + len(MARKER))
     if not line.whole:
         yield _too_large(line, origin, counts)
-        return
+        return None
     if message < 0:
-        yield from _no_request(line, origin, layout, counts, apis)
-        return
+        return (yield from _no_request(line, origin, layout, counts))
     body = message + len(MARKER)
     if _tells_nothing(data, body, apis) and data.find(MARKER, body) < 0:
         counts.unread += 1
-        return
+        return None
     if is_crowded(data):
         yield _too_large(line, origin, counts)
-        return
+        return None
     try:
         time_text = layout.time_before(data, message)
         rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts, apis)
     except WrongShape as reason:
-        yield from _refused(line, origin, layout, counts, apis, str(reason))
-        return
+        return (yield from _refused(line, origin, layout, counts, str(reason)))
     yield from rows
+    return None
 
 
 def _too_large(line: Line, origin: Origin, counts: LineCounts) -> Refusal:
@@ -265,21 +279,21 @@ def _tells_nothing(data: bytes, body: int, apis: Collection[str]) -> bool:
 
 
 def _no_request(
-    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]
-) -> Iterator[Event]:
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts
+) -> Generator[Event, None, Line | None]:
     """A line of another logger is passed over; anything else is refused."""
     data = line.data.rstrip(b"\r")
     message = layout.opens(data)
     whole = line.ended or data.endswith(b")")
     if not data or (message is not None and whole and not MARKER.startswith(data[message:].rstrip() or b"?")):
         counts.other += 1
-        return
-    yield from _refused(line, origin, layout, counts, apis, "a line of the layout")
+        return None
+    return (yield from _refused(line, origin, layout, counts, "a line of the layout"))
 
 
 def _refused(
-    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str], reason: str
-) -> Iterator[Event]:
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts, reason: str
+) -> Generator[Event, None, Line | None]:
     """A line that cannot be read; where another line begins inside it, only the part before that is given up."""
     restart = layout.restart(line.data)
     cut = line.end if restart is None else line.start + restart
@@ -287,6 +301,4 @@ def _refused(
     counts.refused += 1
     kind: RefusalKind = "truncated_line" if torn else "malformed"
     yield refuse(origin, kind, line.start, cut, expected=reason, found=line.data[: cut - line.start])
-    if restart is not None:
-        rest = Line(cut, line.end, line.data[restart:], True, line.ended)
-        yield from line_events(rest, origin, layout, counts, apis)
+    return None if restart is None else Line(cut, line.end, line.data[restart:], True, line.ended)

@@ -11,7 +11,8 @@ from parsers.request_log.fields import Struct, WrongShape, i16, i32, printable, 
 from parsers.request_log.struct_text import parse_struct
 
 _HEADER: Final = re.compile(
-    r"RequestHeader\(apiKey=([A-Z_]+), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- "
+    r"RequestHeader\(apiKey=([A-Z_]+), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- ",
+    re.ASCII,
 )
 _RESPONSE: Final = ",response:"
 _CONNECTION: Final = " from connection "
@@ -19,11 +20,12 @@ _TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime", "re
 _NAMED_ONCE: Final = tuple(name + ":" for name in _TIMES)
 _TIME_NAMES: Final = tuple(name + "Ms" for name in _TIMES)
 _DURATION: Final = r"(\d{1,15}(?:\.\d{1,12})?)"
-_TAIL_TIMES: Final = re.compile(rf"(\w{{1,32}}):{_DURATION}(?=[, ])")
+_TAIL_TIMES: Final = re.compile(rf"(\w{{1,32}}):{_DURATION}(?=[, ])", re.ASCII)
 _THROTTLED: Final = r"throttleTime:\d{1,15}(?:\.\d{1,12})?"
 _TIMES_IN_ORDER: Final = re.compile(
     ";" + ",".join([*(f"{name}:{_DURATION}" for name in _TIMES[:4]), _THROTTLED])
-    + "".join(f",{name}:{_DURATION}" for name in _TIMES[4:]) + "(?=[, ])"
+    + "".join(f",{name}:{_DURATION}" for name in _TIMES[4:]) + "(?=[, ])",
+    re.ASCII,
 )  # fmt: skip
 """The same as every release prints them: one behind the other, behind the connection."""
 _JSON: Final = json.JSONDecoder()

@@ -22,13 +22,13 @@ KEPT_LENGTH: Final = 1 << 15
 
 _SCALAR_END: Final = re.compile(r"[,(){}\[\]]")
 _PARENTHESIS: Final = re.compile(r"[()]")
-_NAME: Final = re.compile(r"([A-Za-z_]\w{0,63})=")
-_PLAIN: Final = re.compile(r"([A-Za-z_]\w{0,63})=([^,(){}\[\]]*)(?:(?=\})|,(?=[A-Za-z_]\w{0,63}=))")
+_NAME: Final = re.compile(r"([A-Za-z_]\w{0,63})=", re.ASCII)
+_PLAIN: Final = re.compile(r"([A-Za-z_]\w{0,63})=([^,(){}\[\]]*)(?:(?=\})|,(?=[A-Za-z_]\w{0,63}=))", re.ASCII)
 """A field whose value opens nothing, with the comma behind it: most fields are such."""
-_NUMBER: Final = re.compile(r"-?\d+\Z")
+_NUMBER: Final = re.compile(r"-?\d+\Z", re.ASCII)
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.,=\-{}\[\]]")
-_UNNAMED: Final = re.compile(r"\{(?!\}|[A-Za-z_]\w{0,63}=)")
-_NEXT: Final = re.compile(r",(?=[A-Za-z_]\w{0,63}=)")
+_UNNAMED: Final = re.compile(r"\{(?!\}|[A-Za-z_]\w{0,63}=)", re.ASCII)
+_NEXT: Final = re.compile(r",(?=[A-Za-z_]\w{0,63}=)", re.ASCII)
 _TEXT: Final = re.compile(
     r"(:|\[(?!\])|,(?![\]}]))(?![\[{\"]|(?:-?\d{1,19}|\d{20}|null|true|false)[,\]}])([^,\[\]{}\"]*)"
 )

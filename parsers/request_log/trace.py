@@ -136,7 +136,7 @@ def line_fold(loops: Loops, apis: Collection[str], before: SessionState, *, runs
 
 
 def _status(api: str) -> int:
-    return g.READ if api == FETCH else g.READ_SENT if api == PRODUCE else g.LEFT
+    return g.READ if api == FETCH else g.READ_SENT if api == PRODUCE else g.OTHER
 
 
 def folded_events(pieces: Iterable[Block | Line], fold: LineFold, reading: Reading) -> Iterator[Event | Columns]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from parsers.provenance import Span
+from rules.history.drafts import drafted
 
 MomentKind = Literal[
     "leader-starts",  # a broker opens an epoch as leader: epoch, offset (its log end), high watermark, ISR
@@ -47,6 +48,7 @@ MomentKind = Literal[
 ]
 
 
+@drafted
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """One statement about the partition; which fields are set depends on its kind."""

@@ -179,6 +179,8 @@ PUTS = [
     b'"sessionId":5,', b'"topics":[],', b'"response":"",', b'"partitions":[{"partition":1}],', b'"new":{"a":[1,{}]},',
     b'"records":null,', b'"partition":null,', b"99999", b"-5", b"=", b"(", b")", b"_", b"session_id=5,", b"topics=[],",
     b"partitions=[{partition=1}],", b"epoch=3,", b"partition=1,", b"record_set=[],", b"topic=7,", b"sessionId=1,",
+    b'"requestApiKey":3,', b"\\u0046", b"METADATA", b"NaN", b"1e3", b"\xd9\xa3",
+    b"18446744073709551616", b'"sessionEpoch":1,', b'"fetch\\u004fffset":3,', b"-9223372036854775808",
     b'"transactionalId":null,', b"totalTime:5,", b"new={a=[1,{}]},", b'"name":"x",', b"(size=5)",
 ]  # fmt: skip
 
@@ -243,6 +245,41 @@ def test_any_traffic_tells_the_same_wherever_it_is_cut(lines: list[bytes], data:
     after = fast(last, before)
     assert after[2] == whole[2] == join(before, fast(last)[2])
     assert after == plainly(last, before)
+
+
+@pytest.mark.parametrize("named", [b'"FETCH"', b'"F\\u0045TCH"'])
+def test_a_fetch_under_another_number_is_read_in_its_place(named: bytes) -> None:
+    asks = [SESSION % (epoch, 2, 7, epoch, ASK % (0, epoch), b"", ANSWER % (0, 7, b"")) for epoch in range(1, 5)]
+    asks[1] = asks[1].replace(b'"requestApiKey":1,', b'"requestApiKey":3,').replace(b'"FETCH"', named)
+    text = b"".join(line + b"\n" for line in asks)
+    assert fast(text) == plainly(text)
+    assert [moment.offset for _, moment in sorted(fast(text)[0], key=lambda said: said[1].time or 0)] == [1, 2, 3, 4]
+
+
+ODD_OFFSETS = [
+    b"-9223372036854775808", b"-9223372036854775807", b"9223372036854775807", b"9223372036854775808", b"1e1", b"NaN",
+    b"-0", b"007", b"1.0", b"\xd9\xa3", b"null", b'"3"', b"Infinity", b"18446744073709551615", b"true",
+    b'1,"fetchOffset":2', b'1,"fetch\\u004fffset":2', b'1,"FetchOffset":2', b"[1]", b"{}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("offset", ODD_OFFSETS)
+def test_odd_numbers_tell_the_same(offset: bytes) -> None:
+    line = SESSION % (1, 2, 7, 1, ASK % (0, 4242), b"", ANSWER % (0, 7, TELL % (0, 0, 4243))) + b"\n"
+    again = SESSION % (2, 2, 7, 2, b"", b"", ANSWER % (0, 7, b"")) + b"\n"
+    for value in (b"4242", b"4243"):
+        text = line + line.replace(value, offset).replace(b'Epoch":1,"topics', b'Epoch":2,"topics') + again
+        assert fast(text) == plainly(text)
+
+
+def test_a_fetch_that_is_repeated_at_no_readable_time_tells_the_same() -> None:
+    lines = [SESSION % (epoch, 2, 7, epoch, ASK % (0, 5), b"", ANSWER % (0, 7, b"")) + b"\n" for epoch in range(1, 6)]
+    for unread in ([2], [1, 2], [0], [4], [1, 3]):
+        odd = [line.replace(b"2026-11-21", b"2026-13-45") if n in unread else line for n, line in enumerate(lines)]
+        whole = plainly(b"".join(odd))
+        assert fast(b"".join(odd)) == whole
+        ((_, told),) = whole[0]
+        assert (told.count, told.last_time is None, told.time is None) == (5, 4 in unread, 0 in unread)
 
 
 def test_more_lines_and_rows_than_there_is_room_for_are_read_in_turns() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -205,3 +206,33 @@ def test_other_layouts_are_read_by_their_pattern(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert [row.kind for row in read_request_log(tmp_path / "none.log", ORIGIN).refusals] == ["unreadable"]
+
+
+TEXT = PREFIX + b"Completed request:RequestHeader(apiKey=FETCH, apiVersion=4, clientId=c, correlationId=9) -- "
+JSON = PREFIX + b'Completed request:{"requestHeader":{"requestApiKey":1},"request":{"maxBytes":'
+
+
+REPEATED = [b"{", b"[", b"(", b",a=(", b"{a=[", b"a=x,", b"},response:", PREFIX + b"Completed request:"]
+
+
+@pytest.mark.parametrize("start", [TEXT + b"{max_bytes=", TEXT + b"{},response:", JSON], ids=["asked", "told", "JSON"])
+@pytest.mark.parametrize("unit", REPEATED)
+def test_the_time_of_a_hostile_line_grows_as_its_length(start: bytes, unit: bytes) -> None:
+    took = []
+    for size in (1 << 14, 1 << 18):
+        text = start + unit * (size // len(unit)) + b"\n"
+        began = time.process_time()
+        log = read(text)
+        took.append(time.process_time() - began)
+        assert log.counts.fetches == 0
+        assert log.refusals
+    # Sixteen times as long; what grew as the square would take 256 times as long.
+    assert took[1] < 80 * max(took[0], 0.005)
+
+
+def test_a_line_in_which_others_begin_without_end_is_given_up() -> None:
+    good = TEXT_LINES[0]
+    log = read(good[:200] * 5000 + b"\n" + good + b"\n")
+    assert len(log.fetch_calls) == 1
+    assert log.refusals[-1].kind == "too_large"
+    assert log.counts.refused == len(log.refusals) < 100

@@ -229,3 +229,28 @@ def test_a_line_without_answer_leaves_the_session_in_doubt() -> None:
     calls = [OPENED, call(7, 1, ask=[asked(0, 6)], answer_known=False), call(7, 2)]
     assert [gap.reason for gap in gaps(calls)] == ["answer_missing"]
     assert all(row.possibly_stale for row in rows(calls) if row.session_epoch == 2)
+
+
+@pytest.mark.parametrize("error", [70, 71])
+def test_an_evicted_session_is_unknown_until_a_full_fetch_names_its_partitions_again(error: int) -> None:
+    """The broker gives its slot to another follower: it refuses the next request, and the follower opens a new one."""
+    evicted = call(7, 2, ask=[asked(0, 6)], answer_session=0, error=error, start=2)
+    opened = call(0, 0, ask=[asked(0, 6)], answer=[answered(0, 6)], answer_session=8, start=3)
+    waits = call(8, 1, start=4)
+    told = rows([OPENED, call(7, 1, start=1), evicted, opened, waits])
+    stood = [(row.span_start, row.partition, row.fetch_offset, row.high_watermark, row.implied) for row in told]
+    assert stood == [
+        (0, 0, 5, 5, False), (0, 1, 9, 9, False), (1, 0, 5, 5, True), (1, 1, 9, 9, True),
+        (3, 0, 6, 6, False), (4, 0, 6, 6, True),
+    ]  # fmt: skip
+    assert [(gap.span_start, gap.reason, gap.error_code) for gap in gaps([OPENED, evicted])] == [
+        (2, "session_refused", error)
+    ]
+
+
+def test_an_evicted_session_that_goes_on_all_the_same_tells_only_what_it_names() -> None:
+    evicted = call(7, 1, answer_session=0, error=70, start=1)
+    again = call(7, 1, ask=[asked(1, 12)], answer=[answered(1, 12)], start=2)
+    late = [row for row in rows([OPENED, evicted, again]) if row.span_start == 2]
+    assert [(row.partition, row.fetch_offset, row.session_start_missing) for row in late] == [(1, 12, True)]
+    assert [gap.reason for gap in gaps([OPENED, evicted, again])] == ["session_refused", "session_start_missing"]

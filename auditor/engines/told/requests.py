@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, TypedDict
+from typing import Final
 
 from auditor.engines.told.chronicle import Named, PartitionName, ids, known_id
 from parsers.broker_log import wall_clock
@@ -51,7 +51,10 @@ def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
         clock=f"broker {broker}",
         time=time,
         last_time=last,
-        **_acted(time, fetch),
+        arrived=_before(time, fetch.came),
+        taken_in=_before(time, fetch.handled),
+        answered=_before(time, fetch.answered),
+        waited=fetch.waited,
         last_taken_in=_before(last, fetch.last_handled),
         last_answered=_before(last, fetch.last_answered),
         min_bytes=fetch.min_bytes,
@@ -85,7 +88,10 @@ def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
         kind="produced",
         clock=f"broker {broker}",
         time=time,
-        **_acted(time, produce),
+        arrived=_before(time, produce.came),
+        taken_in=_before(time, produce.handled),
+        answered=_before(time, produce.answered),
+        waited=produce.waited,
         witness=broker,
         broker=broker,
         leader=broker,
@@ -104,20 +110,6 @@ def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
 
 def _time(told: int | str) -> int | None:
     return wall_clock(told) if isinstance(told, str) else told
-
-
-class Acted(TypedDict):
-    """When a leader acted on a request."""
-
-    arrived: int | None
-    taken_in: int | None
-    answered: int | None
-    waited: bool
-
-
-def _acted(time: int | None, told: FetchTold | ProduceTold) -> Acted:
-    came, handled, answered = (_before(time, ago) for ago in (told.came, told.handled, told.answered))
-    return Acted(arrived=came, taken_in=handled, answered=answered, waited=told.waited)
 
 
 def _before(time: int | None, microseconds: int | None) -> int | None:

@@ -1,0 +1,68 @@
+"""Values that were written as drafts are frozen ones like any other."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
+
+import pytest
+
+from parsers.provenance import Span
+from rules.history.drafts import drafted
+from rules.history.moments import Moment
+
+SPAN = Span(source="r", start=0, end=1)
+MOMENT = Moment(kind="fetched", clock="broker 1", offset=5, isr=(1, 2), span=SPAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """A value that is made as dataclasses make it."""
+
+    name: str
+    number: int = 3
+    left: int | None = None
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """The same."""
+
+    name: str
+    number: int = 3
+    left: int | None = None
+
+
+def test_a_value_has_its_fields_and_their_defaults() -> None:
+    assert (MOMENT.kind, MOMENT.offset, MOMENT.isr, MOMENT.count, MOMENT.term) == ("fetched", 5, (1, 2), 1, None)
+    assert {field.name for field in fields(Moment)} == set(Moment.__slots__)
+    for values in ({"name": "a"}, {"name": "b", "number": 4}, {"name": "c", "left": 0}):
+        drawn, plain = Drafted(**values), Plain(**values)
+        assert repr(drawn) == repr(plain).replace("Plain", "Drafted")
+        assert hash(drawn) == hash(plain)
+
+
+def test_it_is_frozen_and_compares_as_a_value() -> None:
+    with pytest.raises(FrozenInstanceError):
+        MOMENT.offset = 6  # type: ignore[misc]
+    assert replace(MOMENT, offset=6) != MOMENT == replace(replace(MOMENT, offset=6), offset=5)
+    assert len({MOMENT, replace(MOMENT), replace(MOMENT, count=2)}) == 2
+
+
+def unpickled(one: Moment) -> object:
+    return pickle.loads(pickle.dumps(one))  # noqa: S301 - written here
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, unpickled])
+def test_it_is_copied_and_travels(again: object) -> None:
+    assert callable(again)
+    assert again(MOMENT) == MOMENT
+    assert type(again(MOMENT)) is Moment
+
+
+@pytest.mark.parametrize("values", [{"number": 1}, {"name": "a", "unknown": 1}])
+def test_what_is_no_field_and_what_is_missing_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        Drafted(**values)  # type: ignore[arg-type]
