@@ -220,18 +220,14 @@ def _up_to_a_tear(
     line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]
 ) -> Generator[Event, None, Line | None]:
     """What a line tells, or why it cannot be read; then what is left of it where another line begins inside."""
-    data = line.data
-    message = data.find(MARKER, 0, 256 + len(MARKER))
-    if not line.whole:
-        yield _too_large(line, origin, counts)
-        return None
-    if message < 0:
-        return (yield from _no_request(line, origin, layout, counts))
+    data, message = line.data, line.data.find(MARKER, 0, 256 + len(MARKER))
     body = message + len(MARKER)
-    if _tells_nothing(data, body, apis) and data.find(MARKER, body) < 0:
+    if line.whole and message < 0:
+        return (yield from _no_request(line, origin, layout, counts))
+    if line.whole and _tells_nothing(data, body, apis) and data.find(MARKER, body) < 0:
         counts.unread += 1
         return None
-    if is_crowded(data):
+    if not line.whole or is_crowded(data):
         yield _too_large(line, origin, counts)
         return None
     try:
@@ -245,7 +241,7 @@ def _up_to_a_tear(
 
 def _too_large(line: Line, origin: Origin, counts: LineCounts) -> Refusal:
     counts.refused += 1
-    expected = f"a line of at most {LINE_LIMIT} bytes and {MARKS_LIMIT} values"
+    expected = f"a line of at most {LINE_LIMIT} bytes and {MARKS_LIMIT} values, torn less than {TORN_LIMIT} times"
     return refuse(origin, "too_large", line.start, line.end, expected=expected, found=line.data[:100])
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 Value = TypeVar("Value")
 
@@ -15,14 +16,15 @@ def drafted(frozen: type[Value]) -> type[Value]:
     a trace makes statements by the hundred thousand.
     """
     declared = fields(frozen)  # type: ignore[arg-type]
-    body: dict[str, Any] = {field.name: field.default for field in declared if field.default is not MISSING}
+    body: dict[str, object] = {field.name: field.default for field in declared if field.default is not MISSING}
     body["__annotations__"] = {field.name: field.type for field in declared}
-    draft: Any = dataclass(slots=True, kw_only=True)(type(frozen.__name__, (), body))
+    made: type = dataclass(slots=True, kw_only=True)(type(frozen.__name__, (), body))
+    draft = cast("Callable[..., Value]", made)
 
     def new(own: type[Value], /, **values: object) -> Value:
         if not values:  # as copying and unpickling begin one
             return object.__new__(own)
-        value: Value = draft(**values)
+        value = draft(**values)
         value.__class__ = own
         return value
 
