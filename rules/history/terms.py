@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from rules.history.late import handled_in
 from rules.history.led import answered_in
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
 from rules.history.repetitions import first_of, last_of
@@ -22,7 +23,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     """Every statement with the leader epoch in which its values were learnt, or the highest one that it can be.
 
     A request that names the epoch is of that epoch; an older one that a leader still answers, after it went on into a
-    newer epoch, may be of either. One that names none is of the term in which its serving broker was.
+    newer epoch, may be of either. One that names none is of the term of its broker when it handled it.
     What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
     log shows, in some epoch below that one, or in that one before a restart. Of a broker that tells no role an answer
     is of an epoch that it led by the controllers' record.
@@ -35,7 +36,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
     placed: list[Moment] = []
     roles: dict[str, Moment] = {}
-    recorded = answered_in(in_order)
+    known = {**handled_in(in_order), **answered_in(in_order)}
     for place, moment in enumerate(in_order):
         former = terms.get(moment.clock)
         latest = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
@@ -46,8 +47,8 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         term = named if named is not None and named >= 0 else former
         if term is not None and former is not None and term < former and _leads(roles.get(moment.clock)):
             latest = former
-        if place in recorded:
-            term, last = recorded[place]
+        if place in known:
+            term, last = known[place]
             latest = last if last > term else None
         placed.append(replace(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)

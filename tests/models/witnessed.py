@@ -21,6 +21,7 @@ from rules.history.repetitions import collapse
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leader import LeaderRow
+from rules.replay.reigns import Reign
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_quotas, of_work
@@ -181,13 +182,14 @@ def outside(found: Witnessed, said: Replay) -> Iterator[str]:
             yield f"told {told.observed}, expected {told.expected}: {told.moment}"
     for course in said.courses:
         for row in course.rows:
-            yield from _wrong(found, course.reign.leader, row)
+            yield from _wrong(found, course.reign, row)
 
 
-def _wrong(found: Witnessed, leader: int, row: LeaderRow) -> Iterator[str]:
-    if row.last:
-        return
-    truths = [truth for truth in found.during(row.moment) if truth.leading.get(leader) == row.moment.term]
+def _wrong(found: Witnessed, reign: Reign, row: LeaderRow) -> Iterator[str]:
+    if row.last or row.moment.arrived is None:
+        return  # the end of a run, of which no line has its place
+    leader = reign.leader
+    truths = [truth for truth in found.during(row.moment) if reign.covers(truth.leading.get(leader, -1))]
     for name, values, expected in (
         ("log end", [truth.ends[leader] for truth in truths], row.log_end),
         ("high watermark", [truth.watermarks[leader] for truth in truths], row.high_watermark),

@@ -1,0 +1,54 @@
+"""Answers that are written when their broker has another role already are of the term in which they were handled."""
+
+from __future__ import annotations
+
+from parsers.provenance import Span
+from rules.history.moments import Moment
+from rules.history.terms import in_terms
+
+ROLES = (
+    (1000, "leader-starts", 3), (2000, "follower-starts", 4), (3000, "leader-starts", 5), (4000, "leader-starts", 6),
+)  # fmt: skip
+
+
+def role(number: int, time: int, kind: str, epoch: int) -> Moment:
+    span = Span(source="server.log", start=number, end=number + 1)
+    return Moment(kind=kind, clock="broker 1", time=time, witness=1, broker=1, epoch=epoch, span=span)  # type: ignore[arg-type]
+
+
+def term_of(time: int, taken_in: int | None, *, epoch: int | None = None) -> tuple[int | None, int | None]:
+    """The first and the last term that an answer can be of."""
+    answer = Moment(
+        kind="produced", clock="broker 1", time=time, taken_in=taken_in, answered=taken_in, witness=1, broker=1,
+        leader=1, offset=7, acks=1, error=0, epoch=epoch, span=Span(source="kafka-request.log", start=0, end=1),
+    )  # fmt: skip
+    roles = [role(number, *told) for number, told in enumerate(ROLES)]
+    found = next(m for m in in_terms([*roles, answer]) if m.kind == "produced")
+    return found.term, found.latest_term
+
+
+def test_an_answer_is_of_the_term_in_which_it_was_handled() -> None:
+    assert term_of(1500, 1400) == (3, None)
+    assert term_of(3500, 1400) == (3, None)
+    assert term_of(4500, 3500) == (5, None)
+
+
+def test_only_who_leads_answers() -> None:
+    assert term_of(3004, 2999) == (5, None)
+    assert term_of(2004, 1999) == (3, None)
+
+
+def test_within_the_same_milliseconds_it_may_be_of_either() -> None:
+    assert term_of(4003, 3998) == (5, None)
+    assert term_of(4003, 3999) == (5, 6)
+    assert term_of(4003, 4000) == (5, 6)
+    assert term_of(4003, 4001) == (6, None)
+
+
+def test_without_its_times_an_answer_is_of_the_role_before_its_line() -> None:
+    assert term_of(4003, None) == (6, None)
+    assert term_of(3999, None) == (5, None)
+
+
+def test_an_epoch_that_is_named_outranks_times() -> None:
+    assert term_of(4500, 3500, epoch=6) == (6, None)
