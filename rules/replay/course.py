@@ -129,9 +129,9 @@ class _Story:
             if reign.unseen and broker != reign.leader:
                 before = perhaps_told(before, start)
             heard, surely = self._before_next_role(broker, rows, reign)
-            after = end if broker == reign.leader else after_answers(before, broker, heard, end.high)
+            after = end if broker == reign.leader else after_answers(before, broker, heard, end.high, reign.epochs)
             if len(surely) < len(heard) and broker != reign.leader:
-                after = lowered(after, after_answers(before, broker, surely, end.high))
+                after = lowered(after, after_answers(before, broker, surely, end.high, reign.epochs))
             self.held[broker] = either(before, loosened(after, broker, heard))
             load = self._within(broker, reign) or self._late_load(broker, rows, reign)
             self.held[broker] = after if load is None else self._after_restart(load, after, surely, reign)
@@ -176,7 +176,8 @@ class _Story:
         low = restarted(UNKNOWN, load).low
         lowest = low
         if later and low is not None:
-            lowest = after_answers(expected_interval((low,)), load.broker or 0, later, after.high).low
+            begun = expected_interval((low,))
+            lowest = after_answers(begun, load.broker or 0, later, after.high, reign.epochs).low
         return expected_interval(tuple(bound for bound in (lowest, after.high) if bound is not None))
 
     def _until(self, broker: int, reign: Reign) -> None:

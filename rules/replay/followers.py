@@ -87,9 +87,13 @@ def perhaps_told(before: ExpectedHighWatermark, leaders: ExpectedHighWatermark) 
 
 
 def after_answers(
-    before: ExpectedHighWatermark, broker: int, rows: Sequence[LeaderRow], final_high: Bound | None
+    before: ExpectedHighWatermark,
+    broker: int,
+    rows: Sequence[LeaderRow],
+    final_high: Bound | None,
+    epochs: Sequence[int],
 ) -> ExpectedHighWatermark:
-    """After a reign: the last answer that was surely processed at least, the leader's own at most."""
+    """After a reign of some epochs: the last answer surely processed at least, the leader's own at most."""
     given = [row for row in rows if row.moment.broker == broker and row.moment.kind == "fetched" and not row.last]
     taken = [row for row in given if accepted(row.moment)]
     if not rows:
@@ -97,16 +101,33 @@ def after_answers(
     before = _told_beside_a_cut(before, given)
     if not taken:
         return either(before, expected_interval((_or_zero(before.low), *((final_high,) if final_high else ()))))
-    last = taken[-1]
-    surely = last if last.moment.count > 1 else (taken[-2] if len(taken) > 1 else None)
-    low = _or_zero(before.low) if surely is None else _or_zero(surely.answer.low)
-    if surely is None and last.answer.low is not None:
-        low = min(low, last.answer.low, key=_offset)
-    held = last.moment.offset or 0
+    surely = _last_processed(given, renewed=len(epochs) > 1)
+    if surely is None:
+        lows = (row.answer.low for row in taken if row.answer.low is not None)
+        low = min((_or_zero(before.low), *lows), key=_offset)
+    else:
+        low = _or_zero(surely.answer.low)
+    held = taken[-1].moment.offset or 0
     low = low if low.offset <= held else at_least(held, f"broker {broker} held all below {held}")
     if surely is None and before.high is not None and final_high is not None:
         final_high = max(before.high, final_high, key=_offset)
     return expected_interval((low,) if final_high is None else (low, final_high))
+
+
+def _last_processed(given: Sequence[LeaderRow], *, renewed: bool) -> LeaderRow | None:
+    """The last answer that its follower surely worked off: it asked for more, or again in the same epoch.
+
+    What is on its way when a follower hears of a new epoch is dropped.
+    """
+    for place in range(len(given) - 1, -1, -1):
+        this = given[place].moment
+        sure = this.epoch is not None or not renewed
+        following = given[place + 1].moment if place + 1 < len(given) else None
+        again = following is not None and following.epoch == this.epoch and sure
+        more = following is not None and (following.offset or 0) > (this.offset or 0)
+        if accepted(this) and (more or again or (this.count > 1 and sure)):
+            return given[place]
+    return None
 
 
 def lowered(first: ExpectedHighWatermark, second: ExpectedHighWatermark) -> ExpectedHighWatermark:
