@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,24 +39,30 @@ class Reconciliation:
 def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
     """Every one that removed something, or could have, in the order of each broker's log."""
     told = [_as_cut(moment) for moment in evidence.moments]
+    by_clock: dict[str, list[Moment]] = {}
+    places: dict[int, int] = {}
+    for moment in told:
+        own = by_clock.setdefault(moment.clock, [])
+        places[id(moment)] = len(own)
+        own.append(moment)
     leaders = leaders_by_epoch(evidence.moments)
     for cut in cuts(told):
         if cut.log_end_offset:
-            decision = _decision(told, cut)
+            own, place = by_clock[cut.moment.clock], places[id(cut.moment)]
+            decision = _decision(own, place)
             named = cut.leader if cut.leader is not None else (decision.leader if decision else None)
             leader = leaders.get(-1 if cut.moment.term is None else cut.moment.term) if named is None else named
             epoch = cut.moment.term
             if leader == cut.broker:
-                leader, epoch = _role_told_next(told, cut)
+                leader, epoch = _role_told_next(own, place, cut)
             known = replace(cut, high_watermark=_watermark(cut, decision))
             yield Reconciliation(cut=known, leader=leader, epoch=epoch, log_end_offset=cut.log_end_offset)
 
 
-def _role_told_next(told: list[Moment], cut: Cut) -> tuple[int | None, int | None]:
+def _role_told_next(own: Sequence[Moment], place: int, cut: Cut) -> tuple[int | None, int | None]:
     """Whom a broker followed that led the last epoch which it knew: its order was read after the cut."""
-    own = [m for m in told if m.clock == cut.moment.clock]
-    roles = (m for m in own[own.index(cut.moment) + 1 :] if m.kind in (*ROLE_KINDS, "leadership"))
-    order = next(roles, None)
+    following = (own[later] for later in range(place + 1, len(own)))
+    order = next((m for m in following if m.kind in (*ROLE_KINDS, "leadership")), None)
     if order is None or order.leader is None or order.leader in (-1, cut.broker):
         return None, cut.moment.term
     return order.leader, order.epoch
@@ -70,12 +76,11 @@ def _as_cut(moment: Moment) -> Moment:
 DECISIONS: Final = ("cut-by-high-watermark", "epoch-answer-unknown", "cut-by-epoch-answer", "epoch-answer-kept")
 
 
-def _decision(told: list[Moment], cut: Cut) -> Moment | None:
-    own = [m for m in told if m.clock == cut.moment.clock]
-    for moment in reversed(own[: own.index(cut.moment)]):
-        if moment.kind in DECISIONS:
-            return moment
-        if moment.kind in (*ROLE_KINDS, "log-loaded", "truncated"):
+def _decision(own: Sequence[Moment], place: int) -> Moment | None:
+    for before in range(place - 1, -1, -1):
+        if own[before].kind in DECISIONS:
+            return own[before]
+        if own[before].kind in (*ROLE_KINDS, "log-loaded", "truncated"):
             return None
     return None
 

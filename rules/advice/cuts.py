@@ -105,7 +105,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
 
 def held_alike(other: Replica, replica: Replica, epoch: int, evidence: PartitionEvidence) -> list[tuple[int, int]]:
     """Offsets at which another replica holds the same records of an epoch; without epochs, those that do not differ."""
-    same = [(run.start_offset, run.end_offset) for run in other.log.epochs if run.epoch == epoch]
+    same = [(run.start_offset, run.end_offset) for run in other.runs_by_epoch.get(epoch, ())]
     pair = {id(other), id(replica)}
     apart = [(d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair]
     return [part for start, end in same for part in without(start, end, apart)]

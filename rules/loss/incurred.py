@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, Replica
 from rules.history.moments import Moment
 from rules.history.repetitions import times_told
 from rules.loss.bill import (
@@ -23,6 +25,7 @@ from rules.loss.bill import (
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.survivors import Survivor, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.zoom.aftermath import CopyRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +77,48 @@ class Loss:
         return self.end_offset - self.start_offset
 
 
+class _Accounts:
+    """What is told of every epoch, looked up once for all stretches."""
+
+    def __init__(self, evidence: PartitionEvidence) -> None:
+        """Proofs, answers and consumers' fetches by term, and how far later epochs wrote on any replica."""
+        self.evidence = evidence
+        self.committed: dict[int, int] = {}
+        for proof in evidence.committed_batches:
+            self.committed[proof.term] = max(proof.end_offset, self.committed.get(proof.term, 0))
+        self.answers: dict[int, list[Moment]] = {}
+        self.consumed: dict[int, list[Moment]] = {}
+        for moment in evidence.moments:
+            if moment.term is not None and answered(moment, moment.term):
+                self.answers.setdefault(moment.term, []).append(moment)
+            elif moment.term is not None and moment.kind == "consumed":
+                self.consumed.setdefault(moment.term, []).append(moment)
+        self.read: dict[int, list[CopyRead]] = {}
+        for copy in evidence.aftermath:
+            self.read.setdefault(copy.lost_epoch, []).append(copy)
+        self._epochs, self._written = _written(evidence.current)
+
+    def written_since(self, epoch: int, start: int) -> int:
+        """How far offsets from `start` hold records of this epoch or a later one, on any replica."""
+        place = bisect_left(self._epochs, epoch)
+        return max(start, self._written[place]) if place < len(self._epochs) else start
+
+
+def _written(replicas: Sequence[Replica]) -> tuple[list[int], list[int]]:
+    """The epochs in order, and how far any replica holds records of each or a later one."""
+    ends: dict[int, int] = {}
+    for replica in replicas:
+        for run in replica.log.epochs:
+            ends[run.epoch] = max(run.end_offset, ends.get(run.epoch, 0))
+    epochs = sorted(ends)
+    return epochs, [*accumulate((ends[epoch] for epoch in reversed(epochs)), max)][::-1]
+
+
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
     """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
     parts = (part for stretch in left_out(evidence) for part in _parts(evidence, stretch))
-    return tuple(_bill(evidence, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
+    accounts = _Accounts(evidence)
+    return tuple(_bill(accounts, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
 
 
 def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
@@ -90,15 +131,14 @@ def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
         yield replace(stretch, start=held)
 
 
-def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
-    epoch, start, end = part.epoch, part.start, part.end
-    proofs = [p.end_offset for p in evidence.committed_batches if p.term == epoch and p.end_offset > start]
-    committed_end = min(end, max(proofs, default=start))
-    answers = [m for m in evidence.moments if answered(m, epoch) and start <= (m.offset or 0) < end]
+def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
+    evidence, epoch, start, end = accounts.evidence, part.epoch, part.start, part.end
+    committed_end = min(end, max(start, accounts.committed.get(epoch, start)))
+    answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end]
     times = [m.time for m in answers if m.time is not None]
     restored = _held_end(evidence, epoch, start, end) >= end
-    read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
-    reused_end = min(end, _reused(evidence, part))
+    read = [c for c in accounts.read.get(epoch, ()) if start <= c.start_offset < end]
+    reused_end = min(end, _reused(accounts, part))
     return Loss(
         epoch=epoch,
         leader=part.leader,
@@ -119,7 +159,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         portions=portions((start, end), committed_end, answers, read),
         contents=contents(read),
         clients=clients(answers),
-        readers=readers(evidence.moments, epoch, part.leader, start, end),
+        readers=readers(accounts.consumed.get(epoch, ()), epoch, part.leader, start, end),
         groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         reused_epochs=tuple(_epochs_there(evidence, epoch, start, reused_end)),
@@ -144,24 +184,19 @@ def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ..
     return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
 
 
-def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:
+def _reused(accounts: _Accounts, part: LeftOut) -> int:
     """How far the offsets hold other records now."""
-    untold = untold_epochs(evidence, part.leader, part.next_leader)
+    untold = untold_epochs(accounts.evidence, part.leader, part.next_leader)
     others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
-    last = max((end for _, end in _others_there(evidence, part.epoch, part.start, part.end)), default=part.start)
-    return max([_written_since(evidence, part.next_epoch, part.start), last, *others])
+    there = _others_there(accounts.evidence, part.epoch, part.start, part.end)
+    last = max((end for _, end in there), default=part.start)
+    return max([accounts.written_since(part.next_epoch, part.start), last, *others])
 
 
 def answered(moment: Moment, epoch: int) -> bool:
     """Whether a producer was told that its records were written in this epoch."""
     written = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
     return written and moment.term == epoch and moment.acks != 0
-
-
-def _written_since(evidence: PartitionEvidence, epoch: int, start: int) -> int:
-    """How far offsets from `start` hold records of this epoch or a later one, on any replica."""
-    runs = (run for replica in evidence.current for run in replica.log.epochs if run.epoch >= epoch)
-    return max((run.end_offset for run in runs if run.end_offset > start), default=start)
 
 
 def _epochs_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
@@ -172,13 +207,13 @@ def _epochs_there(evidence: PartitionEvidence, epoch: int, start: int, end: int)
 def _others_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Other epochs, older ones too, and how far each stands in the range in the log that leads."""
     for replica in evidence.leaders_at_the_end:
-        for run in replica.log.epochs:
-            if run.start_offset < end and run.end_offset > start and run.epoch not in (epoch, UNDEFINED_EPOCH):
+        for run in replica.runs_within(start, end):
+            if run.epoch not in (epoch, UNDEFINED_EPOCH):
                 yield run.epoch, min(end, run.end_offset)
 
 
 def _held_end(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> int:
     """How far into the range the log that leads now holds the epoch's records; what it deleted below is no loss."""
-    runs = (run for replica in evidence.leaders_at_the_end for run in replica.log.epochs)
-    own = (run for run in runs if run.epoch == epoch and run.start_offset < end and run.end_offset > start)
+    runs = (run for replica in evidence.leaders_at_the_end for run in replica.runs_by_epoch.get(epoch, ()))
+    own = (run for run in runs if run.start_offset < end and run.end_offset > start)
     return max((min(end, run.end_offset) for run in own), default=start)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from rules.evidence import PartitionEvidence, leaders_by_epoch
+from rules.evidence import PartitionEvidence, Replica, leaders_by_epoch
+from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
 from rules.history.turns import cuts
 from rules.protocol.offsets import without
@@ -87,11 +88,14 @@ def _of_its_own(moment: Moment) -> bool:
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
+    successors = _Successors(evidence)
     for epoch, told in sorted(evidence.epoch_ends.items()):
         opening = evidence.openings.get(epoch)
         begun = (opening.offset if opening is not None else None) or 0
         due = told.offset
-        for following in sorted(other for other in evidence.openings if other > epoch):
+        for following in successors.of(epoch, begun):
+            if due <= begun:
+                break
             successor = evidence.openings[following]
             start = max(begun, _goes_on(evidence, epoch, (begun, due), successor))
             if start < due:
@@ -105,6 +109,47 @@ def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                     because=told.because if due == told.offset else "an earlier leader left out the rest",
                 )
                 due = start
+
+
+class _Successors:
+    """The epochs after another one that can have left out its records: those that opened lower than all before them."""
+
+    def __init__(self, evidence: PartitionEvidence) -> None:
+        """The openings in order, for each the next lower one, and how far every log holds older records."""
+        self._epochs = sorted(evidence.openings)
+        offsets = [evidence.openings[epoch].offset for epoch in self._epochs]
+        self._lower = _next_lower([HIGHEST_OFFSET if offset is None else offset for offset in offsets])
+        self._held = [_reaches(replica) for replica in evidence.current if not replica.cleaned]
+
+    def of(self, epoch: int, begun: int) -> Iterator[int]:
+        """Those after an epoch; all of them where some log holds older records at offsets that were the epoch's."""
+        place = bisect_right(self._epochs, epoch)
+        older = any(_up_to(epoch, *reaches) > begun for reaches in self._held)
+        while place < len(self._epochs):
+            yield self._epochs[place]
+            place = place + 1 if older else self._lower[place]
+
+
+def _next_lower(offsets: Sequence[int]) -> list[int]:
+    """For each place the next one with a lower offset, or the end."""
+    found = [len(offsets)] * len(offsets)
+    waiting: list[int] = []
+    for place, offset in enumerate(offsets):
+        while waiting and offsets[waiting[-1]] > offset:
+            found[waiting.pop()] = place
+        waiting.append(place)
+    return found
+
+
+def _reaches(replica: Replica) -> tuple[list[int], list[int]]:
+    """The epochs of a log in order, and how far the records up to each of them reach."""
+    epochs = sorted(epoch for epoch in replica.runs_by_epoch if epoch >= 0)
+    return epochs, [*accumulate((max(r.end_offset for r in replica.runs_by_epoch[e]) for e in epochs), max)]
+
+
+def _up_to(epoch: int, epochs: Sequence[int], ends: Sequence[int]) -> int:
+    place = bisect_left(epochs, epoch)
+    return ends[place - 1] if place else 0
 
 
 def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], successor: Moment) -> int:
@@ -122,6 +167,7 @@ def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], 
 
 def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
+    furthest = _furthest_fetches(evidence.moments)
     for cut in cuts(evidence.moments):
         term = cut.former_epoch
         if term is not None and cut.epoch is not None and cut.log_end_offset is not None:
@@ -133,18 +179,29 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                 start=cut.offset,
                 end=cut.log_end_offset,
                 because=f"broker {cut.broker} cut its log there",
-                older=not _took_part(evidence, cut.broker, term),
+                older=not _took_part(evidence, cut.broker, term, furthest),
             )
 
 
-def _took_part(evidence: PartitionEvidence, broker: int, epoch: int) -> bool:
+Fetcher = tuple[int | None, int | None]
+"""A replica, and the epoch in which it fetched."""
+
+
+def _took_part(evidence: PartitionEvidence, broker: int, epoch: int, furthest: Mapping[Fetcher, int]) -> bool:
     """Whether a replica can have had records of an epoch: it led it, or fetched beyond where it opened."""
     opening = evidence.openings.get(epoch)
     if opening is None or opening.offset is None or opening.broker == broker:
         return True
-    begun = opening.offset
-    own = (m for m in evidence.moments if m.kind == "fetched" and m.broker == broker and m.term == epoch)
-    return any((moment.offset or 0) > begun for moment in own)
+    return furthest.get((broker, epoch), 0) > opening.offset
+
+
+def _furthest_fetches(moments: Sequence[Moment]) -> dict[Fetcher, int]:
+    found: dict[Fetcher, int] = {}
+    for moment in moments:
+        if moment.kind == "fetched":
+            fetcher = moment.broker, moment.term
+            found[fetcher] = max(moment.offset or 0, found.get(fetcher, 0))
+    return found
 
 
 def _inferred(evidence: PartitionEvidence) -> Iterator[LeftOut]:

@@ -49,7 +49,7 @@ def survivors(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> 
 def copies(replica: Replica, epoch: int, start: int, end: int) -> Iterator[Survivor]:
     """What one replica's directory holds of an epoch at the offsets of a range, leftover files included."""
     kind = _KINDS[replica.state]
-    for run, low, high in _overlaps(replica.log.epochs, epoch, start, end):
+    for run, low, high in _overlaps(replica.runs_by_epoch.get(epoch, ()), epoch, start, end):
         yield Survivor(
             broker=replica.broker,
             kind=kind,

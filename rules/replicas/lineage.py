@@ -242,7 +242,7 @@ def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Commit
 
 def older_run(leader: Replica, epoch: int, first: int, last: int) -> tuple[EpochRun, int, int] | None:
     """The first records between two offsets that are of an older epoch in a log, and which of the offsets they are."""
-    for run in leader.log.epochs:
+    for run in leader.runs_within(first, last):
         start, end = max(first, run.start_offset), min(last, run.end_offset)
         if 0 <= run.epoch < epoch and start < end and leader.holds(start, end):
             return run, start, end

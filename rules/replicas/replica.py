@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
@@ -149,6 +152,28 @@ class Replica:
         return max((run.epoch for run in self.log.epochs), default=-1)
 
     @cached_property
+    def runs_by_epoch(self) -> Mapping[int, Sequence[EpochRun]]:
+        """The runs of every epoch, in physical order."""
+        found: dict[int, list[EpochRun]] = {}
+        for run in self.log.epochs:
+            found.setdefault(run.epoch, []).append(run)
+        return found
+
+    def runs_within(self, start: int, end: int) -> Iterator[EpochRun]:
+        """The runs that share offsets with a range, by their first offsets."""
+        starts, furthest, runs = self._by_start
+        first = last = bisect_left(starts, end)
+        while first and furthest[first - 1] > start:
+            first -= 1
+        return (run for run in runs[first:last] if run.end_offset > start)
+
+    @cached_property
+    def _by_start(self) -> tuple[list[int], list[int], list[EpochRun]]:
+        """First offsets in order, how far any run up to each reaches, and the runs."""
+        runs = sorted(self.log.epochs, key=lambda run: run.start_offset)
+        return [run.start_offset for run in runs], [*accumulate((run.end_offset for run in runs), max)], runs
+
+    @cached_property
     def dense_from(self) -> int:
         """Offset from which the cleaner cannot have rewritten batches."""
         if not self.cleaned:
@@ -236,12 +261,17 @@ class Replica:
             log_start_offset=Offset(self.log_start_offset),
             log_end_offset=Offset(end),
             high_watermark=Offset(min(max(watermark, self.log_start_offset), end)),
-            batches=tuple(
-                OffsetRange(start_offset=Offset(batch.base_offset), end_offset=Offset(batch.end_offset))
-                for zoom in self.zooms
-                for batch in zoom.batches
-                if batch.end_offset > batch.base_offset >= 0
-            ),
+            batches=self._known_batches,
+        )
+
+    @cached_property
+    def _known_batches(self) -> tuple[OffsetRange, ...]:
+        """The batches that were read one by one."""
+        return tuple(
+            OffsetRange(start_offset=Offset(batch.base_offset), end_offset=Offset(batch.end_offset))
+            for zoom in self.zooms
+            for batch in zoom.batches
+            if batch.end_offset > batch.base_offset >= 0
         )
 
     @cached_property

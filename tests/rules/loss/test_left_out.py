@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rules.loss.left_out import left_out
 from rules.sketch.notation import read_sketch
@@ -72,3 +74,21 @@ def test_older_records_that_a_follower_cuts_later_are_those_that_were_left_out_a
 def test_records_that_a_follower_had_fetched_in_the_later_epoch_are_others() -> None:
     fetched = "t6 truncates 3 to 2\nt7 fetch 3@5 from 2 hw 2 epoch 1"
     assert stretches(BEHIND.format(fetched=fetched)) == [(0, 1, 2, 6), (1, 2, 2, 6)]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=8), st.lists(st.integers(0, 12), min_size=8, max_size=8))
+def test_of_many_openings_none_that_counts_is_passed_over(opened: list[int], ends: list[int]) -> None:
+    """As if every later opening were looked at: the records that an epoch loses to each, lowest offset by offset."""
+    lines = ["broker 3 |"]
+    for epoch, offset in enumerate(opened):
+        lines.append(f"t{10 * epoch} leads 1 epoch {epoch} at {offset} hw 0")
+        if ends[epoch] > offset:
+            lines.append(f"t{10 * epoch + 1} fetch 2@{ends[epoch]} from 1 hw 0 epoch {epoch}")
+    due: list[Stretch] = []
+    for epoch, offset in enumerate(opened):
+        end = max(offset, ends[epoch])
+        for later, start in enumerate(opened[epoch + 1 :], epoch + 1):
+            if max(offset, start) < end:
+                due.append((epoch, later, max(offset, start), end))
+                end = max(offset, start)
+    assert stretches("\n".join(lines)) == sorted(due)
