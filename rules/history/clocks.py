@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.moments import Moment, gives_role
 
 LEAST_SLACK_MS: Final = 1000
 
@@ -75,8 +75,7 @@ def _sightings(moments: Sequence[Moment]) -> Sightings:
     for moment in moments:
         if moment.time is None or moment.epoch is None or moment.doubtful:
             continue
-        own = moment.kind in ROLE_KINDS or (moment.kind == "leadership" and moment.witness is not None)
-        if own or (moment.clock == "controller" and moment.epoch not in older):
+        if gives_role(moment) or (moment.clock == "controller" and moment.epoch not in older):
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, -1), moment.time)
         if (moment.kind == "isr" or moment.clock == "controller") and moment.partition_epoch is not None:
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, moment.partition_epoch), moment.time)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.moments import ROLE_KINDS, Moment, gives_role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,8 @@ def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
         return False
     newest: dict[str, int] = {}
     for m in moments:
-        if m.kind in ("leader-starts", "leadership") and m.epoch is not None:
+        # A late order names an older epoch, and is refused.
+        if m.kind in ("leader-starts", "leadership") and m.epoch is not None and m.error in (None, 0):
             if m.epoch < newest.get(m.clock, m.epoch):
                 return True
             newest[m.clock] = m.epoch
@@ -122,7 +123,7 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
     role: dict[str, Moment] = {}
     for moment in moments:
         # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
-        ordered = moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
+        ordered = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
         if not ordered and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
             continue
         if moment.kind in ROLE_KINDS or ordered:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from rules.evidence import Course, Moment, PartitionEvidence, partition_states
+from rules.evidence import Course, Moment, PartitionEvidence, gives_role, partition_states
 from rules.finding import Exhibit, Severity
 from rules.signatures.signature import Hit, Signature
 
@@ -62,7 +62,7 @@ def _unknown_epoch_of_a_leader(evidence: PartitionEvidence) -> Iterator[Hit]:
 def _skipped_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
     orders: dict[int, list[Moment]] = {}
     for m in evidence.moments:
-        if m.kind == "leadership" and m.witness is not None and m.epoch is not None:
+        if m.kind == "leadership" and gives_role(m) and m.witness is not None and m.epoch is not None:
             orders.setdefault(m.witness, []).append(m)
     for follower in sorted(orders):
         for before, after in pairwise(orders[follower]):

@@ -182,7 +182,7 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
         kind="leadership" if ordered else "isr", clock=clock, time=time, arrived=_before(time, row.total_time_us),
         witness=row.broker, leader=row.leader,
         partition_epoch=row.partition_epoch, isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
-        epoch=row.leader_epoch, topic_id=row.topic_id, span=span,
+        epoch=row.leader_epoch, error=row.error_code, topic_id=row.topic_id, span=span,
     )  # fmt: skip
 
 
