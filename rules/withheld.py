@@ -15,6 +15,8 @@ BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produ
 """Statements that are put in order by leader epoch."""
 OF_FALLS: Final = ("LEAD004", "EPOCH008")
 """Rules that explain why a log falls back to an older epoch, by roles that only rise."""
+OF_WHO_WOULD_LEAD: Final = ("TRUNC004",)
+"""Rules that take the replica of the newest epoch for the leader."""
 REASON: Final = "leader epochs began anew while the logs went on, so a number stands for two epochs"
 NOT_TOLD: Final = f"no bill, no advice and no cuts of other protocols: {REASON}"
 MISSING: Final = "which of the two each statement and batch is of, which nothing tells: compare them by hand"
@@ -24,10 +26,15 @@ def without_order(
     rule: Rule, said: Iterable[Violation | Undecided], evidence: PartitionEvidence
 ) -> Iterator[Violation | Undecided]:
     """What a rule says, but for what it takes from an order of epochs that there is not."""
-    by_epoch = not BY_EPOCH.isdisjoint(rule.needs) and (rule.id not in OF_FALLS or roles_fall_back(evidence.moments))
-    if not evidence.epochs_used_twice or not by_epoch:
+    if not evidence.epochs_used_twice or not _by_epoch(rule, evidence):
         yield from said
         return
     accused = any(isinstance(one, Violation) for one in said)
     if accused or rule.severity is Severity.CRITICAL:
         yield Undecided(reason=REASON, missing=MISSING)
+
+
+def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:
+    if rule.id in OF_FALLS:
+        return roles_fall_back(evidence.moments)
+    return rule.id in OF_WHO_WOULD_LEAD or not BY_EPOCH.isdisjoint(rule.needs)
