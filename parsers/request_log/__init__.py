@@ -1,5 +1,6 @@
 """Request logs of brokers and controllers: fetch traces with their sessions rebuilt, and the requests around them."""
 
+from parsers.request_log.alike import Again
 from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
 from parsers.request_log.columns import Columns
 from parsers.request_log.fetches import fetch_rows
@@ -23,8 +24,8 @@ from parsers.request_log.told import (
 from parsers.request_log.trace import Told, Trace, sessions_after
 
 __all__ = [
-    "DEFAULT_PATTERN", "NOTHING", "Answered", "Asked", "Columns", "FetchCall", "FetchTold", "Integers", "LineCounts",
-    "LostLines", "PartitionKey", "ProduceTold", "RequestLog", "Session", "SessionState", "Told", "Trace",
+    "DEFAULT_PATTERN", "NOTHING", "Again", "Answered", "Asked", "Columns", "FetchCall", "FetchTold", "Integers",
+    "LineCounts", "LostLines", "PartitionKey", "ProduceTold", "RequestLog", "Session", "SessionState", "Told", "Trace",
     "fetch_numbers", "fetch_rows", "fetch_told", "first_time", "fold", "holds_requests", "join", "lost_line",
     "lost_lines", "produce_numbers", "produce_told", "read_request_lines", "read_request_log", "sessions_after",
     "told_in",

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from parsers.provenance import Origin
 from parsers.request_log import grammar as g
+from parsers.request_log.alike import Again, Alike, words_of
 from parsers.request_log.call import FetchCall
 from parsers.request_log.columns import Columns
 from parsers.request_log.compiled import BLOCK, WORTHWHILE, LineFold, Loops, Scanned, compiled_loops
@@ -39,7 +40,7 @@ PRODUCE: Final = "PRODUCE"
 
 
 Told: TypeAlias = (
-    FetchTold | ProduceTold | EpochRequest | OffsetRequest | IsrRequest | RequestEvent | SessionGap | Refusal
+    FetchTold | ProduceTold | EpochRequest | OffsetRequest | IsrRequest | RequestEvent | SessionGap | Refusal | Again
 )
 
 
@@ -110,7 +111,8 @@ def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: Sessio
 
 def read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Columns | Told]:
     """The same by compiled code, with fetches and produces in columns."""
-    for event in kept_refusals(folded_events(pieces, fold, reading), reading.origin):
+    events: Iterator[Event | Again | Columns] = kept_refusals(folded_events(pieces, fold, reading), reading.origin)
+    for event in events:
         yield event if isinstance(event, Columns) else _as_told(event)
 
 
@@ -139,9 +141,12 @@ def _status(api: str) -> int:
     return g.READ if api == FETCH else g.READ_SENT if api == PRODUCE else g.OTHER
 
 
-def folded_events(pieces: Iterable[Block | Line], fold: LineFold, reading: Reading) -> Iterator[Event | Columns]:
+def folded_events(
+    pieces: Iterable[Block | Line], fold: LineFold, reading: Reading
+) -> Iterator[Event | Again | Columns]:
     """The events of some lines, and in columns the fetches, and the produces that the fold has read."""
     layout, place = layout_of(DEFAULT_PATTERN), 0
+    alike = Alike(layout)
     try:
         for piece in pieces:
             for line in _left(piece, fold):
@@ -152,7 +157,7 @@ def folded_events(pieces: Iterable[Block | Line], fold: LineFold, reading: Readi
                 else:
                     place = line.end
                     reading.counts.lines += 1
-                    yield from _other_events(line, fold, layout, reading)
+                    yield from _other_events(line, fold, layout, reading, alike)
     except Unpackable as error:
         yield unpackable(error, reading.origin, place)
     rest = fold.rest()
@@ -166,12 +171,28 @@ def _left(piece: Block | Line, fold: LineFold) -> Iterator[Line | Scanned | Colu
     return lines_in(piece, LINE_LIMIT)
 
 
-def _other_events(line: Line, fold: LineFold, layout: Layout, reading: Reading) -> Iterator[Event | Columns]:
+def _other_events(
+    line: Line, fold: LineFold, layout: Layout, reading: Reading, alike: Alike
+) -> Iterator[Event | Again | Columns]:
+    words = words_of(line)
+    again = None if words is None else alike.find(line, words)
+    if again is not None:
+        reading.counts.requests += 1
+        yield again
+        return
+    rows: list[IsrRequest] = []
+    others = 0
     for event in line_events(line, reading.origin, layout, reading.counts, reading.apis):
         if isinstance(event, FetchCall):
             yield from fold.add(event)
         else:
             yield event
+        if isinstance(event, IsrRequest):
+            rows.append(event)
+        else:
+            others += 1
+    if words is not None and rows and not others:
+        alike.keep(words, tuple(rows))
 
 
 def _count(scanned: Scanned, counts: LineCounts) -> None:
@@ -194,7 +215,7 @@ def _emptied(others: deque[Told]) -> Iterator[Told]:
         yield others.popleft()
 
 
-def _as_told(event: Event) -> Told:
+def _as_told(event: Event | Again) -> Told:
     if isinstance(event, FetchCall):
         message = "a fetch is told by the rows of its session"
         raise TypeError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,16 @@ from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, LineCounts, SessionState, fold, join, read_request_lines, read_request_log
+from parsers.request_log import (
+    NOTHING,
+    Again,
+    LineCounts,
+    SessionState,
+    fold,
+    join,
+    read_request_lines,
+    read_request_log,
+)
 from parsers.request_log.batches import table_batches
 from parsers.request_log.columns import Columns
 from parsers.request_log.compiled import Loops, compiled_loops
@@ -254,6 +264,43 @@ def test_a_fetch_under_another_number_is_read_in_its_place(named: bytes) -> None
     text = b"".join(line + b"\n" for line in asks)
     assert fast(text) == plainly(text)
     assert [moment.offset for _, moment in sorted(fast(text)[0], key=lambda said: said[1].time or 0)] == [1, 2, 3, 4]
+
+
+def leaders(case: str) -> list[bytes]:
+    """Requests that tell who leads, of one release."""
+    logs = sorted((SAMPLES / case).glob("dump/broker-*/logs/kafka-request.log"))
+    lines = [line for log in logs for line in log.read_bytes().split(b"\n")]
+    names = (b"=METADATA,", b'"METADATA"', b"LEADER_AND_ISR")
+    return [line for line in lines if any(name in line[:260] for name in names)]
+
+
+def shifted(line: bytes, turn: int) -> bytes:
+    """The same request, later."""
+    later = re.sub(rb"^(\[[^,]*,)\d{3}", rb"\g<1>%03d" % turn, line)
+    return re.sub(rb'(correlationId"?[=:])-?\d+', rb"\g<1>%d" % turn, later)
+
+
+@pytest.mark.parametrize("case", ["clean_1_1", "clean_2_8", "clean_mixed", "clean_4x"])
+def test_requests_in_words_of_others_tell_the_same(case: str) -> None:
+    lines = leaders(case)[:40]
+    text = b"".join(shifted(line, turn) + b"\n" for turn in range(1, 13) for line in lines[turn % 3 :])
+    reading = Reading(ORIGIN, LineCounts())
+    blocks = blocks_of(io.BytesIO(text), 0, None)
+    parts = list(read_fast(blocks, reading, line_fold(loops(), reading.apis, NOTHING, runs=True)))
+    assert 4 * sum(isinstance(part, Again) for part in parts) > len(text.splitlines())
+    assert fast(text) == plainly(text)
+
+
+@given(st.data())
+@settings(max_examples=cases(200), deadline=None)
+def test_words_that_only_look_alike_tell_what_they_tell(data: st.DataObject) -> None:
+    line = data.draw(st.sampled_from([*leaders("clean_1_1")[:9], *leaders("clean_2_8")[:9]]))
+    odd = line
+    for _ in range(data.draw(st.integers(1, 2))):
+        at, gone = data.draw(st.integers(0, len(odd))), data.draw(st.integers(0, 6))
+        odd = odd[:at] + data.draw(st.sampled_from(PUTS)) + odd[at + gone :]
+    text = b"\n".join([line, odd, shifted(line, 5), shifted(odd, 7), shifted(odd, 8), line, b""])
+    assert fast(text) == plainly(text)
 
 
 ODD_OFFSETS = [

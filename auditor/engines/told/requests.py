@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from auditor.engines.told.chronicle import Named, PartitionName, ids, known_id
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
-from parsers.request_log import FetchTold, ProduceTold, Told, fetch_told
+from parsers.request_log import Again, FetchTold, ProduceTold, Told, fetch_told
 from parsers.tables import Refusal, SessionGap
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
 from rules.history.moments import Moment
 
+HELD: Final = 1024
+"""Requests whose statements are held for others of the same words."""
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
 
 
@@ -28,9 +31,13 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
 
 
 def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
-    """Statements of a request log."""
+    """Statements of a request log; what requests repeat word for word is one statement with a count."""
+    repeated = Repeated(names)
     for row in told:
         if isinstance(row, Refusal | SessionGap):
+            continue
+        if isinstance(row, Again):
+            yield from repeated.told(row)
             continue
         topic_id = None if isinstance(row, RequestEvent) else known_id(row.topic_id)
         place = _place(row.topic, topic_id, row.partition, names)
@@ -40,8 +47,65 @@ def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> 
             yield place, topic_id, _fetch(row, origin.broker, origin.source)
         elif isinstance(row, ProduceTold):
             yield place, topic_id, _produce(row, origin.broker, origin.source)
-        elif (moment := _request(row)) is not None:
+        elif (moment := request_moment(row)) is not None:
+            yield from repeated.ended(place)
             yield place, topic_id, moment
+    yield from repeated.rest()
+
+
+class Repeated:
+    """Statements that requests make in the words of others."""
+
+    __slots__ = ("_names", "_runs", "_said")
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._said: dict[int, tuple[tuple[IsrRequest, ...], list[Named]]] = {}
+        self._runs: dict[PartitionName, tuple[Named, Moment, int | None, int]] = {}
+
+    def told(self, again: Again) -> Iterator[Named]:
+        """What a request says; of one that says who leads, when the words change."""
+        time, span = wall_clock(again.time_text), None
+        for named in self._statements(again.rows):
+            place, topic_id, moment = named
+            run = self._runs.get(place)
+            if run is not None and run[0] is named:
+                self._runs[place] = (*run[:2], time, run[3] + 1)
+                continue
+            span = span or Span(source=moment.span.source, start=again.start, end=again.end)
+            now = replace(moment, time=time, span=span)
+            yield from self.ended(place)
+            if moment.kind == "leader-told":
+                self._runs[place] = named, now, time, 1
+            else:
+                yield place, topic_id, now
+
+    def ended(self, place: PartitionName) -> Iterator[Named]:
+        """What was repeated of a partition so far."""
+        if place in self._runs:
+            (_, topic_id, _), first, last, count = self._runs.pop(place)
+            yield place, topic_id, first if count == 1 else replace(first, count=count, last_time=last)
+
+    def rest(self) -> Iterator[Named]:
+        """The same of all."""
+        for place in list(self._runs):
+            yield from self.ended(place)
+
+    def _statements(self, rows: tuple[IsrRequest, ...]) -> list[Named]:
+        """Statements of rows that stand for their words; the rows are held, or others might be taken for them."""
+        held = self._said.get(id(rows))
+        if held is None:
+            if len(self._said) >= HELD:
+                self._said.clear()
+            held = self._said[id(rows)] = rows, list(self._of(rows))
+        return held[1]
+
+    def _of(self, rows: tuple[IsrRequest, ...]) -> Iterator[Named]:
+        for row in rows:
+            place = _place(row.topic, known_id(row.topic_id), row.partition, self._names)
+            moment = request_moment(row)
+            if place is not None and moment is not None:
+                yield place, known_id(row.topic_id), moment
 
 
 def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
@@ -127,7 +191,8 @@ def _known(offset: int | None) -> int | None:
     return None if offset is None or offset < 0 else offset
 
 
-def _request(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
+def request_moment(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
+    """What a request other than a fetch or a produce states."""
     span = Span(source=row.source, start=row.span_start, end=row.span_end)
     clock, time = f"broker {row.broker}", wall_clock(row.time_text)
     if isinstance(row, EpochRequest):
