@@ -55,6 +55,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     advice = placed.advice
     yield plain(f"{placed.topic}-{placed.partition}")
     led = f"by epoch and log end {_brokers(advice.leaders)} would lead"
+    led += "" if advice.leading is None else f"; broker {advice.leading} led last"
     yield from _said(f"assigned to {_brokers(advice.assignment)}; {led}", 2)
     if advice.absent:
         yield from _said(f"not in this dump: {_brokers(advice.absent)}", 2)
@@ -68,7 +69,16 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"{_WORDS[gate.going]:<8}{gate.action}: {gate.because}", 4, 8)
         if gate.first:
             yield from _said(f"first {gate.first}", 12, 2)
-    yield from (plain(f"  {line}") for line in commands(placed))
+    if _settled(placed):
+        words = f"Nothing to do: broker {advice.leading}, which led last, lacks nothing that anybody was told of"
+        yield from _said(words, 2)
+    else:
+        yield from (plain(f"  {line}") for line in commands(placed))
+
+
+def _settled(placed: PlacedAdvice) -> bool:
+    """Whether a person has neither to elect nor to copy anything."""
+    return placed.advice.settled and not any(_fading(loss) for loss in placed.losses)
 
 
 def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
@@ -155,14 +165,15 @@ def _document(placed: PlacedAdvice) -> dict[str, object]:
         "topic": placed.topic,
         "partition": placed.partition,
         **(told if isinstance(told, dict) else {}),
+        "nothingToDo": _settled(placed),
         "copyNow": fading,
         "election": election(placed),
         "reassignments": files,
     }
 
 
-def _fading(loss: Loss) -> Iterator[Survivor]:
-    yield from (copy for copy in loss.survivors if copy.kind in _FADING)
+def _fading(loss: Loss) -> list[Survivor]:
+    return [copy for copy in loss.survivors if copy.kind in _FADING]
 
 
 def _camel_keys(value: object) -> object:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rules.advice.model import Candidate, Doomed, Gate, Going, Stretch
 from rules.counterfactual import rule_run_by
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import BrokerVersion, PartitionEvidence, Replica
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 
@@ -24,7 +24,7 @@ def gates(
     restarts = [_restart(r, [d for d in doomed if d.broker == r.broker], losses) for r in in_order]
     yield from restarts
     yield from _elections(candidates, absent)
-    yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"])
+    yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], absent)
 
 
 def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss]) -> Gate:
@@ -70,8 +70,7 @@ def _election(candidate: Candidate, absent: Sequence[int]) -> tuple[Going, str]:
     if candidate.damage:
         return "no-go", f"its log is damaged: {'; '.join(candidate.damage)}"
     if absent:
-        who = f"broker {absent[0]} is" if len(absent) == 1 else f"brokers {', '.join(map(str, absent))} are"
-        return "unknown", f"{who} assigned and not in this dump, and may hold more"
+        return "unknown", f"{_are(absent)} assigned and not in this dump, and may hold more"
     return "go", "no other replica here holds anything that somebody was told is written and it lacks"
 
 
@@ -91,7 +90,9 @@ def _of_epoch(epoch: int) -> str:
     return f" of epoch {epoch}" if epoch >= 0 else ""
 
 
-def _versions(evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate]) -> Gate:
+def _versions(
+    evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], absent: Sequence[int]
+) -> Gate:
     """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
     action = "restart all brokers one by one, or change the inter-broker protocol version"
     if barred:
@@ -113,9 +114,31 @@ def _versions(evidence: PartitionEvidence, replicas: Sequence[Replica], barred: 
         names = ", ".join(f"broker {r.broker} [{_watermark(r)}, {r.log_end_offset})" for r in exposed)
         because = f"without leader epochs a restarted follower cuts to its high watermark: {names} would go"
         return Gate(action=action, going="no-go", because=because, first="let the high watermark reach the log end")
-    if None in rules.values():
-        return Gate(action=action, going="unknown", because="no log tells which versions the brokers run")
+    unknown = _unknown(rules, versions)
+    if unknown:
+        return Gate(action=action, going="unknown", because=unknown)
+    if absent:
+        because = f"{_are(absent)} assigned and not in this dump: nothing tells what they run and hold"
+        return Gate(action=action, going="unknown", because=because)
     return Gate(action=action, going="go", because="every follower asks its leader by epoch and offset before it cuts")
+
+
+def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersion]) -> str:
+    """Of which brokers no log tells what they run, or what they speak between each other; empty where all is told."""
+    open_ = sorted(broker for broker, rule in rules.items() if rule is None)
+    unspoken = [broker for broker in open_ if broker in versions and versions[broker].binary is not None]
+    silent = [broker for broker in open_ if broker not in unspoken]
+    told = [f"which inter-broker protocol {_who(unspoken)} speak{'s' * (len(unspoken) == 1)}"] if unspoken else []
+    told += [f"which versions {_who(silent)} run{'s' * (len(silent) == 1)}"] if silent else []
+    return f"no log tells {', nor '.join(told)}" if told else ""
+
+
+def _who(brokers: Sequence[int]) -> str:
+    return f"broker {brokers[0]}" if len(brokers) == 1 else f"brokers {', '.join(map(str, brokers))}"
+
+
+def _are(brokers: Sequence[int]) -> str:
+    return f"{_who(brokers)} {'is' if len(brokers) == 1 else 'are'}"
 
 
 def _at_risk(replica: Replica) -> bool:

@@ -97,6 +97,8 @@ class Advice:
     """The brokers that the partition is assigned to, as far as the evidence tells."""
     absent: tuple[int, ...]
     """Assigned brokers whose disks are not in the dump; they may hold more than all that are."""
+    leading: int | None
+    """Who led last, where a broker or the controller tells; null where only the disks do."""
     leaders: tuple[int, ...]
     """Whom the epoch protocol would let the others follow; several where the disks cannot tell."""
     candidates: tuple[Candidate, ...]
@@ -105,3 +107,11 @@ class Advice:
     """The lowest Kafka release among its brokers, whose tools are to be used; empty where no log tells."""
     doomed: tuple[Doomed, ...]
     gates: tuple[Gate, ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
+        best = next(iter(self.candidates), None)
+        if best is None or best.broker != self.leading or self.absent or self.doomed:
+            return False
+        return not best.lacks and not best.damage and all(cut.then == "agrees" for cut in best.cuts)

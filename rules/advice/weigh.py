@@ -8,7 +8,7 @@ from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
-from rules.history.turns import last_assignment
+from rules.history.turns import last_assignment, last_leader
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.protocol.offsets import without
@@ -27,15 +27,24 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
     cuts = owed_cuts(replicas, evidence)
     keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
     told = (_candidate(replica, cuts, evidence) for replica in replicas)
-    # Of equal ones rather one whose start destroys nothing.
-    candidates = tuple(sorted(told, key=lambda c: (*_rank(c), c.broker in keepers, c.broker)))
+    assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
+    # Of equal ones rather one whose start destroys nothing; then who leads already, then who is preferred.
+    candidates = tuple(
+        sorted(
+            told,
+            key=lambda c: (
+                *_rank(c), c.broker in keepers, c.broker != leading, not c.stopped_in_order,
+                assignment.index(c.broker) if c.broker in assignment else len(assignment), c.broker,
+            ),
+        )
+    )  # fmt: skip
     doomed = tuple(_doomed(replicas, leaders, cuts, evidence))
-    assignment = _assignment(evidence, replicas)
     absent = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
     return Advice(
         topic_id=next((replica.topic_id for replica in replicas if replica.topic_id is not None), None),
         assignment=assignment,
         absent=absent,
+        leading=leading,
         leaders=tuple(leader.broker for leader in leaders),
         candidates=candidates,
         release=_release(evidence, replicas),
@@ -79,14 +88,9 @@ def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvide
                         yield stretch_of(other, run.epoch, low, high, evidence)
 
 
-def _rank(candidate: Candidate) -> tuple[int, int, int, bool]:
-    """The newest epoch, the longest log, the least damage, an orderly stop: in this order, as the protocol ranks."""
-    return (
-        -candidate.last_epoch,
-        -candidate.log_end_offset,
-        len(candidate.damage),
-        not candidate.stopped_in_order,
-    )
+def _rank(candidate: Candidate) -> tuple[int, int, int]:
+    """The newest epoch, the longest log, the least damage: in this order, as the protocol ranks."""
+    return -candidate.last_epoch, -candidate.log_end_offset, len(candidate.damage)
 
 
 def _damage(replica: Replica) -> Iterator[str]:
@@ -151,6 +155,13 @@ def _elsewhere(follower: Replica, stretch: Stretch, evidence: PartitionEvidence)
         whole = copy.start_offset <= start and end <= copy.end_offset
         if whole and (copy.path in same or copy.kind == "deleted file"):
             yield copy
+
+
+def _leading(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> int | None:
+    """Who led last by somebody's word, where no disk knows a newer epoch."""
+    epoch, leader = last_leader(evidence.moments)
+    known = max((replica.last_known_epoch for replica in replicas), default=-1)
+    return leader if epoch >= known and any(replica.broker == leader for replica in replicas) else None
 
 
 def _assignment(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence
 from rules.history.moments import Moment
 from rules.history.repetitions import times_told
 from rules.loss.bill import (
@@ -81,7 +79,7 @@ class _Accounts:
     """What is told of every epoch, looked up once for all stretches."""
 
     def __init__(self, evidence: PartitionEvidence) -> None:
-        """Proofs, answers and consumers' fetches by term, and how far later epochs wrote on any replica."""
+        """Proofs, answers and consumers' fetches by term."""
         self.evidence = evidence
         self.committed: dict[int, int] = {}
         for proof in evidence.committed_batches:
@@ -96,22 +94,6 @@ class _Accounts:
         self.read: dict[int, list[CopyRead]] = {}
         for copy in evidence.aftermath:
             self.read.setdefault(copy.lost_epoch, []).append(copy)
-        self._epochs, self._written = _written(evidence.current)
-
-    def written_since(self, epoch: int, start: int) -> int:
-        """How far offsets from `start` hold records of this epoch or a later one, on any replica."""
-        place = bisect_left(self._epochs, epoch)
-        return max(start, self._written[place]) if place < len(self._epochs) else start
-
-
-def _written(replicas: Sequence[Replica]) -> tuple[list[int], list[int]]:
-    """The epochs in order, and how far any replica holds records of each or a later one."""
-    ends: dict[int, int] = {}
-    for replica in replicas:
-        for run in replica.log.epochs:
-            ends[run.epoch] = max(run.end_offset, ends.get(run.epoch, 0))
-    epochs = sorted(ends)
-    return epochs, [*accumulate((ends[epoch] for epoch in reversed(epochs)), max)][::-1]
 
 
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
@@ -190,7 +172,13 @@ def _reused(accounts: _Accounts, part: LeftOut) -> int:
     others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
     there = _others_there(accounts.evidence, part.epoch, part.start, part.end)
     last = max((end for _, end in there), default=part.start)
-    return max([accounts.written_since(part.next_epoch, part.start), last, *others])
+    return max([_written_since(accounts.evidence, part), last, *others])
+
+
+def _written_since(evidence: PartitionEvidence, part: LeftOut) -> int:
+    """How far the offsets hold records of the next epoch or a later one, on any replica: whoever led in between."""
+    runs = (run for replica in evidence.current for run in replica.runs_within(part.start, part.end))
+    return max((run.end_offset for run in runs if run.epoch >= part.next_epoch), default=part.start)
 
 
 def answered(moment: Moment, epoch: int) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rules.facts.stretch import EpochRun
 from rules.history.moments import ROLE_KINDS, Moment
-from rules.replicas.replica import Replica, same_topic
+from rules.replicas.replica import Replica, may_lead, same_topic
 
 
 def epoch_falls(replica: Replica) -> Iterator[tuple[EpochRun, EpochRun]]:
@@ -39,10 +39,11 @@ def presumed_leaders(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
 
     A log whose end could not be read is passed over where another could lead.
     """
+    able = may_lead(replicas)
     return tuple(
         replica
-        for replica in replicas
-        if not any(_rank(other) > _rank(replica) for other in replicas if same_topic(other, replica))
+        for replica in able
+        if not any(_rank(other) > _rank(replica) for other in able if same_topic(other, replica))
     )
 
 

@@ -283,3 +283,9 @@ class Replica:
 def same_topic(left: Replica, right: Replica) -> bool:
     """Whether two replicas belong to one incarnation of the topic; an unknown id matches any."""
     return left.topic_id is None or right.topic_id is None or left.topic_id == right.topic_id
+
+
+def may_lead(replicas: Sequence[Replica]) -> Sequence[Replica]:
+    """Those that can be elected: of a metadata log the voters, where their files tell who they are."""
+    voters = {voter for replica in replicas for voter in replica.voters}
+    return [replica for replica in replicas if replica.broker in voters] or replicas

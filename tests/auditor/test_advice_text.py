@@ -25,6 +25,20 @@ def advice_on(case: str) -> PlacedAdvice:
     return placed
 
 
+def undecided(placed: PlacedAdvice) -> PlacedAdvice:
+    """The same where nobody knows who led last, so that somebody has to be put first."""
+    return replace(placed, advice=replace(placed.advice, leading=None))
+
+
+def test_where_nothing_is_to_be_done_nothing_is_to_be_typed() -> None:
+    placed = advice_on("unclean_4x")
+    told = text([placed])
+    assert "Nothing to do: broker 3, which led last, lacks nothing" in told
+    assert "kafka-" not in told
+    assert json.loads(document([placed]))["partitions"][0]["nothingToDo"] is True
+    assert json.loads(document([undecided(placed)]))["partitions"][0]["nothingToDo"] is False
+
+
 @pytest.mark.parametrize(
     ("case", "release", "said", "unsaid"),
     [
@@ -37,7 +51,7 @@ def advice_on(case: str) -> PlacedAdvice:
 def test_the_commands_are_those_of_the_release(case: str, release: tuple[int, ...], said: str, unsaid: str) -> None:
     placed = advice_on(case)
     assert placed.advice.release[:3] == release
-    told = text([placed])
+    told = text([undecided(placed)])
     assert said in told
     assert unsaid not in told
 
@@ -47,14 +61,14 @@ def test_the_commands_are_those_of_the_release(case: str, release: tuple[int, ..
 )
 def test_between_the_releases_each_tool_has_its_own_first_one(release: tuple[int, ...], zookeeper: bool) -> None:
     placed = advice_on("unclean_4x")
-    told = text([replace(placed, advice=replace(placed.advice, release=release))])
+    told = text([undecided(replace(placed, advice=replace(placed.advice, release=release)))])
     assert "kafka-leader-election --bootstrap-server" in told
     assert ("kafka-reassign-partitions --zookeeper" in told) == zookeeper
 
 
 def test_files_are_one_line_each_and_whole() -> None:
     placed = advice_on("unclean_4x")
-    lines = text([replace(placed, topic="t" * 200)]).splitlines()
+    lines = text([undecided(replace(placed, topic="t" * 200))]).splitlines()
     files = [json.loads(line.split(maxsplit=1)[1]) for line in lines if ".json  " in line]
     assert [sorted(file) for file in files] == [["partitions", "version"], ["partitions"]]
     assert all(file["partitions"][0]["topic"] == "t" * 200 for file in files)
@@ -86,7 +100,7 @@ def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) 
 def test_of_equal_candidates_one_whose_start_destroys_nothing_comes_first(tmp_path: Path) -> None:
     dump = unclean(tmp_path / "dump", "deleted file", logs=True)
     (placed,) = audit(dump, AuditConfig(engine="local", topic=("pay",))).advice
-    assert [candidate.broker for candidate in placed.advice.candidates] == [2, 3, 1]
+    assert [candidate.broker for candidate in placed.advice.candidates] == [3, 2, 1]
 
 
 def test_the_advice_goes_to_a_file_and_never_into_the_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

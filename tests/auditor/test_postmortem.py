@@ -280,7 +280,7 @@ def test_advice_is_given_on_the_command_line(tmp_path: Path) -> None:
     assert ended.code == 1
     (told,) = json.loads(ended.out)["partitions"]
     assert told["election"] == {"partitions": [{"topic": "pay", "partition": 0}]}
-    assert told["reassignments"][0]["reassignment"]["partitions"][0]["replicas"] == [2, 1, 3]
+    assert told["reassignments"][0]["reassignment"]["partitions"][0]["replicas"] == [3, 1, 2]
     (doomed,) = told["doomed"]
     stretch = doomed["stretch"]
     assert (doomed["broker"], stretch["startOffset"], stretch["endOffset"]) == (1, 100, 150)

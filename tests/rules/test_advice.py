@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,6 +118,37 @@ def test_a_replica_without_epochs_is_cut_at_its_high_watermark() -> None:
 def test_unknown_versions_leave_the_gate_open_for_doubt() -> None:
     assert advice_on("broker 1 0000|\nbroker 2 0000|\n").gates[-1].going == "unknown"
     assert advice_on(NEW + "broker 1 0000|\nbroker 2 0000|\n").gates[-1].going == "go"
+
+
+def test_an_unknown_protocol_of_a_known_release_is_named_and_is_no_go_ahead() -> None:
+    told = advice_on("kafka 1 3.9.1\nkafka 2 3.9.1 ibp 3.9\nbroker 1 0000|\nbroker 2 0000|\n").gates[-1]
+    assert (told.going, told.because) == ("unknown", "no log tells which inter-broker protocol broker 1 speaks")
+
+
+def test_what_an_absent_replica_runs_nobody_knows() -> None:
+    drawn = "broker 1 0000|\nbroker 2 0000|\nt1 leader 1 epoch 0 isr 1,2 of 1,2,3\n"
+    told = advice_on(NEW + drawn)
+    assert told.absent == (3,)
+    assert told.gates[-1].going == "unknown"
+    assert "broker 3 is assigned and not in this dump" in told.gates[-1].because
+
+
+@pytest.mark.parametrize(("history", "best"), [("", 1), ("t1 leader 2 epoch 0 isr 1,2,3 of 3,2,1\n", 2)])
+def test_equal_replicas_leave_the_leader_where_it_is(history: str, best: int) -> None:
+    told = advice_on(NEW + "broker 1 0000|\nbroker 2 0000|\nbroker 3 0000|\n" + history)
+    assert told.candidates[0].broker == best
+    assert told.settled == bool(history)
+
+
+def test_of_equal_replicas_without_a_leader_the_preferred_one_is_named() -> None:
+    told = advice_on(NEW + "broker 1 0000|\nbroker 2 0000|\nbroker 3 0000|\nt1 leader -1 epoch 0 isr 1,2,3 of 3,2,1\n")
+    assert [c.broker for c in told.candidates] == [3, 2, 1]
+    assert (told.leading, told.settled) == (None, False)
+
+
+def test_where_a_return_destroys_something_there_is_something_to_do() -> None:
+    told = advice_on(DEPOSED + "t1 leads 2 epoch 1 at 4 hw 4\n")
+    assert (told.candidates[0].broker, told.leading, told.settled) == (2, 2, False)
 
 
 def test_records_that_differ_below_the_cut_are_no_equal_outcome() -> None:

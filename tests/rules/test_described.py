@@ -88,3 +88,13 @@ def test_an_output_about_another_cluster_is_refused_whole() -> None:
     assert [(r.kind, r.found) for r in refused] == [("ambiguous", "an output about cluster C2")]
     own = parse_describe_text(STATUS.format(cluster="C1", leader=1, epoch=0, hw=4).encode(), ORIGIN).rows
     assert of_the_cluster(own, ORIGIN) == (own, ())
+
+
+def test_an_observer_of_the_metadata_quorum_never_leads() -> None:
+    drawn = read_sketch("broker 1 0011|\nbroker 2 00112|\n").evidence
+    observed = replace(drawn, replicas=tuple(replace(replica, voters=(1, 9)) for replica in drawn.replicas))
+    assert [replica.broker for replica in drawn.presumed_leaders] == [2]
+    assert [replica.broker for replica in observed.presumed_leaders] == [1]
+    # Files that name no voter who is here tell nothing of those who are.
+    strangers = replace(drawn, replicas=tuple(replace(replica, voters=(9,)) for replica in drawn.replicas))
+    assert [replica.broker for replica in strangers.presumed_leaders] == [2]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rules.loss.incurred import losses
 from rules.loss.left_out import left_out
 from rules.sketch.notation import read_sketch
 
@@ -92,3 +93,21 @@ def test_of_many_openings_none_that_counts_is_passed_over(opened: list[int], end
                 due.append((epoch, later, max(offset, start), end))
                 end = max(offset, start)
     assert stretches("\n".join(lines)) == sorted(due)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reused"),
+    [
+        # The next leader wrote the offsets anew, and after it another one.
+        ("001122", "001122", 6),
+        # It wrote nothing there: what a later one wrote begins beyond the stretch, behind records that are its own.
+        ("000000222", "000000222", 2),
+    ],
+)
+def test_offsets_are_reused_only_where_a_later_record_stands(first: str, second: str, reused: int) -> None:
+    drawn = (
+        f"broker 1 {first}|\nbroker 2 {second}|\nt1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 5 acks=all\n"
+        "t3 leads 2 epoch 1 at 2 hw 2\nt4 leads 1 epoch 2 at 6 hw 2\n"
+    )
+    bills = losses(read_sketch(drawn).evidence)
+    assert [bill.reused_end for bill in bills if bill.epoch == 0] == [reused]
