@@ -7,7 +7,7 @@ another order than that in which the fetches were handled. What a line tells of 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -40,9 +40,9 @@ class _Held:
 class Timed(Recorder):
     """Writes down a run, and remembers when each statement was made."""
 
-    def __init__(self, generations: Mapping[BrokerId, Generation]) -> None:
+    def __init__(self, generations: Mapping[BrokerId, Generation], others: Collection[BrokerId] = ()) -> None:
         """Nothing is written yet."""
-        super().__init__(generations)
+        super().__init__(generations, others)
         self.times: list[int] = []
         """In milliseconds, one a statement."""
 
@@ -57,9 +57,11 @@ class Busy(Timed):
 
     spacing: ClassVar[int] = 250
 
-    def __init__(self, generations: Mapping[BrokerId, Generation], seed: int) -> None:
+    def __init__(
+        self, generations: Mapping[BrokerId, Generation], seed: int, others: Collection[BrokerId] = ()
+    ) -> None:
         """The same walk is as busy every time."""
-        super().__init__(generations)
+        super().__init__(generations, others)
         self.rng = random.Random(seed)  # noqa: S311 - the same walks every time
         self.held: list[_Held] = []
         self.in_flight: dict[int, InFlight | None] = {}

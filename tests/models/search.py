@@ -274,12 +274,31 @@ def of_quotas(model: Model, _rng: random.Random, broker: int) -> str:
 
 
 def of_moves(model: Model, rng: random.Random, _broker: int) -> str:
-    """Other brokers are to hold the partition, or the same ones in another order; one that is in sync stays."""
+    """Other brokers are to hold the partition, or the same ones in another order; one that is in sync stays.
+
+    While that goes on, who is new catches up and joins.
+    """
+    joins = sorted((model.quorum.adding - model.quorum.isr) & model.alive)
+    if joins and model.quorum.leader in model.alive:
+        return to_join(model, joins[0], model.quorum.leader)
     kept = rng.choice(sorted(model.quorum.isr & frozenset(model.quorum.replicas)) or list(model.quorum.replicas))
     others = [broker for broker in model.replicas if broker != kept]
     target = [kept, *rng.sample(others, rng.randint(0, min(2, len(others))))]
     rng.shuffle(target)
     return f"reassign {','.join(map(str, target))} told=none"
+
+
+def to_join(model: Model, broker: int, leader: int) -> str:
+    """The next thing that a broker and a leader have to do for the one to enter the other's ISR."""
+    epoch = model.quorum.leader_epoch
+    for one in (leader, broker):
+        told = model.replicas[one].state
+        if told is None or told.leader_epoch != epoch or broker not in told.replicas:
+            return f"tell {one} epoch={epoch}"
+    known = model.replicas[leader].followers.get(broker)
+    if known is not None and known.end >= max(model.replicas[leader].hw, model.replicas[leader].epoch_start):
+        return f"expand {broker} by={leader}"
+    return f"{'ask' if model.replicas[broker].awaits is None else 'answer'} {broker}"
 
 
 def of_work(model: Model, rng: random.Random, broker: int) -> str:

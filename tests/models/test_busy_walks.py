@@ -13,9 +13,10 @@ from auditor.simulation.rows import LINES_A_STATEMENT
 from parsers.broker_log import wall_clock
 from parsers.tables.requests import Fetch
 from tests.lab.effort import fast_if
+from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version
 from tests.models.test_replay_truth import by_name, walk
-from tests.models.witnessed import Witnessed
+from tests.models.witnessed import Witnessed, moments_of, outside, replayed
 
 SOME = fast_if((VERSIONS[0], VERSIONS[3], VERSIONS[-1]).__contains__, VERSIONS)
 SEEDS = range(6)
@@ -88,3 +89,34 @@ def test_walks_are_busy(version: Version) -> None:
         seen["other order"] += sum(one > other for one, other in pairwise(handled))
         seen["throttled"] += sum(line.startswith("throttle") for line in found.lines)
     assert all(seen[name] >= 3 for name in ("together", "waited", "queued", "late", "other order", "throttled")), seen
+
+
+def holds_truth(version: Version, seed: int, *, busy: bool, moves: bool) -> None:
+    found = walk(version, seed, busy=busy, moves=moves)
+    moments = moments_of(found)
+    assert list(outside(found, replayed(found, moments))) == [], seed
+    files = losses(found, moments, seed)["files"]
+    assert list(outside(found, replayed(found, files))) == [], f"{seed} without files"
+
+
+OLD = [version for version in VERSIONS if not version.since(1, 0)]
+"""These print no line that tells where an epoch opens: the orders of their controllers do."""
+
+
+@pytest.mark.parametrize("version", OLD, ids=by_name)
+def test_intervals_hold_the_truth_of_releases_that_tell_little(version: Version) -> None:
+    for seed in range(6):
+        holds_truth(version, seed, busy=False, moves=False)
+
+
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[2], VERSIONS[3]], ids=by_name)
+@pytest.mark.parametrize("seed", [3, 6, 12])
+def test_a_line_that_is_late_is_not_taken_for_one_of_a_newer_role(version: Version, seed: int) -> None:
+    holds_truth(version, seed, busy=True, moves=False)
+
+
+@pytest.mark.parametrize("version", fast_if((VERSIONS[5], VERSIONS[7]).__contains__, VERSIONS), ids=by_name)
+def test_intervals_hold_the_truth_while_partitions_move(version: Version) -> None:
+    """A member of the ISR that is of the assignment no more is counted by nobody."""
+    for seed in range(4):
+        holds_truth(version, seed, busy=False, moves=True)

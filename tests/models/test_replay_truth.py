@@ -26,12 +26,12 @@ def by_name(version: Version) -> str:
     return version.name
 
 
-def walk(version: Version, seed: int, *, busy: bool = False) -> Witnessed:
+def walk(version: Version, seed: int, *, busy: bool = False, moves: bool = False) -> Witnessed:
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     length, replicas, pace = rng.choice((30, 60, 120)), rng.choice((2, 3)), rng.choice((0, 1, 1, 7))
     if busy:
         length, pace = 2 * length, 0
-    return witnessed(version, seed, length, replicas, pace=pace, processes=seed % 3 != 0, busy=busy)
+    return witnessed(version, seed, length, replicas, pace=pace, processes=seed % 3 != 0, busy=busy, moves=moves)
 
 
 def anew() -> int:

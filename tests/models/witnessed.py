@@ -24,9 +24,10 @@ from rules.replay.leader import LeaderRow
 from rules.replay.reigns import Reign
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
-from tests.models.search import Pair, choice, of_quotas, of_work
+from tests.models.search import Pair, choice, of_moves, of_quotas, of_work
 
 BUSY = (of_quotas, *(of_work for _ in range(40)))
+MOVING = (of_moves, of_moves, of_moves, *(of_work for _ in range(20)))
 BEGINNING = Moment(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
 
 
@@ -91,18 +92,22 @@ def witnessed(
     pace: int = 1,
     processes: bool = True,
     busy: bool = False,
+    moves: bool = False,
 ) -> Witnessed:
     """A random walk with everything written down; `pace` seconds pass between two actions.
 
-    Busy brokers make several statements within a millisecond, let requests queue, and throttle followers.
+    Busy brokers make several statements within a millisecond, let requests queue, and throttle followers. Where
+    partitions move, one broker more than replicas is there to move to.
     """
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
-    pair = Pair.created(version, replicas)
+    pair = Pair.created(version, replicas, others=int(moves))
+    more = (*(BUSY if busy else ()), *(MOVING if moves else ()))
     generations = {b.id: b.generation for b in pair.cluster.brokers}
-    found = Witnessed(version, pair.lines, Busy(generations, seed) if busy else Timed(generations))
+    others = [broker.id for broker in pair.cluster.brokers if not broker.holds]
+    found = Witnessed(version, pair.lines, Busy(generations, seed, others) if busy else Timed(generations, others))
     note_step(found, pair)
     for _ in range(length):
-        line = choice(pair.model, rng, processes=processes, more=BUSY if busy else ())
+        line = choice(pair.model, rng, processes=processes, more=more)
         if line.startswith("wait"):
             for broker in pair.model.replicas:
                 take(found, pair, f"answer {broker}")
