@@ -575,12 +575,26 @@ def complaints_about(modules: Iterable[Module], checks: tuple[Check, ...]) -> It
     return (complaint for module in modules for check in checks for complaint in check(module))
 
 
+def model_stands_alone(module: Module) -> Iterator[str]:
+    """The model that simulator and replay are held to shares nothing with them."""
+    if module.path == "tests/models/oracle.py":
+        for found in imports(module):
+            if found.target.split(".")[0] not in sys.stdlib_module_names:
+                yield f"{module.path}: imports {found.target}; the judge of all else needs the standard library alone"
+
+
 def every_file() -> tuple[Module, ...]:
     return (*load(PACKAGES), *load(("tests",)), module_at(ROOT / "run.py"))
 
 
 def test_the_law_is_kept() -> None:
     refuse(complaints_about(load(PACKAGES), LAW_CHECKS))
+
+
+def test_the_model_stands_alone() -> None:
+    oracle = module_at(ROOT / "tests" / "models" / "oracle.py")
+    assert list(imports(oracle)) != []
+    refuse(model_stands_alone(oracle))
 
 
 def test_the_shape_is_kept() -> None:
@@ -718,6 +732,7 @@ REFUSED: Final = (
     (rules_say_no_any, "rules/judge.py", "from typing import Any", "imports Any"),
     (functions_are_short, "rules/judge.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines"),
     (files_are_short, "rules/judge.py", "\n" * 301, "301 lines"),
+    (model_stands_alone, "tests/models/oracle.py", "from rules.protocol.epochs import x", "imports rules.protocol"),
     (returns_are_annotated, "tests/test_x.py", "def test_x():\n    pass", "does not say what it returns"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass\nclass A: ...", "without frozen"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(slots=True)\nclass A: ...", "without frozen"),
