@@ -23,6 +23,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -39,6 +40,7 @@ LINE_LIMIT: Final = 1 << 20
 
 _NARROW: Final = ("broker", "replica", "partition", "leaderEpoch", "lastFetchedEpoch", "divergingEpoch")
 _WIDTHS: Final[Mapping[str, int]] = {**dict.fromkeys(_NARROW, 32), "error": 16}
+_UNTOLD: Final = dict.fromkeys(column.name for column in fields(Fetch))
 
 
 class _Unfit(ValueError):
@@ -162,48 +164,30 @@ def _fetch(fields: Mapping[str, object], origin: Origin, start: int, end: int) -
     broker = _number(fields, "broker")
     if broker is not None and broker < 0:
         raise _Unfit("a broker id")
-    return Fetch(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker if broker is None else broker,
-        time_text=_word(fields, "time") or "",
-        client_id=_word(fields, "clientId"),
-        correlation_id=None,
-        api_version=None,
-        replica=numbers["replica"],
-        replica_epoch=None,
-        min_bytes=None,
-        session_id=None,
-        session_epoch=None,
-        answer_session_id=None,
-        session_error=None,
-        topic=topic,
-        topic_id=topic_id,
-        partition=partition,
-        fetch_offset=numbers["fetchOffset"],
-        last_fetched_epoch=_number(fields, "lastFetchedEpoch"),
-        current_leader_epoch=_number(fields, "leaderEpoch"),
-        log_start_offset=None,
-        request_high_watermark=None,
-        error_code=_number(fields, "error"),
-        high_watermark=_number(fields, "highWatermark"),
-        last_stable_offset=_number(fields, "lastStableOffset"),
-        leader_log_start_offset=_number(fields, "logStartOffset"),
-        diverging_epoch=_number(fields, "divergingEpoch"),
-        diverging_end_offset=_number(fields, "divergingEndOffset"),
-        answer_leader=None,
-        answer_leader_epoch=None,
-        records_size=None,
-        implied=False,
-        answer_implied=False,
-        possibly_stale=False,
-        session_start_missing=False,
-        total_time_us=None,
-        queue_time_us=None,
-        local_time_us=None,
-        remote_time_us=None,
-        response_queue_time_us=None,
-        send_time_us=None,
-        source=origin.source,
-        span_start=start,
-        span_end=end,
-    )
+    values: dict[str, object] = {
+        "cluster_id": origin.cluster_id,
+        "broker": origin.broker if broker is None else broker,
+        "time_text": _word(fields, "time") or "",
+        "client_id": _word(fields, "clientId"),
+        "replica": numbers["replica"],
+        "topic": topic,
+        "topic_id": topic_id,
+        "partition": partition,
+        "fetch_offset": numbers["fetchOffset"],
+        "last_fetched_epoch": _number(fields, "lastFetchedEpoch"),
+        "current_leader_epoch": _number(fields, "leaderEpoch"),
+        "error_code": _number(fields, "error"),
+        "high_watermark": _number(fields, "highWatermark"),
+        "last_stable_offset": _number(fields, "lastStableOffset"),
+        "leader_log_start_offset": _number(fields, "logStartOffset"),
+        "diverging_epoch": _number(fields, "divergingEpoch"),
+        "diverging_end_offset": _number(fields, "divergingEndOffset"),
+        "implied": False,
+        "answer_implied": False,
+        "possibly_stale": False,
+        "session_start_missing": False,
+        "source": origin.source,
+        "span_start": start,
+        "span_end": end,
+    }
+    return Fetch(**{**_UNTOLD, **values})  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from parsers.provenance import Origin
 from parsers.request_log import columns as c
+from parsers.request_log.column_names import FETCHES, FLAGS, GAPS, PRODUCES
 from parsers.request_log.columns import Columns
 from parsers.request_log.compiled import Loops
 from parsers.request_log.grammar import NULL, Integers
@@ -21,39 +22,10 @@ from parsers.request_log.trace import PRODUCE, Reading, folded_events, line_fold
 from parsers.tables import arrow_schema, to_arrow
 from parsers.tables.requests import Fetch, Produce, SessionGap
 
-_HEAD: Final = {
-    "correlation_id": c.CORRELATION, "api_version": c.VERSION, "total_time_us": c.TOTAL, "queue_time_us": c.QUEUE,
-    "local_time_us": c.LOCAL, "remote_time_us": c.REMOTE,
-    "response_queue_time_us": c.RESPONSE_QUEUE, "send_time_us": c.SEND, "partition": c.PARTITION,
-    "span_start": c.START, "span_end": c.END,
-}  # fmt: skip
-_FETCH: Final = {
-    **_HEAD, "replica": c.REPLICA, "replica_epoch": c.REPLICA_EPOCH, "min_bytes": c.MIN_BYTES, "session_id": c.SESSION,
-    "session_epoch": c.EPOCH, "answer_session_id": c.ANSWER_SESSION, "session_error": c.ERROR,
-    "fetch_offset": c.FETCH_OFFSET, "last_fetched_epoch": c.LAST_FETCHED_EPOCH,
-    "current_leader_epoch": c.CURRENT_LEADER_EPOCH, "log_start_offset": c.LOG_START,
-    "request_high_watermark": c.REQUEST_WATERMARK, "error_code": c.ERROR_CODE, "high_watermark": c.WATERMARK,
-    "last_stable_offset": c.STABLE, "leader_log_start_offset": c.LEADER_LOG_START,
-    "diverging_epoch": c.DIVERGING_EPOCH, "diverging_end_offset": c.DIVERGING_END, "answer_leader": c.LEADER,
-    "answer_leader_epoch": c.LEADER_EPOCH, "records_size": c.RECORDS,
-}  # fmt: skip
-_FLAGS: Final = {
-    "implied": c.IMPLIED, "answer_implied": c.ANSWER_IMPLIED, "possibly_stale": c.STALE,
-    "session_start_missing": c.BEGUN_UNSEEN,
-}  # fmt: skip
-_PRODUCE: Final = {
-    **_HEAD, "acks": c.ACKS, "error_code": c.SENT_ERROR, "base_offset": c.SENT_BASE,
-    "log_start_offset": c.SENT_START, "records_size": c.SENT_SIZE,
-}  # fmt: skip
-_GAP: Final = {
-    "correlation_id": c.CORRELATION, "replica": c.GAP_REPLICA, "session_id": c.GAP_SESSION,
-    "session_epoch": c.GAP_EPOCH, "error_code": c.GAP_ERROR, "lost": c.GAP_LOST, "span_start": c.START,
-    "span_end": c.END,
-}  # fmt: skip
 _TABLES: Final[dict[type, tuple[Callable[[Columns], Integers], dict[str, int]]]] = {
-    Fetch: (lambda columns: columns.fetches, _FETCH),
-    SessionGap: (lambda columns: columns.gaps, _GAP),
-    Produce: (lambda columns: columns.produces, _PRODUCE),
+    Fetch: (lambda columns: columns.fetches, FETCHES),
+    SessionGap: (lambda columns: columns.gaps, GAPS),
+    Produce: (lambda columns: columns.produces, PRODUCES),
 }
 COMPILED: Final = frozenset(_TABLES)
 """Tables whose rows come in columns."""
@@ -92,7 +64,7 @@ def _batch(columns: Columns, origin: Origin, row_class: type) -> pa.RecordBatch:
         for name, at in (("topic", c.TOPIC), ("topic_id", c.TOPIC_ID)):
             made[name] = _texts(rows[:, at], texts, rows[:, at] > 0)
     if row_class is Fetch:
-        for name, flag in _FLAGS.items():
+        for name, flag in FLAGS.items():
             made[name] = pa.array(rows[:, c.FLAGS] & flag != 0)
     if row_class is Produce:
         made["transactional"] = pa.array(rows[:, c.TRANSACTIONAL] == 1, mask=rows[:, c.TRANSACTIONAL] == NULL)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from parsers.request_log import columns as c
+from parsers.request_log.column_names import FETCHES, PRODUCES
 from parsers.request_log.columns import Columns
 from parsers.request_log.fetches import Resting
 from parsers.request_log.grammar import NULL, Integers
@@ -56,6 +58,11 @@ class FetchTold(NamedTuple):
     end: int
     left_out: int = 0
     """Statements of the same asker that are left out between this one and its next."""
+
+
+_VALUES: Final = FetchTold._fields[FetchTold._fields.index("min_bytes") : FetchTold._fields.index("implied")]
+"""What stands in a statement as it does in a row."""
+_values_of: Final[Callable[[Fetch], tuple[int | None, ...]]] = attrgetter(*_VALUES)
 
 
 class ProduceTold(NamedTuple):
@@ -113,16 +120,12 @@ def fetch_told(row: Fetch) -> FetchTold:
     """What a row of the table tells."""
     opened = row.answer_session_id if row.session_epoch == 0 and not row.session_error else None
     full = row.session_id is None or row.session_epoch in (None, -1, 0)
-    return FetchTold(
+    return FetchTold._make((
         row.topic, row.topic_id, row.partition or 0, -1 if row.replica is None else row.replica, row.client_id,
         row.session_id if not full else None if row.session_id is None else opened or None,
         row.time_text, None, 1, row.total_time_us, *since(_own_times(row)), None, None, bool(row.remote_time_us),
-        row.min_bytes, row.fetch_offset, row.last_fetched_epoch,
-        row.current_leader_epoch, row.error_code, row.high_watermark, row.last_stable_offset,
-        row.leader_log_start_offset, row.diverging_epoch, row.diverging_end_offset, row.records_size,
-        row.implied, row.possibly_stale,
-        row.span_start, row.span_end,
-    )  # fmt: skip
+        *_values_of(row), row.implied, row.possibly_stale, row.span_start, row.span_end, 0,
+    ))  # fmt: skip
 
 
 def produce_told(row: Produce) -> ProduceTold:
@@ -182,11 +185,8 @@ def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[ob
     again = rows[:, c.LAST : c.LAST + c.TOLD_LAST][:, 2:]
     yield from map(_numbers, _since(np.where(rows[:, [c.COUNT]] > 1, again, NULL)))
     yield (rows[:, c.WAITS] == rows[:, c.COUNT]).tolist()
-    for column in (
-        c.MIN_BYTES, c.FETCH_OFFSET, c.LAST_FETCHED_EPOCH, c.CURRENT_LEADER_EPOCH, c.ERROR_CODE, c.WATERMARK, c.STABLE,
-        c.LEADER_LOG_START, c.DIVERGING_EPOCH, c.DIVERGING_END, c.RECORDS,
-    ):  # fmt: skip
-        yield _numbers(rows[:, column])
+    for name in _VALUES:
+        yield _numbers(rows[:, FETCHES[name]])
     for flag in (c.IMPLIED, c.STALE):
         yield (rows[:, c.FLAGS] & flag != 0).tolist()
     yield rows[:, c.START].tolist()
@@ -229,16 +229,19 @@ def produce_numbers(rows: Integers) -> dict[str, Integers]:
     return {**named, "times": np.ones(len(rows), dtype=np.int64)}
 
 
+_CODES: Final = {"topic": c.TOPIC, "topic_id": c.TOPIC_ID, "client_id": c.CLIENT, "time": c.TIME}
 _FETCH_NUMBERS: Final = {
-    "topic": c.TOPIC, "topic_id": c.TOPIC_ID, "partition": c.PARTITION, "replica": c.REPLICA, "client_id": c.CLIENT,
-    "time": c.TIME, "last_time": c.LAST, "times": c.COUNT, "fetch_offset": c.FETCH_OFFSET,
-    "last_fetched_epoch": c.LAST_FETCHED_EPOCH, "current_leader_epoch": c.CURRENT_LEADER_EPOCH,
-    "error_code": c.ERROR_CODE, "high_watermark": c.WATERMARK, "leader_log_start_offset": c.LEADER_LOG_START,
-    "diverging_epoch": c.DIVERGING_EPOCH,
+    **_CODES, "last_time": c.LAST, "times": c.COUNT,
+    **{
+        name: FETCHES[name]
+        for name in (
+            "partition", "replica", "fetch_offset", "last_fetched_epoch", "current_leader_epoch", "error_code",
+            "high_watermark", "leader_log_start_offset", "diverging_epoch",
+        )
+    },
 }  # fmt: skip
 _PRODUCE_NUMBERS: Final = {
-    "topic": c.TOPIC, "topic_id": c.TOPIC_ID, "partition": c.PARTITION, "client_id": c.CLIENT, "time": c.TIME,
-    "acks": c.ACKS, "error_code": c.SENT_ERROR, "base_offset": c.SENT_BASE,
+    **_CODES, **{name: PRODUCES[name] for name in ("partition", "acks", "error_code", "base_offset")},
 }  # fmt: skip
 
 

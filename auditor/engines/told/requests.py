@@ -14,8 +14,10 @@ from parsers.request_log import Again, FetchTold, ProduceTold, Told, fetch_told
 from parsers.tables import Refusal, SessionGap
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
-from rules.history.moments import Moment
+from rules.history.moments import Moment, told_by
 
+Template = tuple[Named, dict[str, object]]
+"""A statement, and what it tells: copying that alone takes a fifth of the time of copying all its fields."""
 HELD: Final = 1024
 """Requests whose statements are held for others of the same words."""
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
@@ -60,20 +62,20 @@ class Repeated:
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
-        self._said: dict[int, tuple[tuple[IsrRequest, ...], list[Named]]] = {}
+        self._said: dict[int, tuple[tuple[IsrRequest, ...], list[Template]]] = {}
         self._runs: dict[PartitionName, tuple[Named, Moment, int | None, int]] = {}
 
     def told(self, again: Again) -> Iterator[Named]:
         """What a request says; of one that says who leads, when the words change."""
         time, span = wall_clock(again.time_text), None
-        for named in self._statements(again.rows):
+        for named, told in self._statements(again.rows):
             place, topic_id, moment = named
             run = self._runs.get(place)
             if run is not None and run[0] is named:
                 self._runs[place] = (*run[:2], time, run[3] + 1)
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
-            now = replace(moment, time=time, span=span)
+            now = Moment(**{**told, "time": time, "span": span})  # type: ignore[arg-type]
             yield from self.ended(place)
             if moment.kind == "leader-told":
                 self._runs[place] = named, now, time, 1
@@ -91,7 +93,7 @@ class Repeated:
         for place in list(self._runs):
             yield from self.ended(place)
 
-    def _statements(self, rows: tuple[IsrRequest, ...]) -> list[Named]:
+    def _statements(self, rows: tuple[IsrRequest, ...]) -> list[Template]:
         """Statements of rows that stand for their words; the rows are held, or others might be taken for them."""
         held = self._said.get(id(rows))
         if held is None:
@@ -100,12 +102,12 @@ class Repeated:
             held = self._said[id(rows)] = rows, list(self._of(rows))
         return held[1]
 
-    def _of(self, rows: tuple[IsrRequest, ...]) -> Iterator[Named]:
+    def _of(self, rows: tuple[IsrRequest, ...]) -> Iterator[Template]:
         for row in rows:
             place = _place(row.topic, known_id(row.topic_id), row.partition, self._names)
             moment = request_moment(row)
             if place is not None and moment is not None:
-                yield place, known_id(row.topic_id), moment
+                yield (place, known_id(row.topic_id), moment), told_by(moment)
 
 
 def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
