@@ -17,9 +17,9 @@ OF_FALLS: Final = ("LEAD004", "EPOCH008")
 """Rules that explain why a log falls back to an older epoch, by roles that only rise."""
 OF_WHO_WOULD_LEAD: Final = ("TRUNC004",)
 """Rules that take the replica of the newest epoch for the leader."""
-REASON: Final = "leader epochs began anew while the logs went on, so a number stands for two epochs"
+REASON: Final = "leader epochs fall back while the logs go on, so a number may stand for two epochs"
 NOT_TOLD: Final = f"no bill, no advice and no cuts of other protocols: {REASON}"
-MISSING: Final = "which of the two each statement and batch is of, which nothing tells: compare them by hand"
+MISSING: Final = "whether ZooKeeper was put back to an older state or a clock set back, and which statement is older"
 
 
 def without_order(
