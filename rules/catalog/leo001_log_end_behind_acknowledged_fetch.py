@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.evidence import Moment, PartitionEvidence, Unclosed, gives_role, translated
@@ -33,7 +34,8 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     --------------
     Logs and traces do not reach to the orderly stop. The log end at loading is not logged, a truncation or a reassignment
     in between cannot be excluded, or the broker's log does not tell in which epoch it was before. Where it went on in its
-    epoch, only the clocks tell the fetch from later ones: likely.
+    epoch, only the clocks tell the fetch from later ones: likely. A log that was loaded empty may be on a new disk: where
+    its broker tells that it created the log, nothing is said.
 
     Upheld
     ------
@@ -67,27 +69,36 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
             if before is False or not (placed or before):
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
-                if _perhaps_cut_untold(evidence, load, furthest.offset):
-                    yield _undecided(load, furthest)
-                    continue
-                yield Violation(
-                    brokers=(broker,),
-                    start_offset=load.end_offset,
-                    end_offset=furthest.offset,
-                    confidence="certain" if placed else "likely",
-                    facts={
-                        "broker": broker,
-                        "held": f"asked for offset {furthest.offset}",
-                        "ends": f"ended at {load.end_offset} when it was loaded again",
-                        "leader": furthest.witness,
-                        "epoch": furthest.term,
-                    },
-                    exhibits=(
-                        Exhibit(span=furthest.span, role="the fetch"),
-                        Exhibit(span=load.span, role="the log as it was loaded"),
-                    ),
-                )
+                yield from _loaded_short(evidence, own, load, furthest, placed=placed)
     yield from _cut_since(evidence)
+
+
+def _loaded_short(
+    evidence: PartitionEvidence, own: Sequence[Moment], load: Moment, fetch: Moment, *, placed: bool
+) -> Iterator[Violation | Undecided]:
+    """What a log shows that was loaded with less than its broker had asked for."""
+    if load.end_offset == 0:
+        yield from () if _begun_anew(own, load) else (_perhaps_emptied(load, fetch),)
+    elif _perhaps_cut_untold(evidence, load, fetch.offset or 0):
+        yield _undecided(load, fetch)
+    else:
+        yield Violation(
+            brokers=() if load.broker is None else (load.broker,),
+            start_offset=load.end_offset,
+            end_offset=fetch.offset,
+            confidence="certain" if placed else "likely",
+            facts={
+                "broker": load.broker,
+                "held": f"asked for offset {fetch.offset}",
+                "ends": f"ended at {load.end_offset} when it was loaded again",
+                "leader": fetch.witness,
+                "epoch": fetch.term,
+            },
+            exhibits=(
+                Exhibit(span=fetch.span, role="the fetch"),
+                Exhibit(span=load.span, role="the log as it was loaded"),
+            ),
+        )
 
 
 def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -158,6 +169,23 @@ def _perhaps_cut_untold(evidence: PartitionEvidence, load: Moment, held: int) ->
     named = {m.epoch for m in evidence.moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
     openings = (evidence.openings.get(epoch) for epoch in named)
     return not named or any(told is None or told.offset is None or told.offset < held for told in openings)
+
+
+def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
+    """Whether the broker tells, beside the loading, that it created the log: its directory is new."""
+    place = next(place for place, moment in enumerate(own) if moment is load)
+    before = takewhile(lambda moment: not gives_role(moment), reversed(own[:place]))
+    behind = takewhile(lambda moment: not gives_role(moment), own[place:])
+    return any(moment.kind == "log-created" for moment in (*before, *behind))
+
+
+def _perhaps_emptied(load: Moment, fetch: Moment) -> Undecided:
+    reason = f"broker {load.broker} asked for offset {fetch.offset}, and its log was empty when it was loaded again"
+    missing = (
+        f"what tells whether broker {load.broker}'s disk was replaced or emptied: its line that it created the log, or the"
+        " ids of the log dir in meta.properties before and after"
+    )
+    return Undecided(reason=reason, missing=missing, brokers=(load.broker or 0,))
 
 
 def _undecided(load: Moment, fetch: Moment) -> Undecided:

@@ -93,3 +93,21 @@ def test_a_log_that_grew_after_it_was_loaded_was_in_a_role_of_which_the_line_is_
         for end in (2, 4)
     }
     assert said == {2: ["LEO001"], 4: []}
+
+
+EMPTIED = """
+    broker 1 0000|
+    broker 2 0000|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t1 follows 2 epoch 0 at 0 hw 0
+    t2 fetch 2@4 from 1 hw=4
+    t3 loads 2 at 0
+    {line}
+    t5 leads 2 epoch 1 at 0 hw 0
+"""
+
+
+def test_an_empty_log_is_a_question_unless_its_broker_created_it() -> None:
+    lines = {"": ["undecided"], "t4 begins 2": []}
+    judged = {line: judge(read_sketch(EMPTIED.format(line=line)).evidence, RULES).findings for line in lines}
+    assert {line: [f.verdict for f in found if f.rule == "LEO001"] for line, found in judged.items()} == lines

@@ -1,0 +1,56 @@
+"""Healthy clusters' logs with lines, stretches, ends, beginnings and whole files gone: nobody is accused for it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.auditor.dumps_at_hand import SAMPLES, copied, told
+
+Keep = Callable[[bytes, float], bool]
+"""Whether a line stays, which stands so far into its log."""
+
+CUTS = ("lines", "a stretch", "the end", "the beginning", "files")
+CASES = tuple((case, cut) for case in ("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed") for cut in CUTS)
+
+
+def kept(cut: str, rng: random.Random) -> Keep:
+    share, (start, end) = rng.choice((0.1, 0.3, 0.6)), sorted((rng.random(), rng.random()))
+    keeps: dict[str, Keep] = {
+        "lines": lambda _, __: rng.random() > share,
+        "a stretch": lambda _, at: not start <= at < end,
+        "the end": lambda _, at: at < end,
+        "the beginning": lambda _, at: at >= start,
+        "files": lambda _, __: False,
+    }
+    return keeps[cut]
+
+
+def mutilate(logs: Sequence[Path], cut: str, rng: random.Random) -> None:
+    """Some of the logs lose the same part, as if their disk or their collector had been away."""
+    keep = kept(cut, rng)
+    for log in rng.sample(logs, rng.randint(1, len(logs))):
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(line for place, line in enumerate(lines) if keep(line, place / len(lines))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("case", "cut"), CASES)
+def test_what_is_gone_accuses_nobody(case: str, cut: str, tmp_path: Path) -> None:
+    whole = claims(told(SAMPLES / case / "dump"))
+    for seed in range(2):
+        rng = random.Random(f"{case} {cut} {seed}")  # noqa: S311 - the same cuts every time
+        dump = copied(case, tmp_path / str(seed), logs=True)
+        mutilate(sorted(dump.glob("*/logs/*.log")), cut, rng)
+        assert claims(told(dump)) - whole == set(), f"seed {seed}"
+
+
+def claims(report: dict[str, object]) -> set[tuple[object, ...]]:
+    findings = report["findings"]
+    assert isinstance(findings, list)
+    names = ("rule", "topic", "partition", "startOffset", "endOffset")
+    accused = [f for f in findings if f["verdict"] == "violated" and f["severity"] in ("medium", "high", "critical")]
+    return {tuple(f[name] for name in names) for f in accused}
