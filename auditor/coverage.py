@@ -9,8 +9,8 @@ from typing import Final
 
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import LOG_KINDS, ReadUnit
-from auditor.engines.told.zones import given_for
 from auditor.report.model import AbsentLogs, Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
+from parsers.broker_log import given_for
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC
 from rules.finding import Finding

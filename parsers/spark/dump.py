@@ -37,6 +37,15 @@ class Dump:
             return traced(self.spark, request, parts)
         return self.spark.read.format(FORMAT).options(**to_options(request)).load()
 
+    def with_logs(self, *, patterns: Sequence[str] = (), timezones: Sequence[str] = ()) -> Dump:
+        """The same dump, told how its brokers' logs are written, as `--log-pattern` and `--log-timezone` say it.
+
+        `patterns` are layouts of log4j, for all brokers or for one (`"2=%d %p %m%n"`). `timezones` are the zones of the
+        brokers' clocks (`"Europe/Berlin"`, `"2=+02:00"`): with any, `events` and `settings` have a column `time`.
+        """
+        request = replace(self.request, log_patterns=tuple(patterns), log_timezones=tuple(timezones))
+        return replace(self, request=request)
+
     def register(self, prefix: str = "") -> tuple[str, ...]:
         """Every table as a temporary view for SQL; the names of the views."""
         names = tuple(f"{prefix}{name}" for name in READERS)

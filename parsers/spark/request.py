@@ -10,11 +10,19 @@ from typing import Final
 
 import pyarrow as pa
 
+from parsers.broker_log import owner_and_value, parse_layout, zone_named
 from parsers.provenance import Origin
 from parsers.tables import TABLES, arrow_schema
 
 SPLIT_BYTES: Final = 128 << 20
 """A gigabyte of segment makes eight tasks."""
+
+
+OF_CLOCKS: Final = ("events", "settings")
+"""Tables whose times are of brokers' clocks without a zone."""
+INSTANT: Final = pa.field(
+    "time", pa.int64(), metadata={"comment": "Milliseconds since 1970 in UTC, by the zone that was told of the broker."}
+)
 
 
 class UnknownTable(ValueError):
@@ -39,15 +47,23 @@ class TableRequest:
     """Whether keys and values of records are shown."""
     deep: bool = False
     """Whether the table of refusals also tells which sound batches cannot be decoded."""
+    log_patterns: tuple[str, ...] = ()
+    """Layouts of brokers' logs besides Kafka's own, as the option of the command line takes them."""
+    log_timezones: tuple[str, ...] = ()
+    """Zones of brokers' times, as the option takes them; with any, rows of brokers' logs have the instant too."""
     pushdown: bool = False
     """Whether Spark may hand filters down to the planning of tasks."""
 
     def __post_init__(self) -> None:
         if self.table not in TABLES:
             raise UnknownTable(f"no table {self.table!r}; there are {', '.join(TABLES)}")
-        unknown = [name for name in self.columns if name not in arrow_schema(TABLES[self.table]).names]
+        unknown = [name for name in self.columns if name not in self._whole.names]
         if unknown:
             raise UnknownTable(f"{self.table} has no column {', '.join(unknown)}")
+        for pattern in self.log_patterns:
+            parse_layout(owner_and_value(pattern)[1])
+        if strange := [zone for zone in self.log_timezones if zone_named(owner_and_value(zone)[1]) is None]:
+            raise UnknownTable(f"no time zone: {', '.join(strange)}; a zone is such as Europe/Berlin, UTC or +02:00")
         if self.split_bytes < 1:
             raise UnknownTable(f"split_bytes: expected a number above 0, found {self.split_bytes}")
 
@@ -59,8 +75,13 @@ class TableRequest:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the result."""
-        whole = arrow_schema(self.row_class)
+        whole = self._whole
         return pa.schema([whole.field(name) for name in self.columns]) if self.columns else whole
+
+    @property
+    def _whole(self) -> pa.Schema:
+        whole = arrow_schema(self.row_class)
+        return whole.append(INSTANT) if self.log_timezones and self.table in OF_CLOCKS else whole
 
     def wants(self, column: str) -> bool:
         """Whether a column is part of the result."""
@@ -87,6 +108,8 @@ def to_options(request: TableRequest) -> dict[str, str]:
         "columns": ",".join(request.columns),
         "payloads": json.dumps(request.payloads),
         "deep": json.dumps(request.deep),
+        "logPatterns": json.dumps(request.log_patterns),
+        "logTimezones": json.dumps(request.log_timezones),
         "pushdown": json.dumps(request.pushdown),
     }
 
@@ -105,6 +128,8 @@ def from_options(options: Mapping[str, str]) -> TableRequest:
         columns=_list(options.get("columns")),
         payloads=options.get("payloads") == "true",
         deep=options.get("deep") == "true",
+        log_patterns=tuple(json.loads(options.get("logPatterns") or "[]")),
+        log_timezones=tuple(json.loads(options.get("logTimezones") or "[]")),
         pushdown=options.get("pushdown") == "true",
     )
 

@@ -9,7 +9,20 @@ from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
 
-from parsers.broker_log import GzipText, LogPart, Reading, read_log
+from parsers.broker_log import (
+    DEFAULT_PATTERN,
+    HEAD_BYTES,
+    GzipText,
+    Layout,
+    LogPart,
+    Reading,
+    given_for,
+    instant_of,
+    parse_layout,
+    read_log,
+    wall_clock,
+    written_as,
+)
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
@@ -17,7 +30,7 @@ from parsers.request_log import NOTHING, RequestLog, SessionState, read_request_
 from parsers.request_log.batches import COMPILED, table_batches
 from parsers.request_log.trace import loops_for
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
-from parsers.spark.request import TableRequest
+from parsers.spark.request import INSTANT, TableRequest
 from parsers.spark.rows import batches_of
 from parsers.spark.slices import Part
 from parsers.tables import Refusal
@@ -29,29 +42,54 @@ _GZIP: Final = b"\x1f\x8b"
 def event_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Events of broker logs."""
     for part in parts:
-        yield from (told.events for told in _broker_log(part, request) if told.events.num_rows)
+        yield from (timed(told.events, request) for told in _broker_log(part, request) if told.events.num_rows)
 
 
 def setting_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Settings that brokers printed when they started, and those of their properties files."""
     for part in parts:
         if part.kind in SMALL:
-            yield from small_rows([part], request)
+            yield from (timed(rows, request) for rows in small_rows([part], request))
             continue
-        yield from (told.settings for told in _broker_log(part, request, settings=True) if told.settings.num_rows)
+        told = (told.settings for told in _broker_log(part, request, settings=True))
+        yield from (timed(settings, request) for settings in told if settings.num_rows)
+
+
+def timed(rows: pa.RecordBatch, request: TableRequest) -> pa.RecordBatch:
+    """The rows with their instants, where zones were told."""
+    if not request.log_timezones:
+        return rows
+    times: dict[tuple[int | None, str | None], int | None] = {}
+    places = list(zip(rows["broker"].to_pylist(), rows["time_text"].to_pylist(), strict=True))
+    for broker, text in dict.fromkeys(places):
+        zones = given_for(broker, request.log_timezones)
+        times[broker, text] = instant_of(zones[0])(wall_clock(text)) if zones and text else None
+    return rows.append_column(INSTANT, pa.array([times[place] for place in places], pa.int64()))
 
 
 def _broker_log(part: Part, request: TableRequest, *, settings: bool = False) -> Iterator[LogPart]:
-    reading = Reading(origin=part.origin, settings=settings)
     with ExitStack() as opened:
         file = opened.enter_context(place_of(request, part).open("rb"))
         compressed = file.read(2) == _GZIP
         file.seek(0)
+        reading = Reading(origin=part.origin, settings=settings, layout=_layout(file, part, request, packed=compressed))
         if not compressed:
             yield from read_log(file, reading, start=part.start, end=part.end if part.end < part.size else None)
         elif part.start == 0:
             # Packed text has no lines to cut at: its first part reads it all, the others nothing.
             yield from read_log(cast("BinaryIO", opened.enter_context(GzipText(file))), reading)
+
+
+def _layout(file: BinaryIO, part: Part, request: TableRequest, *, packed: bool) -> Layout:
+    """The layout by which most lines at the beginning of a log begin entries; Kafka's own where none does."""
+    usual = parse_layout(DEFAULT_PATTERN)
+    patterns = given_for(part.origin.broker, request.log_patterns)
+    if not patterns:
+        return usual
+    head = (cast("BinaryIO", GzipText(file)) if packed else file).read(HEAD_BYTES)
+    file.seek(0)
+    written = written_as(head, [*map(parse_layout, patterns), usual])
+    return usual if written is None or written.wrapping != "plain" else written.layout
 
 
 def _request_log(part: Part, request: TableRequest) -> RequestLog:

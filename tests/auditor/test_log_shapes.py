@@ -16,8 +16,8 @@ from auditor.audit import audit
 from auditor.cli.settings import settings_of
 from auditor.config import AuditConfig, ConfigError, environment, merge
 from auditor.engines.told.broker_logs import read_broker_log
-from auditor.engines.told.zones import instant_of, zone_named
 from auditor.timeline import evidence_of
+from parsers.broker_log import instant_of, zone_named
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 

@@ -315,3 +315,45 @@ def test_what_was_brought_along_is_a_table_too(tmp_path: Path, sample: Sample, s
     told = dump.fetches.where("broker = 1").select("fetch_offset").collect()
     assert sorted(row.fetch_offset for row in told) == list(range(1, 50, 2))
     assert [row.span_start for row in dump.refusals.collect()] == [len("".join(lines))]
+
+
+def laid_out(folder: Path) -> Path:
+    """Logs of two brokers, each in a layout and a zone of its own."""
+    cut = "[Log partition=t-0, dir=/d] Truncating to offset"
+    lines = {
+        1: f"2026-07-01 12:00:00,250 | WARN | kafka.log.Log - {cut} 7\n",
+        2: f"[2026-07-01 12:00:00,250] WARN {cut} 8 (kafka.log.Log)\n",
+    }
+    for broker, line in lines.items():
+        logs = folder / f"broker-{broker}" / "logs"
+        logs.mkdir(parents=True)
+        values = "\t" + "broker.id = 1\n"
+        head = line.partition(" | kafka")[0] + " | kafka.K - " if broker == 1 else line.partition("[Log")[0]
+        (logs / "server.log").write_text(f"{line}{head}KafkaConfig values: \n{values}")
+    return folder
+
+
+def test_logs_are_read_by_the_layouts_and_zones_that_are_told(tmp_path: Path, spark: SparkSession) -> None:
+    from parsers.spark import open_dump
+
+    dump = open_dump(spark, laid_out(tmp_path))
+    assert [row.offset for row in dump.events.collect()] == [8]
+    told = dump.with_logs(patterns=["1=%d{ISO8601} | %p | %c - %m%n"], timezones=["2=+02:00", "Europe/London"])
+    noon = 1_782_907_200_250
+    assert {(row.broker, row.offset, row.logger, row.time) for row in told.events.collect()} == {
+        (1, 7, "kafka.log.Log", noon - 3_600_000),
+        (2, 8, "kafka.log.Log", noon - 7_200_000),
+    }
+    printed = told.table("settings", ["broker", "name", "time"]).collect()
+    assert sorted(map(tuple, printed)) == [(1, "broker.id", noon - 3_600_000), (2, "broker.id", noon - 7_200_000)]
+    assert "time" not in dump.events.columns
+    assert told.table("events", ["offset"]).columns == ["offset"]
+
+
+def test_a_layout_or_zone_that_is_none_is_refused_at_once() -> None:
+    from parsers.spark.request import TableRequest, UnknownTable
+
+    with pytest.raises(UnknownTable, match="Mars/Olympus"):
+        TableRequest(path="d", table="events", log_timezones=("1=Mars/Olympus",))
+    with pytest.raises(ValueError, match="%m"):
+        TableRequest(path="d", table="events", log_patterns=("%d %p%n",))

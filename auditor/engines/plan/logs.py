@@ -8,7 +8,7 @@ from typing import Final
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece, parts_of, whole
 from auditor.engines.told.broker_logs import may_be_cut
-from auditor.engines.told.zones import given_for
+from parsers.broker_log import given_for
 from parsers.provenance import Source
 
 LOG_BYTES: Final = 64 << 20

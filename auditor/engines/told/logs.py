@@ -18,8 +18,8 @@ from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
 from auditor.engines.told.traces import thinned
-from auditor.engines.told.zones import Zones, given_for
-from parsers.broker_log import LogPart
+from auditor.engines.told.zones import Zones
+from parsers.broker_log import LogPart, given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
