@@ -49,16 +49,21 @@ class _Unfit(ValueError):
 
 def read_trace_table(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> Parsed[Fetch]:
     """The fetches of a trace table, or those whose lines begin in bytes `[start, end)` of it."""
-    rows: list[Fetch] = []
-    refusals: list[Refusal] = []
+    told = list(trace_rows(path, origin, start, end))
+    return Parsed(
+        rows=tuple(row for row in told if isinstance(row, Fetch)),
+        refusals=tuple(row for row in told if isinstance(row, Refusal)),
+    )
+
+
+def trace_rows(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> Iterator[Fetch | Refusal]:
+    """The same line by line, for tables of any length."""
     try:
         with path.open("rb") as file:
-            for row in _rows(file, origin, start, end):
-                (rows if isinstance(row, Fetch) else refusals).append(row)  # type: ignore[arg-type]
+            yield from _rows(file, origin, start, end)
     except OSError as error:
         found = error.strerror or "an error"
-        refusals.append(refuse(origin, "unreadable", 0, 0, expected="a readable trace table", found=found))
-    return Parsed(rows=tuple(rows), refusals=tuple(refusals))
+        yield refuse(origin, "unreadable", 0, 0, expected="a readable trace table", found=found)
 
 
 def _rows(file: BinaryIO, origin: Origin, start: int, end: int | None) -> Iterator[Fetch | Refusal]:

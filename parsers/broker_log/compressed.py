@@ -7,6 +7,10 @@ import zlib
 from typing import BinaryIO, Final
 
 EXPANDED_LIMIT: Final = 64 << 30
+FREELY_EXPANDED: Final = 256 << 20
+"""So much text is read however tightly it is packed; of more, only what is packed as logs are."""
+TIGHTEST: Final = 512
+"""Bytes of text in a byte of the file: a log that repeats one entry reaches some 250, nothing but one letter a thousand."""
 _GZIP: Final = 31
 _PIECE: Final = 1 << 20
 
@@ -17,10 +21,13 @@ class GzipText(io.RawIOBase):
     Damage, an early end or too long a text end the stream; `trouble` then says what was found.
     """
 
-    def __init__(self, file: BinaryIO, limit: int = EXPANDED_LIMIT) -> None:
+    def __init__(self, file: BinaryIO, limit: int = EXPANDED_LIMIT, freely: int = FREELY_EXPANDED) -> None:
         super().__init__()
         self._file = file
-        self._left = limit
+        self._limit = limit
+        self._freely = freely
+        self._taken = 0
+        self._given = 0
         self._inflate = zlib.decompressobj(_GZIP)
         self._input = b""
         self.trouble: str | None = None
@@ -37,21 +44,23 @@ class GzipText(io.RawIOBase):
             if piece is None:
                 return b""
             if piece:
-                self._left -= len(piece)
-                if self._left < 0:
+                self._given += len(piece)
+                if self._given > self._limit:
                     self.trouble = "a text longer than the limit"
+                elif self._given > max(self._freely, TIGHTEST * self._taken):
+                    self.trouble = f"a text more than {TIGHTEST} times as long as what it is packed in"
                 return piece
         return b""
 
     def _piece(self, wanted: int) -> bytes | None:
         """Some of the text, nothing yet, or None at the end."""
         if self._inflate.eof:
-            self._input = self._inflate.unused_data or self._file.read(_PIECE)
+            self._input = self._inflate.unused_data or self._packed()
             if not self._input.strip(b"\0"):
                 return None
             self._inflate = zlib.decompressobj(_GZIP)
         elif not self._input:
-            self._input = self._file.read(_PIECE)
+            self._input = self._packed()
             if not self._input:
                 self.trouble = "the end of the file inside the compressed text"
                 return None
@@ -61,4 +70,10 @@ class GzipText(io.RawIOBase):
             self.trouble = str(error)
             return None
         self._input = self._inflate.unconsumed_tail
+        return piece
+
+    def _packed(self) -> bytes:
+        """More of the file."""
+        piece = self._file.read(_PIECE)
+        self._taken += len(piece)
         return piece

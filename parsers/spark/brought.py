@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,14 +18,14 @@ from parsers.spark.rows import batches_of
 from parsers.spark.slices import Part
 from parsers.spark.told import fetch_rows
 from parsers.tables import Description, Fetch, Refusal
-from parsers.trace_table import read_trace_table
+from parsers.trace_table import trace_rows
 
 OF_MANY_BROKERS: Final[tuple[FileKind, ...]] = ("trace-table", "describe-text")
 """Files whose rows name their broker themselves."""
 
 
-def _trace_table(part: Part, request: TableRequest) -> Parsed[Fetch]:
-    return read_trace_table(place_of(request, part), part.origin, part.start, part.end)
+def _trace_rows(part: Part, request: TableRequest) -> Iterator[Fetch | Refusal]:
+    return trace_rows(place_of(request, part), part.origin, part.start, part.end)
 
 
 def _description(part: Part, request: TableRequest) -> Parsed[Description]:
@@ -37,7 +37,8 @@ def traced_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Rec
     """Fetches, from request logs and from tables."""
     for part in parts:
         if part.kind == "trace-table":
-            yield from batches_of(_trace_table(part, request).rows, Fetch)
+            told = _trace_rows(part, request)
+            yield from batches_of((row for row in told if isinstance(row, Fetch)), Fetch)
         else:
             yield from fetch_rows((part,), request)
 
@@ -48,13 +49,9 @@ def description_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[p
         yield from batches_of(_description(part, request).rows, Description)
 
 
-_Brought = Parsed[Fetch] | Parsed[Description]
-_READ: Final[Mapping[FileKind, Callable[[Part, TableRequest], _Brought]]] = {
-    "trace-table": _trace_table,
-    "describe-text": _description,
-}
-
-
 def brought_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
     """What could not be read of them."""
-    yield from _READ[part.kind](part, request).refusals
+    if part.kind == "trace-table":
+        yield from (row for row in _trace_rows(part, request) if isinstance(row, Refusal))
+    else:
+        yield from _description(part, request).refusals

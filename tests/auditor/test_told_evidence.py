@@ -73,7 +73,11 @@ def served(evidence: PartitionEvidence) -> list[Moment]:
     """Answers to fetches, wherever they are written down and whatever their session left unsaid."""
     answers = [m for m in evidence.moments if m.kind in ("fetched", "consumed")]
     nowhere = Span(source="", start=0, end=0)
-    untold = {"implied": False, "doubtful": False, "records_size": None, "session": None, "last_stable_offset": None}
+    untold = {
+        **{"implied": False, "doubtful": False, "records_size": None, "session": None, "last_stable_offset": None},
+        **dict.fromkeys(("arrived", "taken_in", "answered", "last_taken_in", "last_answered", "min_bytes")),
+        "waited": False,
+    }
     alike = (replace(m, span=nowhere, **untold) for m in answers)  # type: ignore[arg-type]
     return list(collapse(alike))
 

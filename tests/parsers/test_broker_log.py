@@ -383,6 +383,18 @@ def test_damaged_and_endless_compressed_logs_end_with_their_trouble() -> None:
         assert stream.trouble is not None
 
 
+def test_a_text_packed_more_tightly_than_logs_are_ends_where_that_shows() -> None:
+    log = GzipText(io.BytesIO(gzip.compress(MIXED * 2000)), freely=1 << 20)
+    list(read_log(log, reading()))  # type: ignore[arg-type]
+    assert log.trouble is None
+    line = entry("Truncating to offset 1")
+    bomb = GzipText(io.BytesIO(gzip.compress(line + bytes(64 << 20))), freely=1 << 20)
+    parts = list(read_log(bomb, reading()))  # type: ignore[arg-type]
+    assert [part.events.num_rows for part in parts][:1] == [1]
+    assert "512 times" in (bomb.trouble or "")
+    assert sum(refusal.span_end - refusal.span_start for part in parts for refusal in part.refusals) < 48 << 20
+
+
 def test_lines_tried_together_give_what_each_gives_alone() -> None:
     """Wordings are tried on all lines of a block at once: neighbours, their order and their number do not matter."""
     spoken = [(path.read_bytes(), row) for path in SERVER_LOGS[::6] for row in events(path.read_bytes())[::20]]

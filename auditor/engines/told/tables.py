@@ -12,8 +12,8 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named, of_metadata
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
-from auditor.engines.told.requests import of_fetches
 from auditor.engines.told.settings import of_changes
+from auditor.engines.told.trace_tables import of_table
 from auditor.engines.told.zones import Zones
 from parsers.describe_text import parse_describe_text
 from parsers.files import read_source
@@ -21,7 +21,7 @@ from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_set
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Fetch, Refusal
-from parsers.trace_table import read_trace_table
+from parsers.trace_table import trace_rows
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
@@ -74,19 +74,39 @@ def _read_traces(unit: ReadUnit, told: _Told) -> None:
     names = {name.topic_id: name.topic for name in unit.names}
     for piece in unit.pieces:
         origin = _origin(unit, piece)
-        parsed = read_trace_table(file_of(unit.dump, piece.source), origin)
-        told.refusals.extend(parsed.refusals)
-        told.refusals.extend(_unanswered(parsed.rows, origin))
-        told.note(_sure(of_fetches((row for row in parsed.rows if row.broker is not None), names)))
+        lost = _Unanswered()
+        answered = _answered(trace_rows(file_of(unit.dump, piece.source), origin), told.refusals, lost)
+        told.note(_sure(of_table(answered, origin, names)))
+        told.refusals.extend(lost.refusals(origin))
 
 
-def _unanswered(rows: Iterable[Fetch], origin: Origin) -> Iterator[Refusal]:
-    """Rows of nobody's answers are of no use: one refusal names them all."""
-    lost = [row for row in rows if row.broker is None]
-    if lost:
-        expected = f"a broker column, or --trace BROKER={origin.source}"
-        found = f"{len(lost)} fetches that no one knows who answered"
-        yield refuse(origin, "ambiguous", lost[0].span_start, lost[-1].span_end, expected=expected, found=found)
+class _Unanswered:
+    """Rows of nobody's answers, counted while a table is read; they are of no use, and one refusal names them all."""
+
+    def __init__(self) -> None:
+        self._count, self._start, self._end = 0, 0, 0
+
+    def note(self, row: Fetch) -> None:
+        """One more."""
+        self._start = self._start if self._count else row.span_start
+        self._count, self._end = self._count + 1, row.span_end
+
+    def refusals(self, origin: Origin) -> Iterator[Refusal]:
+        """That of all, if there are any."""
+        if self._count:
+            expected = f"a broker column, or --trace BROKER={origin.source}"
+            found = f"{self._count} fetches that no one knows who answered"
+            yield refuse(origin, "ambiguous", self._start, self._end, expected=expected, found=found)
+
+
+def _answered(rows: Iterable[Fetch | Refusal], refusals: list[Refusal], lost: _Unanswered) -> Iterator[Fetch]:
+    for row in rows:
+        if isinstance(row, Refusal):
+            refusals.append(row)
+        elif row.broker is None:
+            lost.note(row)
+        else:
+            yield row
 
 
 def _sure(named: Iterable[Named]) -> Iterator[Named]:
