@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,12 +20,13 @@ from auditor.engines.plan import logs as plan_logs
 from auditor.engines.plan.pieces import part
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.logs import read_logs
-from auditor.engines.told.settings import Printed, changed, informed
+from auditor.engines.told.settings import Printed, changed, informed, of_blocks
 from auditor.report.json import render
 from parsers.provenance import Span
+from parsers.tables import BrokerSetting, arrow_schema
 from rules.history.moments import Moment
 from rules.narrow.assemble import Surroundings, owned
-from rules.settings import Setting
+from rules.settings import KAFKA_VERSION, Setting
 from tests.lab.effort import cases
 from tests.lab.sample_reports import report_on
 
@@ -94,6 +96,36 @@ def test_settings_of_stretches_join_to_those_of_the_whole(
     parts = [changed(every[start:end], Printed()) for start, end in itertools.pairwise(bounds)]
     joined = changed(itertools.chain.from_iterable(parts), Printed())
     assert [*joined] == [*changed(every, Printed())]
+
+
+PRINTED = st.tuples(
+    st.sampled_from([1, 2, None]), st.sampled_from(["a", "b", KAFKA_VERSION]), st.sampled_from(["1", "2", None])
+)
+
+
+@settings(max_examples=cases(300), deadline=None)
+@given(st.lists(PRINTED, max_size=20))
+def test_settings_printed_again_tell_nothing_that_each_line_would(
+    printed: list[tuple[int | None, str, str | None]],
+) -> None:
+    rows = pa.RecordBatch.from_pylist(
+        [
+            {
+                "broker": broker,
+                "name": name,
+                "value": value,
+                "source": "server.log",
+                "span_start": place,
+                "span_end": place,
+            }
+            for place, (broker, name, value) in enumerate(printed)
+        ],
+        schema=arrow_schema(BrokerSetting),
+    )
+    line_by_line = itertools.chain.from_iterable(of_blocks(rows.slice(place, 1)) for place in range(len(printed)))
+    together = list(of_blocks(rows))
+    assert list(changed(together, Printed())) == list(changed(line_by_line, Printed()))
+    assert len(together) == len(printed) or len(printed) > 1
 
 
 ENTRY = "[2026-11-21 05:25:18,155] INFO [Partition t-0 broker={}] ISR updated to 1,2 and version updated to [{}] (k)\n"

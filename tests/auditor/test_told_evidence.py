@@ -74,10 +74,10 @@ def served(evidence: PartitionEvidence) -> list[Moment]:
     answers = [m for m in evidence.moments if m.kind in ("fetched", "consumed")]
     nowhere = Span(source="", start=0, end=0)
     untold = {
-        **{"implied": False, "doubtful": False, "records_size": None, "session": None, "last_stable_offset": None},
-        **dict.fromkeys(("arrived", "taken_in", "answered", "last_taken_in", "last_answered", "min_bytes")),
-        "waited": False,
-    }
+        "implied": False, "doubtful": False, "waited": False, "records_size": None, "session": None,
+        **dict.fromkeys(("last_stable_offset", "arrived", "taken_in", "answered", "last_taken_in", "last_answered")),
+        "min_bytes": None,
+    }  # fmt: skip
     alike = (replace(m, span=nowhere, **untold) for m in answers)  # type: ignore[arg-type]
     return list(collapse(alike))
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span
@@ -77,9 +79,10 @@ def of_log(events: Sequence[BrokerEvent], blocks: pa.RecordBatch) -> list[Settin
 
 
 def of_blocks(rows: pa.RecordBatch) -> Iterator[Setting]:
-    """Settings that a broker printed when it started or was given others."""
+    """Settings that a broker printed when it started or was given others, without what these rows said before."""
     names = ("broker", "name", "value", "time_text", "source", "span_start", "span_end")
-    columns = (rows[column].to_pylist() for column in names)
+    novel = rows.filter(_novel(rows))
+    columns = (novel[column].to_pylist() for column in names)
     for broker, name, value, time, source, start, end in zip(*columns, strict=True):
         yield Setting(
             name=name,
@@ -90,6 +93,20 @@ def of_blocks(rows: pa.RecordBatch) -> Iterator[Setting]:
             clock=f"broker {broker}",
             span=Span(source=source, start=start, end=end),
         )
+
+
+def _novel(rows: pa.RecordBatch) -> pa.Array:
+    """Which rows give a setting another value than the row before about it: starts print hundreds as they were."""
+    names, values = (pc.dictionary_encode(rows[name], null_encoding="encode") for name in ("name", "value"))
+    brokers = pc.fill_null(rows["broker"], -1).to_numpy(zero_copy_only=False)
+    keys = np.stack([brokers, names.indices.to_numpy(), values.indices.to_numpy()])
+    order = np.lexsort((keys[1], keys[0]))
+    told = keys[:, order]
+    novel = np.ones(len(rows), dtype=bool)
+    novel[order[1:]] = (told[:, 1:] != told[:, :-1]).any(axis=0)
+    # What is stated elsewhere too may have been other in between.
+    elsewhere = pc.is_in(rows["name"], value_set=pa.array([*_VERSIONS.values(), BROKER_STATE]))
+    return pc.or_(pa.array(novel), elsewhere)
 
 
 def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
