@@ -55,6 +55,8 @@ class Recorder:
         """When the statement was made that was written last, in microseconds."""
         self.taken_in: dict[tuple[int, int], int] = {}
         """When a leader took in the fetch of a follower that waits."""
+        self.appended: dict[tuple[int, str], int] = {}
+        """When a leader appended the batch of a producer that waits."""
         for broker, generation in generations.items():
             place = Place(node=broker, number=0, ms=FIRST_TIMESTAMP)
             if broker not in others:
@@ -65,6 +67,9 @@ class Recorder:
         before = (FIRST_TIMESTAMP + cluster.time_ms - CREATED_AT_MS) * 1000
         for said in cluster.notes:
             self.now = before + self.written * self.spacing
+            if isinstance(said, notes.TookProduce):
+                self.appended[said.broker, said.name] = self.now
+                continue
             if isinstance(said, notes.TookFetch):
                 self.take_in(said)
                 continue
@@ -105,11 +110,16 @@ class Recorder:
             self.roles[writer] = said.decided
 
     def handling(self, said: Note) -> Handling:
-        """How long the request took that is answered now: a fetch that waited has done so since it was taken in."""
-        queue, local = self.spacing // 10, self.spacing // 2
-        if not isinstance(said, notes.AnsweredFetch) or not said.waited:
-            return Handling(total=self.spacing, queue=queue, local=local)
-        total = self.now - self.taken_in[said.leader, said.follower]
+        """How long the request took that is answered now: one that waited has done so since it was taken in."""
+        queue, local, since = self.spacing // 10, self.spacing // 2, self.now - self.spacing
+        if isinstance(said, notes.AnsweredFetch) and said.waited:
+            since = self.taken_in[said.leader, said.follower]
+        elif isinstance(said, notes.AnsweredProduce):
+            since = self.appended.pop((said.broker, said.name), since)
+        total = self.now - since
+        fetch_waited = isinstance(said, notes.AnsweredFetch) and said.waited
+        if total == self.spacing and not fetch_waited:
+            return Handling(total=total, queue=queue, local=local)
         return Handling(total=total, queue=queue, local=local, remote=total - queue - local - self.spacing // 5)
 
     def keep(self, row: RequestRow) -> None:

@@ -21,6 +21,7 @@ from rules.simulator.notes import (
     NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     NOT_LEADER_OR_FOLLOWER,
     AnsweredProduce,
+    TookProduce,
 )
 from rules.simulator.state import Batch, Broker, Cluster, Produce, lag_limit, note, put, say
 
@@ -80,6 +81,8 @@ def produce(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks)
     if acks == "0":
         written = AnsweredProduce(broker=leader.id, acks=acks, count=count, base_offset=batch.base_offset)
         waiting = note(waiting, written)
+    elif acks == "all":
+        waiting = note(waiting, TookProduce(broker=leader.id, name=name))
     return advance(waiting, leader.id)
 
 
@@ -146,7 +149,12 @@ def _written(sent: Produce, log_start_offset: Offset, *, in_full: bool) -> Answe
         return _turned_away(sent.broker, sent.acks, sent.count, NOT_ENOUGH_REPLICAS_AFTER_APPEND)
     base = Offset(sent.required_offset - sent.count)
     return AnsweredProduce(
-        broker=sent.broker, acks=sent.acks, count=sent.count, base_offset=base, log_start_offset=log_start_offset
+        broker=sent.broker,
+        acks=sent.acks,
+        count=sent.count,
+        name=sent.name,
+        base_offset=base,
+        log_start_offset=log_start_offset,
     )
 
 

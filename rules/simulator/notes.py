@@ -101,12 +101,21 @@ class AnsweredFetch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TookProduce:
+    """A leader appended a producer's batch, and lets the producer wait."""
+
+    broker: BrokerId
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredProduce:
     """A broker answered a producer; beside an error there is no base offset."""
 
     broker: BrokerId
     acks: Acks
     count: int
+    name: str = ""
     base_offset: Offset | None = None
     log_start_offset: Offset = Offset(0)
     error: int = NO_ERROR
@@ -223,7 +232,7 @@ class Stopped:
 
 
 Note = (
-    Decided | Told | TookRole | Created | Dropped | TookFetch | AnsweredFetch | AnsweredProduce | AnsweredEpoch
-    | AnsweredEnd | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr | Loaded
-    | Stopped
+    Decided | Told | TookRole | Created | Dropped | TookFetch | TookProduce | AnsweredFetch | AnsweredProduce
+    | AnsweredEpoch | AnsweredEnd | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr
+    | Loaded | Stopped
 )  # fmt: skip

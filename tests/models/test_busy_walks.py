@@ -9,9 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from auditor.simulation.rows import LINES_A_STATEMENT
+from auditor.simulation.rows import LINES_A_STATEMENT, recorded
+from auditor.simulation.script_file import script_of
 from parsers.broker_log import wall_clock
-from parsers.tables.requests import Fetch
+from parsers.tables.requests import Fetch, Produce
+from rules.simulator.timeline import run
 from tests.lab.effort import fast_if
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version
@@ -120,3 +122,12 @@ def test_intervals_hold_the_truth_while_partitions_move(version: Version) -> Non
     """A member of the ISR that is of the assignment no more is counted by nobody."""
     for seed in range(4):
         holds_truth(version, seed, busy=False, moves=True)
+
+
+def test_a_producer_that_waited_for_the_isr_has_done_so_since_its_records_were_appended() -> None:
+    script = {"brokers": [1, 2], "events": ["produce 1 a acks=1", "produce 1 b", "wait 2s", "fetch 2", "fetch 2"]}
+    requests = recorded(run(script_of(script, "waits"))).journals[1].requests
+    at_once, waited = (row for row in requests if isinstance(row, Produce))
+    assert (at_once.base_offset, at_once.remote_time_us) == (0, 0)
+    assert waited.base_offset == 1
+    assert (waited.total_time_us or 0) > (waited.remote_time_us or 0) > 1_900_000
