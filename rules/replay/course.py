@@ -100,7 +100,7 @@ class _Story:
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
         told: dict[int, list[Moment]] = {broker: [] for broker in self.brokers}
         for moment in moments:
-            if moment.broker in told and moment.clock == f"broker {moment.broker}":
+            if moment.broker in told and moment.clock == f"broker {moment.broker}" and moment.kind != "produced":
                 told[moment.broker].append(moment)
         self.own = {broker: OwnWords(words) for broker, words in told.items()}
         self.places = dict.fromkeys(self.brokers, 0)

@@ -1,6 +1,7 @@
 """How tight the replay's intervals are: of recorded clusters and of random walks of the model, by release.
 
-`python -m tests.benchmarks.replay_tightness` prints two tables. The first one is of the high watermarks that leaders
+`python -m tests.benchmarks.replay_tightness --markdown` prints docs/tightness.md, of the recordings alone; without the
+option it prints two tables. The first one is of the high watermarks that leaders
 told: how many there are, how many lie between two bounds, the share of those that is known exactly, their mean and
 median width; and of the leaders themselves: at what share of their answers their own high watermark is known exactly.
 The second one says, over all of them, what keeps an answer's interval from being exact: how often, and by how many
@@ -9,6 +10,7 @@ offsets its bound misses what was told.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import mean, median
@@ -38,6 +40,39 @@ def line(name: str, replays: Sequence[Replay]) -> str:
         return f"{name:26} {len(told):6} {0:7} {'':7} {'':7} {'':7} {known}"
     exact = sum(width == 0 for width in closed) / len(closed)
     return f"{name:26} {len(told):6} {len(closed):7} {exact:7.0%} {mean(closed):7.2f} {median(closed):7.1f} {known}"
+
+
+HEAD: Final = """# How tight the replay is
+
+Of every high watermark that a leader told a follower or a consumer in the recordings under `sample_logs/`, the replay
+says what it must have been, without looking at any high watermark that anybody told. All that were told lie between the
+bounds. Bounded are those of which the evidence sets both sides, exact those of which both are the same offset; widths
+are in offsets. `python -m tests.benchmarks.replay_tightness --markdown` writes this page, and a test holds it.
+
+| recording | told | bounded | exact | of those bounded | mean width | median width |
+|---|--:|--:|--:|--:|--:|--:|"""
+
+
+def markdown_line(name: str, replays: Sequence[Replay]) -> str:
+    """One row of the page."""
+    told = [t.expected.interval.width for found in replays for t in found.told if t.by_leader]
+    closed = [width for width in told if width is not None]
+    exact = sum(width == 0 for width in closed)
+    share, wide, middle = (exact / len(closed), mean(closed), median(closed)) if closed else (0.0, 0.0, 0.0)
+    return f"| {name} | {len(told)} | {len(closed)} | {exact} | {share:.0%} | {wide:.2f} | {middle:.1f} |"
+
+
+def cases() -> list[str]:
+    """The recordings of which the truth is known."""
+    return sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
+
+
+def page() -> str:
+    """docs/tightness.md."""
+    replays = {case: recorded(case) for case in cases()}
+    lines = [markdown_line(case, found) for case, found in replays.items() if any(r.told for r in found)]
+    together = markdown_line("all", [replay for found in replays.values() for replay in found])
+    return "\n".join((HEAD, *lines, together, ""))
 
 
 def reasons(replays: Iterable[Replay]) -> Iterator[tuple[str, int]]:
@@ -78,12 +113,15 @@ def walked(number: int) -> list[Replay]:
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the page, or the tables."""
+    if "--markdown" in sys.argv:
+        sys.stdout.write(page())
+        return
     print(f"{'':26} {'told':>6} {'bounded':>7} {'exact':>7} {'mean':>7} {'median':>7} {'leaders exact':>7}")
     of_clusters: Counter[str] = Counter()
     of_walks: Counter[str] = Counter()
     missed: Counter[str] = Counter()
-    for case in sorted(path.parent.name for path in SAMPLES.glob("*/truth.json")):
+    for case in cases():
         found = recorded(case)
         print(line(case, found))
         for reason, offsets in reasons(found):

@@ -14,6 +14,7 @@ from rules.history.terms import in_terms
 from rules.replay import Replay, Told
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
 from rules.sketch.notation import read_sketch
+from tests.benchmarks.replay_tightness import markdown_line
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 
@@ -60,6 +61,14 @@ def test_the_intervals_are_narrow_and_few_are_open() -> None:
     assert len(told) > 4000
     assert len(closed) >= len(told) - 20
     assert sum(width == 0 for width in closed) >= 0.75 * len(closed)
+
+
+PAGE = (SAMPLES.parent / "docs" / "tightness.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", fast_if(FAST.__contains__, TRACED))
+def test_the_page_says_how_tight_the_intervals_are(case: str) -> None:
+    assert f"\n{markdown_line(case, [found for _, found in replays(case)])}\n" in PAGE
 
 
 def raised(evidence: PartitionEvidence, chosen: Told) -> Replay:
