@@ -18,7 +18,7 @@ from tests.models.witnessed import Witnessed, moments_of, outside, replayed, tig
 
 TOLD_OF = [version for version in VERSIONS if version.since(1, 0)]
 """Brokers before 1.0 print no line that tells where an epoch opens."""
-LONG = 130
+LONG = 100
 """Walks of every version: together more than 100 000 steps."""
 
 
