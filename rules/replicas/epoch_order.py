@@ -17,8 +17,19 @@ def epoch_falls(replica: Replica) -> Iterator[tuple[EpochRun, EpochRun]]:
 
 
 def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica]) -> bool:
-    """Whether leader epochs began anew while the logs went on, as after ZooKeeper was put back to an older state."""
-    return roles_fall_back(moments) or any(any(epoch_falls(replica)) for replica in replicas)
+    """Whether leader epochs began anew while the logs went on, as after ZooKeeper was put back to an older state.
+
+    A log that falls back does not show it where no broker's roles do, and both epochs are told as opened once: there a
+    deposed leader went on, or older records were fetched late.
+    """
+    falls = {epoch for replica in replicas for pair in epoch_falls(replica) for epoch in (pair[0].epoch, pair[1].epoch)}
+    if roles_fall_back(moments):
+        return True
+    opened: dict[int, set[tuple[int | None, int | None]]] = {}
+    for m in moments if falls else ():
+        if m.kind == "leader-starts" and m.epoch in falls and not m.doubtful:
+            opened.setdefault(m.epoch, set()).add((m.witness, m.offset))
+    return any(len(opened.get(epoch, ())) != 1 for epoch in falls)
 
 
 def roles_fall_back(moments: Iterable[Moment]) -> bool:
