@@ -1,0 +1,1 @@
+"""A report, and one renderer a format."""

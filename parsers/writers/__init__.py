@@ -1,0 +1,1 @@
+"""The inverse of the readers, byte-true: for simulated dumps, salvage and tests."""

@@ -1,0 +1,70 @@
+"""The plan of the house as it stands: its rooms, what each is for, and on which rooms it stands.
+
+`python -m tests.house_plan` draws `docs/house.md` anew from the packages' own words and imports; a test holds the page
+against the code.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tests.test_architecture import PACKAGES, ROOT, Module, imports, load
+
+PAGE: Final = ROOT / "docs" / "house.md"
+FLOORS: Final = (
+    ("spark_jobs", "START ON A CLUSTER: spark-submit and sessions, no rule logic."),
+    ("auditor", "TELL AND STEER: people, configuration, engines, reports; not how a byte is laid out."),
+    ("rules", "NARROW AND JUDGE: the protocol, evidence, verdicts; no file format, no Spark, no screen."),
+    ("parsers", "READ: bytes, text, formats, Kafka's versions; no rules, no verdicts."),
+)
+HEAD: Final = """\
+# The house
+
+Drawn from the code by `python -m tests.house_plan`; a test holds this page against it. A room is a package or, where it
+stands alone, a module. Each floor stands on those below it: files are read (`parsers`), narrowed to facts and judged
+(`rules`), told (`auditor`), on a cluster as well (`spark_jobs`). What a room may import is law in
+`tests/test_architecture.py`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(f"\n## `{floor}/`\n\n{says}\n\n{''.join(_rows(floor))}" for floor, says in FLOORS)
+
+
+def _rows(floor: str) -> Iterator[str]:
+    yield "| room | what it is for | stands on |\n|---|---|---|\n"
+    modules = [module for module in load(PACKAGES) if module.name.split(".")[0] == floor]
+    rooms = sorted({_room(module.name) for module in modules} - {floor})
+    for room in rooms:
+        inside = [module for module in modules if _room(module.name) == room]
+        face = next(module for module in inside if module.name == room)
+        below = sorted({_room(found.target) for module in inside for found in imports(module)} & ROOMS - {room, floor})
+        yield f"| `{room.removeprefix(floor + '.')}` | {_first_line(face)} | {_named(below, floor)} |\n"
+
+
+def _named(rooms: Iterable[str], floor: str) -> str:
+    return ", ".join(f"`{room.removeprefix(floor + '.')}`" for room in rooms) or "-"
+
+
+def _first_line(module: Module) -> str:
+    return (ast.get_docstring(module.tree) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def _room(name: str) -> str:
+    """The innermost package of a module; the module itself where it stands alone on its floor."""
+    parts = name.split(".")
+    while len(parts) > 2 and ".".join(parts) not in FACES:
+        parts.pop()
+    return ".".join(parts)
+
+
+FACES: Final = frozenset(module.name for module in load(PACKAGES) if module.path.endswith("/__init__.py"))
+"""The packages: each says in its own first line what it is for."""
+ROOMS: Final = frozenset(_room(module.name) for module in load(PACKAGES))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,13 @@
+"""The drawn plan of the house is that of the code, and every room says what it is for."""
+
+from __future__ import annotations
+
+from tests.house_plan import PAGE, page
+
+
+def test_the_plan_is_of_the_house_as_it_stands() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "draw it anew: python -m tests.house_plan"
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    assert [line for line in page().splitlines() if line.startswith("| `") and line.split("|")[2].strip() == ""] == []
