@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
+from parsers.tables.metadata import NO_LEADER
 from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence, committed, epoch_starts
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.moments import ROLE_KINDS
 from rules.rule import rule
 
 
@@ -28,7 +31,8 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
 
     Undecided when
     --------------
-    The files were copied while brokers ran, or no statement tells the last ISR.
+    The files were copied while brokers ran, no statement tells the last ISR, or nothing tells where a later epoch opened:
+    it may have given the records up.
 
     Upheld
     ------
@@ -56,9 +60,9 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
             reason="files of brokers that ran are moments apart", missing="a copy of stopped brokers", blocking=False
         )
         return
-    proof = _standing(evidence)
+    certain, furthest, untold = _standing(evidence)
     for replica in evidence.current:
-        if proof is None or replica.broker not in last.isr or replica.log_end_offset >= proof.end_offset:
+        if furthest is None or replica.broker not in last.isr or replica.log_end_offset >= furthest.end_offset:
             continue
         if not replica.end_known:
             yield Undecided(
@@ -67,17 +71,29 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
                 brokers=(replica.broker,),
                 blocking=False,
             )
+        elif certain is None or replica.log_end_offset >= certain.end_offset:
+            yield _given_up(replica.broker, furthest, untold)
         else:
-            yield Violation(
-                brokers=(replica.broker,),
-                start_offset=replica.log_end_offset,
-                end_offset=proof.end_offset,
-                facts={"broker": replica.broker, "isr": last.isr, "because": proof.because},
-                exhibits=(
-                    Exhibit(span=last.span, role="the last ISR"),
-                    Exhibit(span=proof.moment.span, role="the proof of what was committed"),
-                ),
-            )
+            yield _lacking(replica.broker, replica.log_end_offset, certain, last)
+
+
+def _given_up(broker: int, proof: Committed, untold: int) -> Undecided:
+    reason = f"broker {broker}, in the last ISR, lacks what epoch {untold} may have given up: {proof.because}"
+    missing = f"where epoch {untold} opened, by its leader's own log (state-change.log, up to 2.5 server.log)"
+    return Undecided(reason=reason, missing=missing, brokers=(broker,), end_offset=proof.end_offset)
+
+
+def _lacking(broker: int, end: int, proof: Committed, last: Moment) -> Violation:
+    return Violation(
+        brokers=(broker,),
+        start_offset=end,
+        end_offset=proof.end_offset,
+        facts={"broker": broker, "isr": last.isr, "because": proof.because},
+        exhibits=(
+            Exhibit(span=last.span, role="the last ISR"),
+            Exhibit(span=proof.moment.span, role="the proof of what was committed"),
+        ),
+    )
 
 
 def _last_state(evidence: PartitionEvidence) -> Moment | None:
@@ -98,15 +114,31 @@ def _last_state(evidence: PartitionEvidence) -> Moment | None:
     return None if newest is None or any(m.partition_epoch is None for m in later) else newest
 
 
-def _standing(evidence: PartitionEvidence) -> Committed | None:
-    """The furthest proof that no later epoch has thrown away."""
+def _standing(evidence: PartitionEvidence) -> tuple[Committed | None, Committed | None, int]:
+    """The furthest proof that no later epoch gave up, the furthest one that none is told to have, and the untold epoch."""
     starts = {epoch: m.offset for epoch, m in epoch_starts(evidence.moments).items() if m.offset is not None}
     for entry in (entry for replica in evidence.current for entry in (*replica.log_chain, *replica.file_chain)):
         # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
         starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
-    proofs = [
+    kept = [
         proof
         for proof in committed(evidence.moments)
         if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > proof.term)
     ]
-    return max(proofs, key=lambda proof: proof.end_offset, default=None)
+    untold = max(_led(evidence.moments) - set(starts), default=-1)
+    certain = (proof for proof in kept if proof.term >= untold)
+    return max(certain, key=_end, default=None), max(kept, key=_end, default=None), untold
+
+
+def _end(proof: Committed) -> int:
+    return proof.end_offset
+
+
+def _led(moments: Sequence[Moment]) -> set[int]:
+    """The epochs in which somebody led, by orders, by metadata, by roles and by answers."""
+    said = (m for m in moments if m.error in (None, 0) and not m.doubtful)
+    told = {m.epoch if m.kind in _NAMING else m.term for m in said if m.leader != NO_LEADER}
+    return {epoch for epoch in told if epoch is not None}
+
+
+_NAMING: Final = ("leadership", *ROLE_KINDS)

@@ -9,7 +9,7 @@ import pytest
 from rules.catalog import BY_ID
 from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Violation
+from rules.finding import Severity, Undecided, Violation
 from rules.sketch.notation import read_sketch
 
 Said = tuple[tuple[int, ...], int | None, int | None, str]
@@ -496,6 +496,21 @@ GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads
 )
 def test_what_a_newer_epoch_on_disk_gave_up_is_no_members_lack(disk: str, said: list[Said]) -> None:
     assert violations("ISR001", GIVEN_UP.format(disk) + "t3 fetch 2@4 from 1 hw=4\nt4 acks 1 at 3 acks=all") == said
+
+
+@pytest.mark.parametrize(
+    ("later", "missing"),
+    [
+        ("t5 leader 2 epoch 1 isr 2", ["where epoch 1 opened"]),  # its leader's logs are not here
+        ("t5 leader 2 epoch 1 isr 2\nt6 leads 2 epoch 1 at 4 hw 2", []),
+        ("t5 leader -1 epoch 1 isr 1,2", []),  # nobody led it
+    ],
+)
+def test_what_an_untold_epoch_may_have_given_up_is_no_certain_lack(later: str, missing: list[str]) -> None:
+    told = GIVEN_UP.format("|") + "t3 fetch 2@4 from 1 hw=4\nt4 acks 1 at 3 acks=all\n" + later
+    said = [one for one in BY_ID["ISR001"].check(evidence(told)) if isinstance(one, Undecided)]
+    assert [one.missing.partition(",")[0] for one in said] == missing
+    assert bool(violations("ISR001", told)) != bool(missing)
 
 
 def test_no_table_has_a_broker_meet_itself() -> None:
