@@ -54,7 +54,8 @@ def document(
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
     advice = placed.advice
     yield plain(f"{placed.topic}-{placed.partition}")
-    led = f"by epoch and log end {_brokers(advice.leaders)} would lead"
+    who = f"any of {_brokers(advice.leaders)} could" if len(advice.leaders) > 1 else f"{_brokers(advice.leaders)} would"
+    led = f"by epoch and log end {who} lead"
     led += "" if advice.leading is None else f"; broker {advice.leading} led last"
     yield from _said(f"assigned to {_brokers(advice.assignment)}; {led}", 2)
     if advice.absent:
@@ -88,7 +89,7 @@ def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
 def _candidate(number: int, candidate: Candidate) -> Iterator[str]:
     health = "; ".join(candidate.damage) or "no damage known"
     stop = "stopped in order" if candidate.stopped_in_order else "no clean-shutdown marker: its tail may be recovered"
-    epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch {candidate.last_epoch}"
+    epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch with records {candidate.last_epoch}"
     ends = f"{epoch}, log end {candidate.log_end_offset}"
     yield from _said(f"{number}. broker {candidate.broker}: {ends}; {health}; {stop}", 4, 3)
     for stretch in candidate.lacks:

@@ -41,19 +41,27 @@ def commands(placed: PlacedAdvice) -> Iterator[str]:
     yield from _election(placed, best)
 
 
+_TOOL: Final = "kafka-leader-election --bootstrap-server HOST:PORT"
+
+
 def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
+    yield f"  where broker {best} is in sync, without loss:"
     if _since(placed.advice.release, LEADER_ELECTION_SINCE):
-        tool = "kafka-leader-election --bootstrap-server HOST:PORT"
-        yield f"  where broker {best} is in sync, without loss:"
-        yield f"  {tool} --election-type preferred --path-to-json-file election.json"
-        yield "  where no replica in sync runs; it elects the first of the assignment that runs, not the best one:"
-        yield f"  {tool} --election-type unclean --path-to-json-file election.json"
+        yield f"  {_TOOL} --election-type preferred --path-to-json-file election.json"
     else:
-        yield f"  where broker {best} is in sync, without loss:"
         yield "  kafka-preferred-replica-election --zookeeper HOST:PORT --path-to-json-file election.json"
+    if not placed.advice.sound:
+        yield from _unclean(placed)
+    yield f"    election.json      {json.dumps(election(placed))}"
+
+
+def _unclean(placed: PlacedAdvice) -> Iterator[str]:
+    if _since(placed.advice.release, LEADER_ELECTION_SINCE):
+        yield "  where no replica in sync runs; it elects the first of the assignment that runs, not the best one:"
+        yield f"  {_TOOL} --election-type unclean --path-to-json-file election.json"
+    else:
         yield "  where no replica in sync runs, this release elects uncleanly only by the topic's setting"
         yield "  unclean.leader.election.enable=true: the first of the assignment that runs; take it back afterwards"
-    yield f"    election.json      {json.dumps(election(placed))}"
 
 
 def _since(release: tuple[int, ...], first: tuple[int, int]) -> bool:

@@ -63,6 +63,11 @@ class Candidate:
     """Committed or acknowledged records on other replicas that are cut, or that nobody is served, when it leads."""
     cuts: tuple[OwedCut, ...]
 
+    @property
+    def sound(self) -> bool:
+        """Whether its lead costs nothing, and all others come out equal to it."""
+        return not self.lacks and not self.damage and all(cut.then == "agrees" for cut in self.cuts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doomed:
@@ -112,6 +117,9 @@ class Advice:
     def settled(self) -> bool:
         """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
         best = next(iter(self.candidates), None)
-        if best is None or best.broker != self.leading or self.absent or self.doomed:
-            return False
-        return not best.lacks and not best.damage and all(cut.then == "agrees" for cut in best.cuts)
+        return best is not None and best.broker == self.leading and not self.absent and not self.doomed and best.sound
+
+    @property
+    def sound(self) -> bool:
+        """Whether nobody's lead costs anything, and no disk is missing that may hold more."""
+        return not self.absent and not self.doomed and all(candidate.sound for candidate in self.candidates)

@@ -66,6 +66,21 @@ def test_between_the_releases_each_tool_has_its_own_first_one(release: tuple[int
     assert ("kafka-reassign-partitions --zookeeper" in told) == zookeeper
 
 
+def test_no_unclean_election_is_offered_where_nobodys_lead_costs_anything() -> None:
+    placed = advice_on("unclean_4x")
+    assert "--election-type unclean" not in text([undecided(placed)])
+    absent = replace(placed, advice=replace(placed.advice, absent=(4,)))
+    assert "--election-type unclean" in text([undecided(absent)])
+
+
+def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() -> None:
+    placed = advice_on("unclean_4x")
+    assert "any of brokers 1, 2, 3 could lead" in text([placed])
+    one = replace(placed, advice=replace(placed.advice, leaders=(3,)))
+    assert "by epoch and log end broker 3 would lead" in text([one])
+    assert "1. broker 3: newest epoch with records 1, log end 130" in text([placed])
+
+
 def test_files_are_one_line_each_and_whole() -> None:
     placed = advice_on("unclean_4x")
     lines = text([undecided(replace(placed, topic="t" * 200))]).splitlines()
