@@ -128,7 +128,8 @@ def _time(statement: InForce) -> int | None:
 def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
     # An epoch that is opened again after a restart has begun long since, and its ISR may be another.
     opened = statements.turns_of(reign.clock)
-    starts = {epoch: opening.time for epoch in reign.epochs if (opening := opened.opening(epoch)) is not None}
+    known = reign.epochs if reign.opening is not None else ()
+    starts = {epoch: opening.time for epoch in known if (opening := opened.opening(epoch)) is not None}
     for m in statements.isrs.of((reign.clock, epoch) for epoch in reign.epochs):
         if m.kind in LED:
             if m.kind == "leadership" and m.leader != reign.leader:

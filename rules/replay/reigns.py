@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment
-from rules.replay.statements import Statements
+from rules.replay.statements import Placed, Statements
 
 NO_EPOCH: Final = -1
 FIRST_FETCH_MS: Final = 1000
@@ -125,12 +125,12 @@ def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, ep
 def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reign:
     clock = f"broker {leader}"
     turns = statements.turns_of(clock)
-    opening = turns.opening(epochs[0])
-    start, why = _start(opening, epochs[0], statements)
-    end, end_why = _end(leader, epochs[-1], statements)
     answered = statements.answers.placed((clock, epoch) for epoch in epochs)
     # What it said after it was started again in the same epoch may be of another log.
-    restarted = turns.loaded_after(epochs)
+    restarted = turns.loaded_after(epochs, _first_served(leader, answered))
+    opening = turns.opened_before(epochs[0], restarted)
+    start, why = _start(opening, epochs[0], statements)
+    end, end_why = (None, "") if opening is None else _end(leader, epochs[-1], statements)
     given = [m for place, m in answered if m.witness == leader and (restarted is None or place < restarted)]
     # Behind a hole in its log of roles an answer may be of a later term, in which it led again.
     rows = tuple(m for m in given if m.latest_term is None or m.latest_term <= epochs[-1])
@@ -152,6 +152,12 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
         end_because=end_why,
         follower_ends=_follower_ends(epochs, statements),
     )
+
+
+def _first_served(leader: int, answered: Sequence[Placed]) -> int | None:
+    """The first place at which a leader surely led: before its replica is there it answers with an error."""
+    served = (p for p, m in answered if m.witness == leader and m.kind != "log-start-moved" and m.error in (None, 0))
+    return next(served, None)
 
 
 def _begun_unseen(opening: Moment | None, traces: Sequence[int]) -> bool:

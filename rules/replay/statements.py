@@ -52,7 +52,7 @@ class Turns:
         self.breaks = [0]
         """How many of the first so many ended a reign: a follower's role, a start of the process, another log."""
         self.loads: list[int] = []
-        """Where the log was loaded."""
+        """Where among all statements the log was loaded."""
 
     def put(self, placed: Placed) -> None:
         """One statement more."""
@@ -60,7 +60,7 @@ class Turns:
         if moment.kind == "leader-starts":
             self.opened.setdefault(moment.epoch, len(self.told))
         if moment.kind == "log-loaded":
-            self.loads.append(len(self.told))
+            self.loads.append(placed[0])
         self.breaks.append(self.breaks[-1] + (moment.kind in ("follower-starts", "log-loaded", "log-created")))
         self.told.append(placed)
 
@@ -79,13 +79,25 @@ class Turns:
         place = self.opened.get(epoch)
         return None if place is None or place + 1 >= len(self.told) else self.told[place + 1][1]
 
-    def loaded_after(self, epochs: Sequence[int]) -> int | None:
-        """The place among all statements at which the log was loaded next after the first of some epochs was opened."""
-        opened = min((self.opened[epoch] for epoch in epochs if epoch in self.opened), default=None)
-        if opened is None:
+    def loaded_after(self, epochs: Sequence[int], answered: int | None) -> int | None:
+        """The place among all statements at which the log was loaded next after the first sign of some epochs.
+
+        That is where the first of them was opened, or where its broker answered in them first, whichever is before:
+        a role that a broker takes again after a restart looks like an opening where the true one is not told.
+        """
+        opened = [self.told[self.opened[epoch]][0] for epoch in epochs if epoch in self.opened]
+        begun = min([*opened, *(() if answered is None else (answered,))], default=None)
+        if begun is None:
             return None
-        place = bisect_left(self.loads, opened)
-        return self.told[self.loads[place]][0] if place < len(self.loads) else None
+        place = bisect_left(self.loads, begun)
+        return self.loads[place] if place < len(self.loads) else None
+
+    def opened_before(self, epoch: int, place: int | None) -> Moment | None:
+        """The line by which its broker opened an epoch, unless that stands behind a place among all statements."""
+        opened = self.opened.get(epoch)
+        if opened is None or (place is not None and self.told[opened][0] > place):
+            return None
+        return self.told[opened][1]
 
 
 NO_TURNS: Final = Turns()

@@ -532,3 +532,24 @@ t2 acks 1 at 4 acks=all
 @pytest.mark.parametrize(("saved", "end"), [("", 5), ("t3 saves 1 at 7\n", 7), ("t3 saves 2 at 4\n", 5)])
 def test_where_a_leader_saved_its_producers_state_its_last_batch_ended(saved: str, end: int) -> None:
     assert violations("ACK001", STOPPED.format(saved=saved)) == [((1,), 4, end, "certain")]
+
+
+@pytest.mark.parametrize("again", ["t11 leads 1 epoch 0 at 4 hw 2 isr 1,2", ""])
+@pytest.mark.parametrize("rule", ["HW002", "HW006"])
+def test_a_role_taken_again_after_a_restart_opens_no_epoch(rule: str, again: str) -> None:
+    """The line that opened the epoch is lost: what the broker had in its former life bounds nothing behind it."""
+    drawing = f"""
+        kafka 1 2.6.3
+        broker 1 000000|
+        broker 2 000000|
+        t2 fetch 2@0 from 1 hw=0 epoch 0
+        t3 acks 1 at 5 acks=all
+        t4 fetch 2@6 from 1 hw=6 epoch 0
+        t10 loads 1 at 4
+        {again}
+        t12 fetch 2@4 from 1 hw=2 epoch 0
+        t13 fetch 2@4 from 1 hw=2 epoch 0
+    """
+    assert violations(rule, drawing) == []
+    fell = ((1,), 2, 6 if rule == "HW002" else 4, "certain")
+    assert violations(rule, drawing.replace("t10 loads 1 at 4", "")) == [fell]
