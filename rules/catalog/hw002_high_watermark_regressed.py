@@ -34,7 +34,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     Undecided when
     --------------
     Answers rest on fetch sessions whose beginning was not recorded: these are passed over. A checkpoint of an orderly
-    stop stands on its own word where the broker's logs, or its leader's, do not reach to that stop.
+    stop stands on its own word where the broker's logs, or its leader's, do not reach to that stop, or where the log itself ends below
+    what the checkpoint was due to tell.
 
     Upheld
     ------
@@ -63,14 +64,27 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
                 yield _violation(before, row)
                 break
             highest[row.broker] = row
-    claims = {replica.broker: replica.high_watermark for replica in evidence.current}
-    for closing in evidence.closings:
-        claim = claims[closing.broker]
-        if isinstance(closing, Closing) and claim is not None and claim.offset < (closing.high_watermark.interval.low or 0):
-            yield _lowered(closing, claim)
+    yield from _closed_too_low(evidence)
     if evidence.replayed.courses:
         for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
             yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
+
+
+def _closed_too_low(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    replicas = {replica.broker: replica for replica in evidence.current}
+    for closing in evidence.closings:
+        if isinstance(closing, Unclosed):
+            continue
+        claim, end = replicas[closing.broker].high_watermark, replicas[closing.broker].log_end_offset
+        held = closing.high_watermark.interval.low or 0
+        if claim is None or claim.offset >= held:
+            continue
+        if end < held:
+            reason = f"broker {closing.broker}'s log ends at {end}, below the high watermark {held} that it was due to hold"
+            missing = "the cut, the restart or the election after which it ends there"
+            yield Undecided(reason=reason, missing=missing, brokers=(closing.broker,), blocking=False)
+        else:
+            yield _lowered(closing, claim)
 
 
 _OWN_WORD: Final = "a high watermark that was written at an orderly stop stands on its own word"

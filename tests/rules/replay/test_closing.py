@@ -77,6 +77,19 @@ def test_a_checkpoint_that_was_changed_is_named(case: str) -> None:
             assert {found[1:] for found in said(raised)} <= {(broker, high.offset, high.offset + 1)}
 
 
+def test_a_checkpoint_of_a_log_that_was_cut_itself_is_no_lowered_one() -> None:
+    shorter = 0
+    for evidence, replica, closing in closed("unclean_4x"):
+        low = closing.high_watermark.low
+        assert low is not None
+        cut = replace(replica, log=replace(replica.log, end_offset=low.offset - 1))
+        if cut.log_end_offset < low.offset:
+            shorter += 1
+            lowered = claiming(with_replica(evidence, replica, cut), cut, low.offset - 1)
+            assert "HW002" not in {found[0] for found in said(lowered)}
+    assert shorter > 0
+
+
 def test_a_checkpoint_that_was_raised_is_named() -> None:
     evidence, leader, _ = next(found for found in closed("unclean_4x") if found[2].broker == found[2].leader)
     log = replace(leader.log, end_offset=leader.log_end_offset + 9)
