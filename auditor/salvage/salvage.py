@@ -104,7 +104,8 @@ def _require_target(target: Path, protected: Sequence[str]) -> None:
 
 
 def _described(lost: Lost, chosen: Sequence[Survivor]) -> Iterator[str]:
-    yield f"{lost.finding} {lost.rule}: {lost.topic}-{lost.partition}, offsets {_range(lost.start, lost.end)}"
+    whose = "" if lost.newest_epoch is None else f", records of epoch {lost.newest_epoch} or older"
+    yield f"{lost.finding} {lost.rule}: {lost.topic}-{lost.partition}, offsets {_range(lost.start, lost.end)}{whose}"
     for copy in chosen:
         stretch = f"offsets {_range(copy.start_offset, copy.end_offset)} of epoch {copy.epoch}"
         yield f"  from broker {copy.broker}, {copy.kind} {copy.path}: {stretch}"

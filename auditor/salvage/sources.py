@@ -43,6 +43,8 @@ class Lost:
     end: int
     brokers: tuple[int, ...]
     """Whose copies to take; none for any copy that holds what the log that leads now does not."""
+    newest_epoch: int | None = None
+    """The newest epoch whose records the finding can mean; null where it names none, or a person chose the copy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,17 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
         start=start,
         end=end,
         brokers=brokers,
+        newest_epoch=None if brokers else _newest(finding, rule),
     )
+
+
+def _newest(finding: Mapping[str, object], rule: str) -> int | None:
+    """An opening loses what older epochs wrote, and a leader acknowledged nothing newer than its own epoch."""
+    facts = finding.get("facts")
+    epoch = facts.get("epoch") if isinstance(facts, dict) else None
+    if not isinstance(epoch, int) or rule not in ("LEAD001", "ACK001"):
+        return None
+    return epoch - 1 if rule == "LEAD001" else epoch
 
 
 def _side(finding: Mapping[str, object], rule: str) -> tuple[int, ...]:
@@ -131,7 +143,9 @@ def sources(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object
     runs = [run for replica in evidence.replicas for run in replica.log.epochs]
     runs += [run for replica in evidence.replicas for leftover in replica.leftovers for run in leftover.epochs]
     epochs = sorted({run.epoch for run in runs if run.start_offset < lost.end and run.end_offset > lost.start})
-    found = [copy for epoch in epochs for copy in survivors(evidence, epoch, lost.start, lost.end)]
+    newest = lost.newest_epoch
+    meant = [epoch for epoch in epochs if newest is None or epoch <= newest]
+    found = [copy for epoch in meant for copy in survivors(evidence, epoch, lost.start, lost.end)]
     if lost.brokers:
         return tuple(copy for copy in found if copy.broker in lost.brokers)
     told = _billed(report, lost)

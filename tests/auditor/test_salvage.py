@@ -223,6 +223,17 @@ def test_where_no_epoch_tells_them_apart_the_bill_names_the_copy(tmp_path: Path)
     assert [row["offset"] for row in lines(out)] == list(range(40, 60))
 
 
+@pytest.mark.parametrize("rule", ["LEAD001", "ACK001"])
+def test_what_the_next_leader_wrote_there_is_not_what_its_opening_lost(rule: str, tmp_path: Path) -> None:
+    dump, out = SAMPLES / "fast_failover_kip101" / "dump", tmp_path / "out.jsonl"
+    report = reported(tmp_path / "report.json", render(audited(dump)))
+    asked = ("salvage", finding(report, rule), "--to", str(out), "--yes-i-understand")
+    ended = run(*asked, "--report", str(report), "--dump", str(dump))
+    assert ended.code == 0, ended.err
+    assert "offsets [10, 15), records of epoch 0 or older" in ended.out
+    assert [(row["offset"], row["leaderEpoch"]) for row in lines(out)] == [(offset, 0) for offset in range(10, 15)]
+
+
 def test_a_finding_without_lost_records_is_refused(tmp_path: Path) -> None:
     report = reported(tmp_path / "report.json")
     findings = json.loads(report.read_text(encoding="utf-8"))["findings"]
