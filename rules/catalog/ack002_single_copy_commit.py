@@ -32,7 +32,8 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     Undecided when
     --------------
     Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force; or it is placed by another clock
-    alone, and the followers' fetches do not show that they had not reached the records.
+    alone, and the followers' fetches do not show that they had not reached the records. Or the answers may be of one
+    epoch or of another, where the log of the leader's roles leaves out the role that it had.
 
     Upheld
     ------
@@ -58,6 +59,9 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
             yield _violation(evidence, course, alone, courses[place + 1 :])
         elif any(sure is None for _, sure in rows):
             yield _undecided(course)
+    unplaced = [course for course in courses if course.reign.unplaced and _may_acknowledge(evidence, course)]
+    if unplaced:
+        yield _unplaced(unplaced[0])
 
 
 def _acknowledges(row: LeaderRow, course: Course) -> bool:
@@ -71,6 +75,20 @@ def _undecided(course: Course) -> Undecided:
     leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
     reason = f"broker {leader} may have been alone in sync in epoch {epochs} when it answered producers"
     missing = f"broker {leader}'s own log of its ISR (server.log), or its request log with all fetches of that time"
+    return Undecided(reason=reason, missing=missing, blocking=False)
+
+
+def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
+    """Whether its leader answered a producer in what may be the reign, though no row of it tells so."""
+    clock, epochs = course.reign.clock, course.reign.epochs
+    answers = (m for m in evidence.moments if m.kind == "produced" and m.clock == clock and m.term in epochs)
+    return any(m.acks == -1 and m.error == 0 for m in answers)
+
+
+def _unplaced(course: Course) -> Undecided:
+    leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
+    reason = f"what broker {leader} answered producers may be of epoch {epochs} or of another one"
+    missing = f"broker {leader}'s own log of its roles (state-change.log, up to 2.5 server.log)"
     return Undecided(reason=reason, missing=missing, blocking=False)
 
 

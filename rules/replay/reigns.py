@@ -133,7 +133,10 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
     end, end_why = (None, "") if opening is None else _end(leader, epochs[-1], statements)
     given = [m for place, m in answered if m.witness == leader and (restarted is None or place < restarted)]
     # Behind a hole in its log of roles an answer may be of a later term, in which it led again.
-    rows = tuple(m for m in given if m.latest_term is None or m.latest_term <= epochs[-1])
+    placed = [m for m in given if m.latest_term is None or m.latest_term <= epochs[-1]]
+    # Before a restart, and without the line that opened the epoch, an answer that names none may be of an older one.
+    unsure = opening is None and restarted is not None
+    rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
     traces = statements.traces.get(clock, ())
     unseen = _begun_unseen(opening, traces)
     return Reign(

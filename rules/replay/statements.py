@@ -52,14 +52,14 @@ class Turns:
         self.breaks = [0]
         """How many of the first so many ended a reign: a follower's role, a start of the process, another log."""
         self.loads: list[int] = []
-        """Where among all statements the log was loaded."""
+        """Where among all statements the log was loaded, or another one was created in its place."""
 
     def put(self, placed: Placed) -> None:
         """One statement more."""
         moment = placed[1]
         if moment.kind == "leader-starts":
             self.opened.setdefault(moment.epoch, len(self.told))
-        if moment.kind == "log-loaded":
+        if moment.kind in ("log-loaded", "log-created"):
             self.loads.append(placed[0])
         self.breaks.append(self.breaks[-1] + (moment.kind in ("follower-starts", "log-loaded", "log-created")))
         self.told.append(placed)

@@ -553,3 +553,23 @@ def test_a_role_taken_again_after_a_restart_opens_no_epoch(rule: str, again: str
     assert violations(rule, drawing) == []
     fell = ((1,), 2, 6 if rule == "HW002" else 4, "certain")
     assert violations(rule, drawing.replace("t10 loads 1 at 4", "")) == [fell]
+
+
+@pytest.mark.parametrize("restart", ["begins 1", "loads 1 at 2"])
+@pytest.mark.parametrize("rule", ["ACK002", "HW006"])
+def test_before_a_restart_an_answer_that_names_no_epoch_may_be_of_an_older_one(rule: str, restart: str) -> None:
+    """The lines of the roles that broker 1 had before epoch 3 are lost."""
+    drawing = f"""
+        kafka 1 3.9.1
+        broker 1 22|
+        broker 2* 22|
+        t1 leader 1 epoch 2 isr 1
+        t4 acks 1 at 5 acks=all
+        t10 {restart}
+        t12 fetch 2@2 from 1 hw=0 epoch 2
+        t13 fetch 2@2 from 1 hw=2 epoch 2
+        t20 follows 1 epoch 3 at 2 hw 2
+        t20 leads 2 epoch 3 at 2 hw 2
+    """
+    assert violations(rule, drawing) == []
+    assert [*BY_ID[rule].check(evidence(drawing))]
