@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from typing import ClassVar, Final
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
@@ -168,10 +168,15 @@ def play(version: Version, *, examples: int, steps: int) -> int:
     return int(machine.steps)
 
 
-def live_on(version: Version, world: World, *, examples: int, stretches: int, replicas: int = 3) -> int:
-    """Runs the machine of long walks, on other ones every time; how many actions it took."""
+def live_on(version: Version, world: World, *, examples: int, stretches: int, after: int, replicas: int = 3) -> int:
+    """Runs the machine of long walks, on other ones every time; how many actions it took.
+
+    In CI the walks are the same in every run, and others `after` other actions.
+    """
     given = {"version": version, "world": world, "replicas": replicas, "steps": 0}
     machine = type("Machine", (Stretches,), given)
+    if settings().derandomize:
+        seed(after)(machine)
     run_state_machine_as_test(machine, settings=_settings(examples, stretches, fresh=True))
     return int(machine.steps)
 
