@@ -46,7 +46,7 @@ def coverage_of(
     return Coverage(
         clusters=len(clusters),
         brokers=len(owners),
-        partitions=sum(bool(v.replicas) or (without_disks and v.topic is not None) for v in verdicts),
+        partitions=sum(bool(v.replicas) or (without_disks and v.topic not in (None, METADATA_TOPIC)) for v in verdicts),
         replicas_seen=len(replicas),
         replicas_missing=len(missing),
         replicas_lacking=sum(not replica.held_by or _stopped_in_order(inventory, replica) for replica in missing),
