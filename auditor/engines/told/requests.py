@@ -75,7 +75,8 @@ class Repeated:
                 self._runs[place] = (*run[:2], time, run[3] + 1)
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
-            now = Moment(**{**told, "time": time, "span": span})  # type: ignore[arg-type]
+            arrived = None if moment.arrived is None else _before(time, again.rows[0].total_time_us)
+            now = Moment(**{**told, "time": time, "arrived": arrived, "span": span})  # type: ignore[arg-type]
             yield from self.ended(place)
             if moment.kind == "leader-told":
                 self._runs[place] = named, now, time, 1
