@@ -22,7 +22,7 @@ from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import RULES
-from rules.replay.reigns import leaders_by_epoch
+from rules.replay.reign.reigns import leaders_by_epoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

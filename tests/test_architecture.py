@@ -95,6 +95,16 @@ LAWS: Final = (
         foreign=("polars", "pyarrow"),
     ),
     Law(
+        modules=("rules.replay.reign.**",),
+        says="who led when is known before any high watermark is recomputed",
+        ours=("rules.replay.reign.**", "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
+    ),
+    Law(
+        modules=("rules.replay.leading.**",),
+        says="a leader's high watermark is recomputed from its reign, not from other replicas' courses",
+        ours=("rules.replay.leading.**", "rules.replay.reign.**", "rules.history.**", "rules.protocol.**"),
+    ),
+    Law(
         modules=tuple(pattern for pattern in EVIDENCE if pattern != FACTS),
         says="evidence is made of facts and statements: rules.protocol and parsers.tables/provenance, never a frame",
         ours=(*EVIDENCE, "rules.protocol.**", *TABLES),

@@ -14,10 +14,10 @@ from rules.history.moments import ROLE_KINDS, Moment
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import ClockOffset, Course, Missing, Told
-from rules.replay.bounds import at_least, at_most
 from rules.replay.followers import capped
-from rules.replay.leader import LeaderRow
-from rules.replay.tracks import RemoteEnd, accepted
+from rules.replay.leading.bounds import at_least, at_most
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.tracks import RemoteEnd, accepted
 
 NOTHING: Final = expected_interval(())
 

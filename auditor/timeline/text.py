@@ -9,7 +9,7 @@ from auditor.report.layout import counted, table
 from auditor.report.plain import plain
 from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
-from rules.replay.tracks import RemoteEnd
+from rules.replay.leading.tracks import RemoteEnd
 
 
 def timeline_text(drawn: Timeline) -> str:

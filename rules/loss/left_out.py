@@ -12,7 +12,7 @@ from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
 from rules.history.turns import cuts
 from rules.protocol.offsets import without
-from rules.replay.statements import ANSWERED
+from rules.replay.reign.statements import ANSWERED
 from rules.replicas.lineage import cut_since, older_run
 
 

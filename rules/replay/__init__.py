@@ -6,10 +6,10 @@ from rules.history.clocks import ClockOffset, translated
 from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags
-from rules.replay.leader import LeaderRow
+from rules.replay.leading.leader import LeaderRow
 from rules.replay.missing import Missing
-from rules.replay.rank import release_at
-from rules.replay.reigns import leaders_by_epoch
+from rules.replay.reign.rank import release_at
+from rules.replay.reign.reigns import leaders_by_epoch
 from rules.replay.told import Told
 
 __all__ = [

@@ -13,10 +13,10 @@ from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
 from rules.history.terms import telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay import ClockOffset, Replay, RoleEnd, leaders_by_epoch, translated
-from rules.replay.bounds import at_least, at_most
 from rules.replay.ends import NOBODY, last_roles
 from rules.replay.followers import capped, either, ranging
-from rules.replay.tracks import accepted
+from rules.replay.leading.bounds import at_least, at_most
+from rules.replay.leading.tracks import accepted
 from rules.replicas.replica import OffsetClaim, Replica
 from rules.settings import STOPPED, STOPPING, Setting
 

@@ -24,14 +24,14 @@ from rules.replay.followers import (
     reopened,
     restarted,
 )
-from rules.replay.in_sync import IsrHistory, isr_history
-from rules.replay.leader import LeaderRow, walk
+from rules.replay.leading.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
-from rules.replay.own_words import OwnWords
-from rules.replay.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
-from rules.replay.reigns import Reign, reigns
-from rules.replay.restarts import with_restarts
-from rules.replay.statements import Statements
+from rules.replay.reign.in_sync import IsrHistory, isr_history
+from rules.replay.reign.own_words import OwnWords
+from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
+from rules.replay.reign.reigns import Reign, reigns
+from rules.replay.reign.restarts import with_restarts
+from rules.replay.reign.statements import Statements
 from rules.replay.told import Told
 from rules.replicas.replica import Replica
 

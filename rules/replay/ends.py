@@ -8,8 +8,8 @@ from typing import Final
 
 from rules.history.moments import Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay.leader import LeaderRow
-from rules.replay.reigns import Reign
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.reign.reigns import Reign
 
 NOBODY: Final = -1
 

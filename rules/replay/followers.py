@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rules.history.moments import Moment
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
-from rules.replay.bounds import at_least, at_most
-from rules.replay.leader import LeaderRow
-from rules.replay.tracks import accepted
+from rules.replay.leading.bounds import at_least, at_most
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.tracks import accepted
 
 UNKNOWN = expected_interval((at_least(0, "no high watermark is below 0"),))
 """What is certain of a high watermark of which nothing is known."""

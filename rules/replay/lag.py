@@ -8,8 +8,8 @@ from typing import Final
 
 from rules.history.moments import Moment
 from rules.replay.course import Course
-from rules.replay.leader import LeaderRow
-from rules.replay.tracks import RemoteEnd
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.tracks import RemoteEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rules.replay.in_sync import IsrHistory
-from rules.replay.leader import LeaderRow
-from rules.replay.reigns import Reign
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.reign.in_sync import IsrHistory
+from rules.replay.reign.reigns import Reign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

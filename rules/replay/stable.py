@@ -18,7 +18,7 @@ from rules.facts.stretch import Transactions
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import Course
-from rules.replay.bounds import at_least, at_most
+from rules.replay.leading.bounds import at_least, at_most
 from rules.replicas.replica import Replica
 
 NEVER: Final = 1 << 63

@@ -20,8 +20,8 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
-from rules.replay.leader import LeaderRow
-from rules.replay.reigns import Reign
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.reign.reigns import Reign
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_moves, of_quotas, of_work

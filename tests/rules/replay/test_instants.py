@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
-from rules.replay.instants import READING_MS, Instant, found_nothing, read_since, taken_in_before
-from rules.replay.tracks import Track
+from rules.replay.leading.instants import READING_MS, Instant, found_nothing, read_since, taken_in_before
+from rules.replay.leading.tracks import Track
 
 FETCH = Moment(
     kind="fetched", clock="broker 1", time=1600, arrived=1100, taken_in=1101, answered=1600, waited=True, min_bytes=1,

@@ -10,7 +10,7 @@ from rules.history.moments import Moment
 from rules.judge import judge
 from rules.protocol.watermarks import expected_interval
 from rules.replay import LeaderRow
-from rules.replay.tracks import RemoteEnd
+from rules.replay.leading.tracks import RemoteEnd
 from rules.sketch.notation import read_sketch
 
 DISKS = "kafka 1 3.9.1\nbroker 1 0000|\nbroker 2 0000|\n"

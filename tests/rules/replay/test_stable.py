@@ -9,7 +9,7 @@ import pytest
 
 from rules.evidence import METADATA_TOPIC
 from rules.protocol.watermarks import expected_interval
-from rules.replay.bounds import at_least, at_most
+from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.stable import StableLog
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, first_role, gives_role
-from rules.replay.statements import OWN_LOG_KINDS
+from rules.replay.reign.statements import OWN_LOG_KINDS
 
 OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
 """What a broker writes into the logs that would tell of its restarts too."""

@@ -15,8 +15,8 @@ from typing import Final
 
 from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment
-from rules.replay.reigns import Reign
-from rules.replay.statements import LED, Statements
+from rules.replay.reign.reigns import Reign
+from rules.replay.reign.statements import LED, Statements
 
 BEFORE_ALL: Final = -(1 << 62)
 

@@ -11,17 +11,17 @@ from operator import attrgetter
 
 from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay.acknowledged import acknowledged_end, committed, taken
-from rules.replay.answers import Answers, Asked
-from rules.replay.bounds import at_least, at_most, between, why_counted, why_in_sync
-from rules.replay.counting import Counting
-from rules.replay.in_force import NOTHING_KNOWN, InForceOverTime, Possible
-from rules.replay.in_sync import IsrHistory
-from rules.replay.instants import Instant, taken_in_before
-from rules.replay.rank import Rank
-from rules.replay.reigns import Reign, follower_runs
-from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
-from rules.replay.weighing import Weighing
+from rules.replay.leading.acknowledged import acknowledged_end, committed, taken
+from rules.replay.leading.answers import Answers, Asked
+from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync
+from rules.replay.leading.counting import Counting
+from rules.replay.leading.instants import Instant, taken_in_before
+from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
+from rules.replay.leading.weighing import Weighing
+from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, Possible
+from rules.replay.reign.in_sync import IsrHistory
+from rules.replay.reign.rank import Rank
+from rules.replay.reign.reigns import Reign, follower_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

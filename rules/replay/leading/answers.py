@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound
-from rules.replay.bounds import at_least, why_counted
-from rules.replay.counting import Counting
-from rules.replay.in_force import InForceOverTime, Isr
-from rules.replay.instants import Instant, read_since, taken_in_before
-from rules.replay.tracks import NEVER, RemoteEnd, Track, accepted
+from rules.replay.leading.bounds import at_least, why_counted
+from rules.replay.leading.counting import Counting
+from rules.replay.leading.instants import Instant, read_since, taken_in_before
+from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
+from rules.replay.reign.in_force import InForceOverTime, Isr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

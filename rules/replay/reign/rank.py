@@ -11,8 +11,8 @@ from rules.history.moments import Moment
 from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
-from rules.replay.reigns import Reign
-from rules.replay.statements import Statements
+from rules.replay.reign.reigns import Reign
+from rules.replay.reign.statements import Statements
 
 RELEASE: Final = "kafka.version"
 """A broker's release is told as its settings are: what it ran before an upgrade was another one."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import Moment
-from rules.replay.tracks import Track, accepted
+from rules.replay.leading.tracks import Track, accepted
 
 ROUNDED_MS: Final = 2
 """A time is told in whole milliseconds, and so is that of the line from which it was reckoned."""

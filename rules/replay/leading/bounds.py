@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
-from rules.replay.tracks import NEVER, RemoteEnd
+from rules.replay.leading.tracks import NEVER, RemoteEnd
 
 
 def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:

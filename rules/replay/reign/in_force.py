@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
 
-from rules.replay.in_sync import InForce, IsrHistory, middle_of
+from rules.replay.reign.in_sync import InForce, IsrHistory, middle_of
 
 Isr = frozenset[int]
 NOBODY: Isr = frozenset()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment
-from rules.replay.statements import Placed, Statements
+from rules.replay.reign.statements import Placed, Statements
 
 NO_EPOCH: Final = -1
 FIRST_FETCH_MS: Final = 1000

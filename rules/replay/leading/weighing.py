@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rules.history.moments import Moment
 from rules.protocol.versions import KafkaVersion
-from rules.replay.in_sync import InForce
-from rules.replay.tracks import IN_FLIGHT_MS, Track, accepted
+from rules.replay.leading.tracks import IN_FLIGHT_MS, Track, accepted
+from rules.replay.reign.in_sync import InForce
 
 
 class Weighing:

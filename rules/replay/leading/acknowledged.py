@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound
-from rules.replay.bounds import at_least
-from rules.replay.reigns import Reign
-from rules.replay.tracks import Track
+from rules.replay.leading.bounds import at_least
+from rules.replay.leading.tracks import Track
+from rules.replay.reign.reigns import Reign
 
 
 def acknowledged_end(row: Moment) -> int | None:
