@@ -19,8 +19,12 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 
 @cache
 def histories(case: str) -> dict[tuple[str, int], PartitionEvidence]:
+    return evidence_of(SAMPLES / case / "dump")
+
+
+def evidence_of(dump: Path) -> dict[tuple[str, int], PartitionEvidence]:
     """The evidence about each partition that anything in the dump speaks of."""
-    prepared = prepare(gather(SAMPLES / case / "dump"), AuditConfig(level="quick"))
+    prepared = prepare(gather(dump), AuditConfig(level="quick"))
     facts: dict[tuple[str | None, str, int], list[Fact]] = defaultdict(list)
     of_clusters: list[Fact] = []
     for unit in prepared.units:
