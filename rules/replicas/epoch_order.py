@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from rules.facts.stretch import EpochRun
@@ -19,8 +20,8 @@ def epoch_falls(replica: Replica) -> Iterator[tuple[EpochRun, EpochRun]]:
 def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica]) -> bool:
     """Whether leader epochs began anew while the logs went on, as after ZooKeeper was put back to an older state.
 
-    A log that falls back does not show it where no broker's roles do, and both epochs are told as opened once: there a
-    deposed leader went on, or older records were fetched late.
+    A log that falls back does not show it where no broker's roles do, and both epochs are told as opened once, below
+    all of their records: there a deposed leader went on, or older records were fetched late.
     """
     falls = {epoch for replica in replicas for pair in epoch_falls(replica) for epoch in (pair[0].epoch, pair[1].epoch)}
     if roles_fall_back(moments):
@@ -29,7 +30,21 @@ def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica]) ->
     for m in moments if falls else ():
         if m.kind == "leader-starts" and m.epoch in falls and not m.doubtful:
             opened.setdefault(m.epoch, set()).add((m.witness, m.offset))
-    return any(len(opened.get(epoch, ())) != 1 for epoch in falls)
+    first = _first_records(replicas)
+    return any(not _opened_once(opened.get(epoch, set()), first.get(epoch, 0)) for epoch in falls)
+
+
+def _opened_once(told: AbstractSet[tuple[int | None, int | None]], first_record: int) -> bool:
+    """Whether an epoch is told as opened by one broker at one offset, and no record of its number stands below."""
+    return len(told) == 1 and all(offset is None or offset <= first_record for _, offset in told)
+
+
+def _first_records(replicas: Sequence[Replica]) -> Mapping[int, int]:
+    """The lowest offset at which any log holds a record of each epoch."""
+    first: dict[int, int] = {}
+    for run in (run for replica in replicas for run in replica.log.epochs):
+        first[run.epoch] = min(run.start_offset, first.get(run.epoch, run.start_offset))
+    return first
 
 
 def roles_fall_back(moments: Iterable[Moment]) -> bool:

@@ -24,6 +24,18 @@ t8 leads 1 epoch 2 at 6 hw 6
 t9 acks 1 at 6 acks=all
 t10 fetch 2@8 from 1 hw=8
 """
+LATER_HALF = """
+broker 1 0000 1 2 22 22|
+broker 2 0000 1 2 22 22|
+broker 3 0000 1 2 44 22|
+t1 leads 1 epoch 0 at 6 hw 6
+t2 leads 1 epoch 2 at 6 hw 6
+t3 acks 1 at 6 acks=all
+t4 fetch 2@10 from 1 hw=10
+t5 leads 2 epoch 3 at 10 hw 10
+t6 leads 3 epoch 4 at 10 hw 10
+"""
+"""Logs of brokers that begin where ZooKeeper was put back: each number is told once, the disks know it from before."""
 RISING = """
 broker 1 0000 1 2 5|
 broker 2 0000 1 2 5|
@@ -51,6 +63,12 @@ def test_nothing_is_dated_by_an_epoch_that_began_anew() -> None:
     assert {"LEAD001", "TRUNC001"} <= open_ones
     assert (verdict.losses, verdict.advice, verdict.counterfactuals) == ((), (), ())
     assert any("no bill" in one.reason for one in verdict.undecided)
+
+
+def test_records_below_the_only_opening_that_is_told_are_of_another_epoch_of_that_number() -> None:
+    verdict = judged(LATER_HALF)
+    assert accused(verdict) & {"LEAD001", "ACK001", "TRUNC001", "TRUNC004", "LEAD004", "EPOCH008", "HW003"} == set()
+    assert verdict.losses == ()
 
 
 def test_who_is_wrong_is_told_by_number_alone_where_epochs_began_anew() -> None:
