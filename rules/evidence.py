@@ -184,6 +184,11 @@ class PartitionEvidence:
     def _boundaries(self) -> Mapping[int, Sequence[int]]:
         return boundaries(self.moments, self.replicas)
 
+    def ends_told(self, epoch: int, offset: int) -> bool:
+        """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
+        known = self._boundaries.get(epoch, ())
+        return bool(known) and known[-1] >= offset
+
     def batch_end(self, base_offset: int, epoch: int | None) -> int:
         """Where the batch ended whose first record an answer to a producer names."""
         return next_boundary(base_offset, self._boundaries.get(-1 if epoch is None else epoch, ()))

@@ -35,6 +35,8 @@ class IncidentBill:
     """Null where the copies that still stand do not tell them all."""
     records_at_least: int
     bytes_at_least: int
+    ends_known: bool
+    """False where a last batch may have held more than its first record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,7 @@ def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
         bytes=_sum(portion.bytes for portion in portions),
         records_at_least=sum(portion.records_at_least for portion in portions),
         bytes_at_least=sum(portion.bytes_at_least for portion in portions),
+        ends_known=all(loss.end_known for loss in losses),
     )
 
 

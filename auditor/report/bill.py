@@ -26,7 +26,8 @@ LAST_MOMENT: Final = 253_402_300_800_000
 
 def sentence(loss: Loss) -> str:
     """The loss in one breath, for a reader who reads no table."""
-    what = f"{counted(loss.offsets, 'offset')} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
+    least = "" if loss.end_known else "at least "
+    what = f"{least}{counted(loss.offsets, 'offset')} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
     if loss.committed_end >= loss.end_offset:
         told = "all of them committed"
     elif loss.committed_end > loss.start_offset:
@@ -34,11 +35,28 @@ def sentence(loss: Loss) -> str:
     else:
         told = f"acknowledged {acknowledged(loss)}, none of them committed"
     verb = "was" if loss.offsets == 1 else "were"
-    left_out = f"{verb} left out when {who_led(loss.next_leader)} led epoch {loss.next_epoch}"
+    left_out = f"{verb} left out {since(loss)}"
     if loss.restored:
         return f"{what} ({told}) {left_out}; the log that leads now holds them again."
-    standing = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
-    return f"{what} ({told}) {left_out}; {f'they still stand on {standing}' if standing else 'no copy is left here'}."
+    return f"{what} ({told}) {left_out}; {_standing(loss)}."
+
+
+def _standing(loss: Loss) -> str:
+    """Whether copies are left, of how much, and on whose disks."""
+    whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
+    if not whose:
+        return "no copy is left here" if loss.searched else "no disk is here that could hold a copy"
+    if loss.standing == ((loss.start_offset, loss.end_offset),):
+        return f"they still stand on {whose}"
+    ranges = ", ".join(span(*stretch) for stretch in loss.standing)
+    return f"of {ranges} a copy stands on {whose}, of the rest none is left here"
+
+
+def since(loss: Loss) -> str:
+    """When the records went, by the epoch that had them not."""
+    if loss.again:
+        return f"when {who_led(loss.next_leader)} opened epoch {loss.next_epoch} once more without them"
+    return f"when {who_led(loss.next_leader)} led epoch {loss.next_epoch}"
 
 
 def in_all(bill: IncidentBill) -> str:
@@ -52,8 +70,10 @@ def in_all(bill: IncidentBill) -> str:
         )
         if number
     ]
-    amount = f"{_how_many(bill, bill.offsets)}, {_how_large(bill)}".removesuffix(", ")
-    return f"{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}: {', '.join(parts)}; {amount}"
+    amount = f"{_how_many(bill, bill.offsets if bill.ends_known else None)}, {_how_large(bill)}".removesuffix(", ")
+    least = "" if bill.ends_known else "at least "
+    what = f"{least}{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}"
+    return f"{what}: {', '.join(parts)}; {amount}"
 
 
 def who_led(broker: int | None) -> str:
@@ -84,7 +104,9 @@ def span(start: int, end: int) -> str:
 
 def details(loss: Loss) -> Iterator[str]:
     """What is known beyond the sentence, a line each; words of clients stand in it as they are."""
-    yield "; ".join(_portion(portion) for portion in loss.portions)
+    yield "; ".join(_portion(portion, loss) for portion in loss.portions)
+    if not loss.end_known:
+        yield _last_batch(loss)
     if loss.contents is not None:
         yield from _contents(loss.contents)
     if loss.clients:
@@ -99,17 +121,29 @@ def details(loss: Loss) -> Iterator[str]:
         yield f"{span(loss.start_offset, loss.reused_end)} hold other records{by} now"
 
 
-def _portion(portion: Portion) -> str:
+def _last_batch(loss: Loss) -> str:
+    """How far the loss may go on: an answer names the first record of its batch."""
+    last = f"the last batch that was answered begins at {loss.end_offset - 1}, and nothing tells where it ended"
+    if loss.end_at_most is None:
+        return last
+    return f"{last}: at {loss.end_at_most} at the latest by its size, unless it was compressed"
+
+
+def _portion(portion: Portion, loss: Loss) -> str:
     width = portion.end_offset - portion.start_offset
-    amount = [_how_many(portion, width), ("about " if portion.divided else "") + _how_large(portion)]
+    counted_whole = loss.end_known or portion.end_offset < loss.end_offset
+    size_told = ("about " if portion.divided else "") + _how_large(portion)
+    amount = [_how_many(portion, width if counted_whole else None), size_told]
     words = portion.worth if portion.worth != "committed" else "certainly committed"
     return f"{words} {span(portion.start_offset, portion.end_offset)}: {', '.join(filter(None, amount))}"
 
 
-def _how_many(told: Portion | IncidentBill, offsets: int) -> str:
-    """Records; where no copy counts them all, the fewest and the most that the offsets can have held."""
+def _how_many(told: Portion | IncidentBill, offsets: int | None) -> str:
+    """Records; where no copy counts them all, the fewest and the most that the offsets, if known, can have held."""
     if told.records is not None:
         return counted(told.records, "record")
+    if offsets is None:
+        return f"at least {counted(told.records_at_least, 'record')}"
     if told.records_at_least >= offsets:
         return counted(offsets, "record")
     least = f"{told.records_at_least} to " if told.records_at_least else "at most "

@@ -85,6 +85,7 @@ def _incident_bill(bill: IncidentBill) -> Json:
         "records": bill.records,
         "bytes": bill.bytes,
         "atLeast": {"records": bill.records_at_least, "bytes": bill.bytes_at_least},
+        "endsKnown": bill.ends_known,
     }
 
 

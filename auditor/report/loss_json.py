@@ -17,6 +17,9 @@ def loss_document(loss: Loss) -> Json:
         "nextLeader": loss.next_leader,
         "startOffset": start,
         "endOffset": loss.end_offset,
+        "endOffsetKnown": loss.end_known,
+        "endOffsetAtMost": loss.end_at_most,
+        "openedAgain": loss.again,
         "committed": [start, loss.committed_end],
         "acknowledged": [start, max(loss.acknowledged_end, loss.committed_end)],
         "portions": [_portion(portion) for portion in loss.portions],
@@ -32,6 +35,7 @@ def loss_document(loss: Loss) -> Json:
         "groups": [_group(group) for group in loss.groups],
         "groupsKnown": loss.groups_known,
         "survivors": [_survivor(survivor) for survivor in loss.survivors],
+        "searched": list(loss.searched),
         "restored": loss.restored,
         "because": loss.because,
     }

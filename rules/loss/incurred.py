@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rules.evidence import PartitionEvidence
 from rules.history.moments import Moment
 from rules.history.repetitions import times_told
+from rules.loss import reopened
 from rules.loss.bill import (
     Contents,
     GroupAtRisk,
@@ -21,9 +23,15 @@ from rules.loss.bill import (
     readers,
 )
 from rules.loss.left_out import LeftOut, left_out
-from rules.loss.survivors import Survivor, of_the_deposed, survivors, untold_epochs
-from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
+from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.zoom.aftermath import CopyRead
+
+BATCH_HEADER: Final = 61
+SMALLEST_RECORD: Final = 7
+"""Bytes of a record of format 2 without key, value and headers."""
+SMALLEST_MESSAGE: Final = 26
+"""The same of format 0, where every message stands alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +44,10 @@ class Loss:
     next_leader: int | None
     start_offset: int
     end_offset: int
+    end_at_most: int | None
+    """Where the last batch ends at the latest, unless it is compressed; null where its size is unknown."""
+    end_known: bool
+    """False where the range ends at the first record of a batch of which nothing tells how many it held."""
     committed_end: int
     """Offsets from the start up to here were certainly committed."""
     acknowledged_end: int
@@ -49,6 +61,8 @@ class Loss:
     """Offsets from the start up to here hold other records now; who read them must read them again."""
     survivors: tuple[Survivor, ...]
     """Copies of the lost epoch's records at these offsets, the most lasting ones first."""
+    searched: tuple[int, ...]
+    """Brokers whose disks are here to be searched for copies: of none, nothing tells whether one stands."""
     restored: bool
     """Whether the log that leads now holds the records again."""
     because: str
@@ -61,6 +75,8 @@ class Loss:
     groups: tuple[GroupAtRisk, ...] = ()
     groups_known: int = 0
     """Groups of which it is known what they committed here: of none, nothing is known."""
+    again: bool = False
+    """Whether the leader that had written them opened the same epoch once more, without them."""
     reused_epochs: tuple[int, ...] = ()
     """Epochs of the records that stand at these offsets now."""
 
@@ -68,6 +84,12 @@ class Loss:
     def matters(self) -> bool:
         """Whether anybody had been told that something of it was written; else it is the protocol at work."""
         return max(self.committed_end, self.acknowledged_end) > self.start_offset
+
+    @property
+    def standing(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of the records of which a copy still stands."""
+        gone = without(self.start_offset, self.end_offset, [(s.start_offset, s.end_offset) for s in self.survivors])
+        return tuple(without(self.start_offset, self.end_offset, gone))
 
     @property
     def offsets(self) -> int:
@@ -105,6 +127,9 @@ def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
 
 def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
     """The stretch in two where the log that leads now holds the records again up to somewhere amid it."""
+    if stretch.reopening is not None:
+        yield from (replace(stretch, start=low, end=high) for low, high in reopened.parts(evidence, stretch))
+        return
     held = _held_end(evidence, stretch.epoch, stretch.start, stretch.end)
     if held >= stretch.end:
         yield stretch
@@ -116,11 +141,13 @@ def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
 def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
     evidence, epoch, start, end = accounts.evidence, part.epoch, part.start, part.end
     committed_end = min(end, max(start, accounts.committed.get(epoch, start)))
-    answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end]
+    answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end and _in_time(m, part)]
     times = [m.time for m in answers if m.time is not None]
-    restored = _held_end(evidence, epoch, start, end) >= end
+    standing = _survivors(evidence, part)
+    restored = _restored(evidence, part, standing)
     read = [c for c in accounts.read.get(epoch, ()) if start <= c.start_offset < end]
     reused_end = min(end, _reused(accounts, part))
+    last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,
         leader=part.leader,
@@ -128,6 +155,8 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         next_leader=part.next_leader,
         start_offset=start,
         end_offset=end,
+        end_at_most=end if last is None else _end_at_most(last),
+        end_known=last is None,
         committed_end=committed_end,
         acknowledged_end=_acknowledged_end(evidence, epoch, start, end, answers),
         answers=times_told(answers),
@@ -135,7 +164,9 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
         reused_end=reused_end,
-        survivors=_survivors(evidence, part),
+        survivors=standing,
+        again=part.reopening is not None,
+        searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
         restored=restored,
         because=part.because,
         portions=portions((start, end), committed_end, answers, read),
@@ -144,8 +175,16 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         readers=readers(accounts.consumed.get(epoch, ()), epoch, part.leader, start, end),
         groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
-        reused_epochs=tuple(_epochs_there(evidence, epoch, start, reused_end)),
+        reused_epochs=tuple(_epochs_there(evidence, epoch if part.reopening is None else None, start, reused_end)),
     )
+
+
+def _in_time(answer: Moment, part: LeftOut) -> bool:
+    """Whether an answer is of what went: not of what was written since its epoch was opened once more."""
+    again = part.reopening
+    if again is None or again.time is None or answer.time is None or answer.clock != again.clock:
+        return True
+    return answer.time < again.time
 
 
 def _acknowledged_end(
@@ -155,13 +194,32 @@ def _acknowledged_end(
     return start if last is None else min(end, evidence.batch_end(last, epoch))
 
 
+def _end_at_most(answer: Moment) -> int | None:
+    """Where a batch ends at the latest that was sent uncompressed and of which only its answer is left."""
+    size = answer.records_size
+    if size is None or answer.offset is None:
+        return None
+    return answer.offset + max(1, (size - BATCH_HEADER) // SMALLEST_RECORD, size // SMALLEST_MESSAGE)
+
+
 def _log_end(evidence: PartitionEvidence) -> int | None:
     leader = evidence.leader_at_the_end
     return None if leader is None else leader.log_end_offset
 
 
+def _restored(evidence: PartitionEvidence, part: LeftOut, standing: Sequence[Survivor]) -> bool:
+    """Whether the log that leads now holds all the records again."""
+    if part.reopening is None:
+        return _held_end(evidence, part.epoch, part.start, part.end) >= part.end
+    leading = {replica.path for replica in evidence.leaders_at_the_end}
+    own = [(copy.start_offset, copy.end_offset) for copy in standing if copy.path in leading]
+    return not [*without(part.start, part.end, own)]
+
+
 def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ...]:
     start, end = part.start, part.end
+    if part.reopening is not None:
+        return in_order(reopened.first_life(evidence, part))
     found = survivors(evidence, part.epoch, start, end)
     return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
 
@@ -170,7 +228,7 @@ def _reused(accounts: _Accounts, part: LeftOut) -> int:
     """How far the offsets hold other records now."""
     untold = untold_epochs(accounts.evidence, part.leader, part.next_leader)
     others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
-    there = _others_there(accounts.evidence, part.epoch, part.start, part.end)
+    there = _others_there(accounts.evidence, part.epoch if part.reopening is None else None, part.start, part.end)
     last = max((end for _, end in there), default=part.start)
     return max([_written_since(accounts.evidence, part), last, *others])
 
@@ -187,12 +245,14 @@ def answered(moment: Moment, epoch: int) -> bool:
     return written and moment.term == epoch and moment.acks != 0
 
 
-def _epochs_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[int]:
+def _epochs_there(evidence: PartitionEvidence, epoch: int | None, start: int, end: int) -> list[int]:
     """Other epochs whose records stand in the range in the log that leads."""
     return sorted({other for other, _ in _others_there(evidence, epoch, start, end)})
 
 
-def _others_there(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _others_there(
+    evidence: PartitionEvidence, epoch: int | None, start: int, end: int
+) -> Iterator[tuple[int, int]]:
     """Other epochs, older ones too, and how far each stands in the range in the log that leads."""
     for replica in evidence.leaders_at_the_end:
         for run in replica.runs_within(start, end):

@@ -29,6 +29,8 @@ class LeftOut:
     because: str
     older: bool = False
     """Whether the records may be of older epochs: the replica had none of this one."""
+    reopening: Moment | None = None
+    """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
 
 
 def left_out(evidence: PartitionEvidence) -> list[LeftOut]:
@@ -36,7 +38,8 @@ def left_out(evidence: PartitionEvidence) -> list[LeftOut]:
     told: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     deleted = _Deleted(evidence.moments)
-    for stretch in (*_by_openings(evidence), *_by_cuts(evidence), *_inferred(evidence)):
+    found = (*_by_reopenings(evidence), *_by_openings(evidence), *_by_cuts(evidence), *_inferred(evidence))
+    for stretch in found:
         places = by_epoch.setdefault(stretch.epoch, [])
         billed = [(told[place].start, told[place].end) for place in places]
         if stretch.older:
@@ -84,6 +87,22 @@ def _of_its_own(moment: Moment) -> bool:
     """Whether a broker tells of its own log: in an answer, or in a line about it."""
     broker = moment.broker if moment.kind == "log-start-moved" else moment.witness
     return moment.kind in ANSWERED and moment.clock == f"broker {broker}"
+
+
+def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
+    """What a leader had committed and no longer had when it took its role again, without a new epoch."""
+    for lost in evidence.lost_terms:
+        if lost.committed.term == lost.epoch:
+            yield LeftOut(
+                epoch=lost.epoch,
+                leader=lost.leader,
+                next_epoch=lost.epoch,
+                next_leader=lost.leader,
+                start=lost.start_offset,
+                end=lost.committed.end_offset,
+                because=lost.committed.because,
+                reopening=lost.opening,
+            )
 
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -43,6 +43,11 @@ def survivors(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> 
     """Every copy of records that the epoch wrote at offsets of the range, the most lasting ones first."""
     own = [replica for replica in evidence.replicas if _of_the_topic(replica, evidence)]
     found = [copy for replica in own for copy in copies(replica, epoch, start, end)]
+    return in_order(found)
+
+
+def in_order(found: Iterable[Survivor]) -> tuple[Survivor, ...]:
+    """Copies, the most lasting ones first."""
     return tuple(sorted(found, key=lambda c: (_ORDER.index(c.kind), c.broker, c.path, c.start_offset)))
 
 

@@ -29,9 +29,10 @@ def lost(start: int, end: int, records: int | None, *, restored: bool = False) -
         records_at_least=records or 3, bytes_at_least=100,
     )  # fmt: skip
     return Loss(
-        epoch=0, leader=1, next_epoch=1, next_leader=2, start_offset=start, end_offset=end, committed_end=end,
-        acknowledged_end=end, answers=0, first_time=None, last_time=None, clock=None, reused_end=start, survivors=(),
-        restored=restored, because="it says so", portions=(committed,),
+        epoch=0, leader=1, next_epoch=1, next_leader=2, start_offset=start, end_offset=end, end_at_most=end,
+        end_known=True, searched=(1, 2), committed_end=end, acknowledged_end=end, answers=0,
+        first_time=None, last_time=None, clock=None, reused_end=start, survivors=(), restored=restored,
+        because="it says so", portions=(committed,),
     )  # fmt: skip
 
 
@@ -44,7 +45,7 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     assert incident.title.startswith("unclean elections in 2 partitions of topic t")
     assert incident.bill == IncidentBill(
         losses=2, offsets=40, committed=40, possibly_acknowledged=0, never_committed=0, records=40, bytes=200,
-        records_at_least=40, bytes_at_least=200,
+        records_at_least=40, bytes_at_least=200, ends_known=True,
     )  # fmt: skip
 
 

@@ -69,10 +69,11 @@ def _producers(where: str, loss: Loss) -> Iterator[str]:
 def _consumers(where: str, loss: Loss) -> Iterator[str]:
     if loss.reused_end > loss.start_offset:
         who = _named([client_name(reader.client_id) for reader in loss.readers])
+        opened = "was opened once more" if loss.again else ""
+        before = f"before epoch {loss.next_epoch} {opened}".rstrip()
         yield (
-            f"Consumers of {where} that read {span(loss.start_offset, loss.reused_end)} before epoch"
-            f" {loss.next_epoch}{f' (served: {who})' if who else ''}: these offsets hold other records now; read them"
-            " again."
+            f"Consumers of {where} that read {span(loss.start_offset, loss.reused_end)} {before}"
+            f"{f' (served: {who})' if who else ''}: these offsets hold other records now; read them again."
         )
     beyond = [group.group for group in loss.groups if group.standing == "beyond the log end"]
     cut = [group.group for group in loss.groups if group.standing == "in the cut epoch"]

@@ -1,0 +1,61 @@
+"""Of which of its epoch's two lives records are, where a leader lost its log and opened its epoch once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.loss.left_out import LeftOut
+from rules.loss.survivors import Survivor, copies
+from rules.protocol.offsets import without
+
+Ranges = Sequence[tuple[int, int]]
+
+
+def first_life(evidence: PartitionEvidence, part: LeftOut) -> Iterator[Survivor]:
+    """The copies of what was written before the epoch was opened again; none where that leader's own log is not here.
+
+    The leader's own log holds only what came after. Another copy is of before where it holds something else than that
+    log, or the epoch's records where that log has none.
+    """
+    reopened = _reopened(evidence, part)
+    for replica in evidence.replicas if reopened is not None else ():
+        if reopened is None or replica is reopened or not same_topic(replica, reopened):
+            continue
+        for start, end in _apart(evidence, replica, reopened, part):
+            yield from copies(replica, part.epoch, start, end)
+
+
+def parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
+    """What of the stretch is surely gone from that leader, cut where the log that leads now holds it again or not."""
+    leading = {replica.path for replica in evidence.leaders_at_the_end}
+    own = [(copy.start_offset, copy.end_offset) for copy in first_life(evidence, stretch) if copy.path in leading]
+    for start, end in _gone(evidence, stretch):
+        away = [*without(start, end, own)]
+        yield from sorted([*away, *without(start, end, away)])
+
+
+def _gone(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
+    """All of the stretch; or what no copy holds under its number, where that leader's own log is not here."""
+    held: list[tuple[int, int]] = []
+    if _reopened(evidence, stretch) is None:
+        runs = (run for replica in evidence.replicas for run in replica.runs_by_epoch.get(stretch.epoch, ()))
+        held = [(run.start_offset, run.end_offset) for run in runs]
+    yield from without(stretch.start, stretch.end, held)
+
+
+def _reopened(evidence: PartitionEvidence, part: LeftOut) -> Replica | None:
+    return next((replica for replica in evidence.current if replica.broker == part.next_leader), None)
+
+
+def _apart(
+    evidence: PartitionEvidence, replica: Replica, reopened: Replica, part: LeftOut
+) -> Iterator[tuple[int, int]]:
+    """Ranges in which a copy's records of the epoch are not those that the leader wrote since."""
+    since = [(run.start_offset, run.end_offset) for run in reopened.runs_by_epoch.get(part.epoch, ())]
+    yield from without(part.start, part.end, since)
+    for difference in evidence.differences:
+        if replica in (difference.left, difference.right) and reopened in (difference.left, difference.right):
+            start, end = max(part.start, difference.start_offset), min(part.end, difference.end_offset)
+            if start < end:
+                yield start, end

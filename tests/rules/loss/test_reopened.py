@@ -1,0 +1,69 @@
+"""A leader whose disk was wiped takes the same epoch once more: two lives of one number are told apart, or not told."""
+
+from __future__ import annotations
+
+from auditor.report.bill import details, sentence
+from rules.judge import judge
+from rules.loss.incurred import Loss
+from rules.sketch.notation import read_sketch
+
+TOLD = """
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 2 acks=all
+t3 fetch 2@6 from 1 hw=6
+t4 acks 1 at 8 acks=all
+t5 begins 1
+t6 leads 1 epoch 0 at 0 hw 0
+t7 acks 1 at 0 acks=all
+t8 acks 1 at 3 acks=all
+"""
+LEADER = "broker 1* 0b0b 00|\n"
+FOLLOWER = "broker 2 0a0a 00|\n"
+
+
+def bill(disks: str) -> list[Loss]:
+    return list(judge(read_sketch(disks + TOLD).evidence, ()).losses)
+
+
+def test_what_was_written_before_is_lost_also_where_its_number_stands_again() -> None:
+    (loss,) = bill(LEADER + FOLLOWER)
+    assert (loss.epoch, loss.next_epoch, loss.start_offset, loss.end_offset) == (0, 0, 0, 9)
+    assert not loss.restored
+    assert [(copy.broker, copy.start_offset, copy.end_offset) for copy in loss.survivors] == [(2, 0, 2)]
+    assert loss.reused_end == 4
+    assert loss.answers == 2, "answers that were given since the epoch was opened again are of other records"
+
+
+def test_a_last_batch_of_which_only_the_answer_is_left_may_have_held_more() -> None:
+    (loss,) = bill(LEADER + FOLLOWER)
+    assert (loss.end_known, loss.end_at_most) == (False, None)
+    assert sentence(loss) == (
+        "at least 9 offsets [0, 9) of epoch 0 (all of them committed) were left out when broker 1 opened epoch 0 once"
+        " more without them; of [0, 2) a copy stands on broker 2 (replica), of the rest none is left here."
+    )
+    assert any("the last batch that was answered begins at 8" in line for line in details(loss))
+    assert any("at least" in line and " to 9 records" not in line for line in details(loss))
+
+
+def test_without_the_leaders_disk_only_what_no_copy_holds_is_surely_gone() -> None:
+    assert [(loss.start_offset, loss.end_offset, loss.survivors) for loss in bill(FOLLOWER)] == [(4, 9, ())]
+
+
+def test_a_follower_that_leads_with_the_older_records_has_them_restored() -> None:
+    disks = "broker 1 0b0b 00|\nbroker 2* 0a0a 0a0a 00000 1|\n"
+    (loss, *_) = judge(read_sketch(f"{disks}{TOLD}t9 leads 2 epoch 1 at 9 hw 9\n").evidence, ()).losses
+    assert (loss.start_offset, loss.end_offset, loss.restored) == (0, 9, True)
+
+
+def test_what_leads_again_in_part_is_restored_in_part() -> None:
+    disks = "broker 1 0b0b 00|\nbroker 2* 0a0a 00 00000 1|\n"
+    told = judge(read_sketch(f"{disks}{TOLD}t9 leads 2 epoch 1 at 9 hw 9\n").evidence, ()).losses
+    assert [(loss.start_offset, loss.end_offset, loss.restored) for loss in told] == [
+        (0, 2, True), (2, 4, False), (4, 9, True),
+    ]  # fmt: skip
+
+
+def test_without_any_disk_nothing_is_said_of_copies() -> None:
+    (loss,) = bill("")
+    assert loss.searched == ()
+    assert sentence(loss).endswith("no disk is here that could hold a copy.")
