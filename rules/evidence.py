@@ -264,11 +264,10 @@ class PartitionEvidence:
     @cached_property
     def incarnations(self) -> tuple[tuple[Replica, ...], ...]:
         """The current replicas by topic id; where only one id is known, those without an id are taken for its."""
-        ids = sorted({replica.topic_id for replica in self.current if replica.topic_id is not None})
-        if len(ids) <= 1:
-            return (self.current,) if self.current else ()
-        groups = (tuple(r for r in self.current if r.topic_id == topic_id) for topic_id in [*ids, None])
-        return tuple(group for group in groups if group)
+        now, before = (tuple(r for r in self.current if r.earlier_life is past) for past in (False, True))
+        ids = sorted({replica.topic_id for replica in now if replica.topic_id is not None})
+        by_id = (tuple(r for r in now if r.topic_id == topic_id) for topic_id in [*ids, None])
+        return tuple(group for group in ((now,) if len(ids) <= 1 else tuple(by_id)) + (before,) if group)
 
     @cached_property
     def presumed_leaders(self) -> tuple[Replica, ...]:

@@ -18,7 +18,7 @@ from rules.rule import rule
     message="{brokers:+broker} hold {incarnations} incarnations of the topic: {because}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Replicas carry different topic ids: the topic was created again.
+    """Replicas are of different lives of a topic that was created again.
 
     Proves
     ------
@@ -28,7 +28,9 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    Replicas carry no topic id (before 2.8): then they are compared.
+    Replicas carry no topic id (before 2.8): then they are compared, but for one that was left behind. Its broker told of
+    an earlier life of the topic, nobody tells of it in the last one, and its records are all older than the others'.
+    Where no logs tell, and all records of one replica are older, LOG001 leaves it open.
 
     Upheld
     ------
@@ -41,6 +43,10 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     broker 1 000| ; topic-id a
     broker 2 111| ; topic-id b
     """
+    behind = tuple(sorted(replica.broker for replica in evidence.current if replica.earlier_life))
+    if behind:
+        because = "it was deleted and created again, as logs tell, and all of its older records are older than the others"
+        yield Violation(brokers=behind, facts={"incarnations": 2, "because": because})
     others = [other for other in evidence.other_ids if other.standing in ("an earlier life", "untold")]
     if others:
         known = all(other.standing == "an earlier life" for other in others)

@@ -5,7 +5,7 @@ Up to 2.7 topics have no id: a topic of the same name begins again at leader epo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, ordered
@@ -13,6 +13,35 @@ from rules.history.moments import ROLE_KINDS, Moment, ordered
 TIMELESS: Final = ("trace-begins", "described")
 """What is told of a log as a whole, or without a time of its own."""
 TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
+
+
+def left_behind(moments: Sequence[Moment]) -> frozenset[int]:
+    """The brokers that had a replica in an earlier life of the topic, and of which its last one knows nothing.
+
+    By all that was told of the partition: neither they nor anybody else says that they took part.
+    """
+    told = [moment for moment in ordered(moments) if moment.kind not in TIMELESS and moment.time is not None]
+    last = _since_made(of_the_last_life(told))
+    return _taking_part(told) - _taking_part(last) if last and len(last) < len(told) else frozenset()
+
+
+def _since_made(moments: Iterable[Moment]) -> list[Moment]:
+    """What each clock tells since the log was made or a role taken, behind the log's deletion where it tells of one."""
+    told: dict[str, list[Moment]] = {}
+    gone: set[str] = set()
+    for moment in moments:
+        if moment.kind == "log-deleted":
+            told.pop(moment.clock, None)
+            gone.add(moment.clock)
+        elif moment.clock not in gone or moment.kind in ("log-created", *ROLE_KINDS):
+            gone.discard(moment.clock)
+            told.setdefault(moment.clock, []).append(moment)
+    return [moment for clock in told.values() for moment in clock]
+
+
+def _taking_part(moments: Iterable[Moment]) -> frozenset[int]:
+    named = (broker for moment in moments for broker in (moment.broker, moment.witness, *(moment.isr or ())))
+    return frozenset(broker for broker in named if broker is not None)
 
 
 def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:

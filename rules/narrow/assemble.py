@@ -23,11 +23,12 @@ from rules.evidence import (
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
 from rules.history.gaps import TraceGap
-from rules.history.lives import of_the_last_life
+from rules.history.lives import left_behind, of_the_last_life
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
 from rules.history.terms import in_terms
 from rules.replicas.groups import GroupCommit, in_order
+from rules.replicas.lives import with_lives
 from rules.replicas.topic_ids import Bearer
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom.ranges import UnreadFile
@@ -128,6 +129,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     own = [fact for fact in ordered if fact.path is not None]
     grouped = groupby(own, key=lambda fact: (fact.broker, fact.log_dir, fact.path))
     replicas = tuple(_replica(list(group), claims.get((key[0], key[1]))) for key, group in grouped)
+    told = _told(ordered)
     first = ordered[0]
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
@@ -136,7 +138,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=replicas,
+        replicas=with_lives(replicas, frozenset() if _told_ids(told) else left_behind(told)),
         level=surroundings.level,
         versions=surroundings.versions,
         settings=surroundings.settings,
@@ -145,18 +147,22 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
-        moments=in_terms(tuple(_moments(ordered, replicas))),
+        moments=in_terms(tuple(collapse(_of_incarnation(told, replicas)))),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
 
 
-def _moments(facts: Sequence[Fact], replicas: Sequence[Replica]) -> Iterable[Moment]:
+def _told(facts: Sequence[Fact]) -> list[Moment]:
     """What was told, with what is repeated across the cuts of a trace told once."""
     every = once(moment for fact in facts for moment in fact.moments)
     begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
     told = [moment for moment in every if moment.kind != "trace-begins"]
     told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
-    return collapse(_of_incarnation([*begun.values(), *told], replicas))
+    return [*begun.values(), *told]
+
+
+def _told_ids(moments: Iterable[Moment]) -> frozenset[str]:
+    return frozenset(moment.topic_id for moment in moments if moment.topic_id is not None)
 
 
 def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:
@@ -171,7 +177,7 @@ def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> l
     life of the topic.
     """
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
-    told = {moment.topic_id for moment in moments if moment.topic_id is not None}
+    told = _told_ids(moments)
     newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
     if not told:
         return of_the_last_life(moments)

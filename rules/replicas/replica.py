@@ -104,6 +104,8 @@ class Replica:
     path: str
     state: ReplicaState = "current"
     topic_id: str | None = None
+    earlier_life: bool = False
+    """Whether logs tell that the topic was created again since, without topic ids: `rules.replicas.lives`."""
     segments: tuple[SegmentFile, ...] = ()
     leftovers: tuple[Leftover, ...] = ()
     log: LogFacts = NO_LOG
@@ -282,6 +284,8 @@ class Replica:
 
 def same_topic(left: Replica, right: Replica) -> bool:
     """Whether two replicas belong to one incarnation of the topic; an unknown id matches any."""
+    if left.earlier_life != right.earlier_life:
+        return False
     return left.topic_id is None or right.topic_id is None or left.topic_id == right.topic_id
 
 

@@ -9,6 +9,8 @@ from typing import Final
 
 from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.facts.stretch import BUCKET_OFFSETS
+from rules.history.moments import ROLE_KINDS
+from rules.replicas.lives import may_be_two_lives
 from rules.zoom.compare import identity, in_range, shared_range, unequal_buckets, unread_buckets
 from rules.zoom.ranges import BatchMark, RecordMark
 
@@ -54,6 +56,8 @@ def _compare(
     left: Replica, right: Replica, evidence: PartitionEvidence
 ) -> tuple[list[Difference], list[Uncompared]]:
     start, end = shared_range(left, right)
+    if may_be_two_lives(left, right) and not _tell_their_roles(evidence, left, right):
+        return [], [_of_two_lives(left, right)]
     ours, theirs = _side(left, start, end), _side(right, start, end)
     conflicts, agreed, blind = _conflicts(left, right, ours, theirs, compacted=evidence.compacted)
     clipped = sorted(_clip(conflicts, start, end))
@@ -67,6 +71,20 @@ def _compare(
     runs = _few(list(_merge(sorted([*clipped, *told]), sorted([*agreed, *(a for a, _ in untold)]))))
     found = [_difference(left, right, run, ours.within(run), theirs.within(run)) for run in runs]
     return found, list(_uncompared(left, right, evidence, untold, blind=blind))
+
+
+def _tell_their_roles(evidence: PartitionEvidence, *replicas: Replica) -> bool:
+    tellers = {moment.witness for moment in evidence.moments if moment.kind in ROLE_KINDS}
+    return all(replica.broker in tellers for replica in replicas)
+
+
+def _of_two_lives(left: Replica, right: Replica) -> Uncompared:
+    start, end = shared_range(left, right)
+    reason = "all records of one are older than those of the other, as where a topic was deleted and created again"
+    missing = "topic ids (partition.metadata), or the logs of both brokers, which tell of a topic's deletion"
+    return Uncompared(
+        left=left, right=right, start_offset=start, end_offset=end, reason=reason, missing=missing, blocking=True
+    )
 
 
 def _side(replica: Replica, start: int, end: int) -> _Side:

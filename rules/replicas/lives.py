@@ -1,0 +1,35 @@
+"""Replicas of a topic that was deleted and created again before topics had ids: whose records are an earlier life's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rules.replicas.replica import Replica
+
+
+def with_lives(replicas: Sequence[Replica], left_behind: frozenset[int]) -> tuple[Replica, ...]:
+    """The replicas, those marked that are of an earlier life: left behind by the last one, all their records older."""
+    current = [replica for replica in replicas if replica.state == "current" and replica.topic_id is None]
+    others = [replica for replica in current if replica.broker not in left_behind]
+    marked = {replica.path for replica in current if replica.broker in left_behind and older(replica, others)}
+    return tuple(replace(r, earlier_life=True) if r in current and r.path in marked else r for r in replicas)
+
+
+def older(replica: Replica, others: Sequence[Replica]) -> bool:
+    """Whether every record of a replica is older than any record of the others, by the times that they bear."""
+    newest = replica.log.max_timestamp
+    oldest = [other.log.min_timestamp for other in others if other.log.batches]
+    return newest is not None and bool(oldest) and all(time is not None and newest < time for time in oldest)
+
+
+def may_be_two_lives(left: Replica, right: Replica) -> bool:
+    """Whether two logs may be of two lives of their topic: no id tells, and all records of one are older.
+
+    Both begin at the same offset and in the same epoch, as every topic does: logs that only part later are one topic's.
+    """
+    if left.topic_id is not None or right.topic_id is not None or not (left.log.epochs and right.log.epochs):
+        return False
+    first, second = left.log.epochs[0], right.log.epochs[0]
+    same_start = (first.start_offset, first.epoch) == (second.start_offset, second.epoch)
+    return same_start and (older(left, [right]) or older(right, [left]))
