@@ -14,7 +14,7 @@ from parsers.broker_log.compiled import reader_for, worthwhile
 from parsers.broker_log.finding import Lines, Text, find_hits, find_lines, text_behind, text_of
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
-from parsers.broker_log.rows import NO_EVENTS, batch_from, batch_of, joined
+from parsers.broker_log.rows import NO_EVENTS, NOTHING_FOUND, Found, batch_from, found_of, joined
 from parsers.broker_log.settings import NO_SETTINGS, SettingLines, find_settings, numbered, settings_batch
 from parsers.broker_log.version import KafkaVersion
 from parsers.provenance import Origin
@@ -92,7 +92,8 @@ def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
         return part
     text = text_of(block, reading.layout, end)
     lines = find_lines(text)
-    events, refusals = _told(text, lines, reading)
+    told, refusals = _told(text, lines, reading)
+    events = batch_from(told, reading.origin, reading.version)
     found: list[SettingLines] = []
     if reading.settings:
         for entry in lines.settings:
@@ -100,9 +101,9 @@ def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
     return LogPart(events=events, settings=settings_batch(numbered(found), reading.origin), refusals=refusals)
 
 
-def _told(text: Text, lines: Lines, reading: Reading) -> tuple[pa.RecordBatch, tuple[Refusal, ...]]:
+def _told(text: Text, lines: Lines, reading: Reading) -> tuple[Found, tuple[Refusal, ...]]:
     """The events of lines, and what of them is refused, both in the order of the lines."""
-    events, refusals = batch_of(find_hits(text, lines.by_lead), reading.origin, reading.version)
+    found, refusals = found_of(find_hits(text, lines.by_lead), reading.origin)
     refusals += [
         refuse(
             reading.origin, "truncated_line", start, stop,
@@ -110,7 +111,7 @@ def _told(text: Text, lines: Lines, reading: Reading) -> tuple[pa.RecordBatch, t
         )
         for start, stop, *_ in lines.torn
     ]  # fmt: skip
-    return events, tuple(sorted(refusals, key=lambda refusal: refusal.span_start))
+    return found, tuple(sorted(refusals, key=lambda refusal: refusal.span_start))
 
 
 def _read_swiftly(reading: Reading, block: Block, end: int | None) -> LogPart | None:
@@ -120,11 +121,12 @@ def _read_swiftly(reading: Reading, block: Block, end: int | None) -> LogPart | 
     read = reader and reader.read(block, last, reading.line_limit, settings=reading.settings)
     if not read:
         return None
-    events = NO_EVENTS if read.events is None else batch_from(read.events, reading.origin, reading.version)
+    found = NOTHING_FOUND if read.events is None else read.events
     refusals: tuple[Refusal, ...] = ()
     if read.left:
         text = (text_behind if read.left[0] else text_of)(block, reading.layout, end)
         before = block.offset - 1 - text.shift
         others, refusals = _told(text, find_lines(text, [before + place for place in read.left]), reading)
-        events = joined(events, others)
+        found = joined(found, others)
+    events = batch_from(found, reading.origin, reading.version)
     return LogPart(events=events, settings=settings_batch(read.settings, reading.origin), refusals=refusals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -34,62 +34,6 @@ NO_EVENTS: Final = pa.RecordBatch.from_pylist([], schema=_SCHEMA)
 _TYPES: Final = tuple((field.name, field.type) for field in _SCHEMA)
 
 
-def batch_of(
-    hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
-) -> tuple[pa.RecordBatch, list[Refusal]]:
-    """The rows of all hits in the order of their lines, and a refusal for each line whose numbers no column can hold."""
-    try:
-        return _batch(hits, origin, version), []
-    except (OverflowError, ValueError):
-        unfit: list[Hit] = []
-        tried = {matcher: _sound(matcher, found, origin, unfit) for matcher, found in hits.items()}
-        sound = {matcher: found for matcher, found in tried.items() if found}
-        return _batch(sound, origin, version), [_refusal(hit, origin) for hit in unfit]
-
-
-def _sound(matcher: Matcher, hits: list[Hit], origin: Origin, unfit: list[Hit]) -> list[Hit]:
-    """The hits that give rows; halves are tried, so that a few bad lines among many cost little."""
-    try:
-        _batch({matcher: hits}, origin, None)
-    except (OverflowError, ValueError):
-        if len(hits) == 1:
-            unfit += hits
-            return []
-        middle = len(hits) // 2
-        return [hit for half in (hits[:middle], hits[middle:]) for hit in _sound(matcher, half, origin, unfit)]
-    return hits
-
-
-def _refusal(hit: Hit, origin: Origin) -> Refusal:
-    found = b" ".join(group for group in hit[_GROUPS:] if isinstance(group, bytes))
-    start, end = (int(place or 0) for place in hit[:2])
-    return refuse(origin, "malformed", start, end, expected="numbers that Kafka can hold", found=found)
-
-
-def _batch(
-    hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
-) -> pa.RecordBatch:
-    """The rows of all hits, sorted by where their lines begin; things that one line lists keep their order."""
-    if not hits:
-        return NO_EVENTS
-    columns = _Columns()
-    prefixes: dict[bytes | None, int] = {}
-    for matcher, found in hits.items():
-        columns.add(matcher, found, prefixes)
-    order = pc.sort_indices(pa.array(columns.values["span_start"], pa.int64()))
-    by_matcher = np.repeat(np.arange(len(hits)), [len(found) for found in hits.values()])
-    values = {name: pa.array(values, _SCHEMA.field(name).type).take(order) for name, values in columns.values.items()}
-    told = Found(
-        count=columns.count,
-        columns=values,
-        prefixes=list(prefixes),
-        prefix_numbers=pa.array(columns.prefixes, pa.int32()).take(order),
-        events=[matcher.event for matcher in hits],
-        event_numbers=pa.array(by_matcher).take(order),
-    )
-    return batch_from(told, origin, version)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """Rows to be: the columns that their lines fill themselves, and which prefix and event each of them has."""
@@ -102,8 +46,101 @@ class Found:
     event_numbers: pa.Array
 
 
+_NUMBERS: Final = pa.int64()
+NOTHING_FOUND: Final = Found(
+    count=0,
+    columns={},
+    prefixes=(),
+    prefix_numbers=pa.array([], _NUMBERS),
+    events=(),
+    event_numbers=pa.array([], _NUMBERS),
+)
+
+
+def found_of(hits: Mapping[Matcher, list[Hit]], origin: Origin) -> tuple[Found, list[Refusal]]:
+    """The rows of all hits in the order of their lines, and a refusal for each line whose numbers no column can hold."""
+    try:
+        return _found(hits), []
+    except (OverflowError, ValueError):
+        unfit: list[Hit] = []
+        tried = {matcher: _sound(matcher, found, unfit) for matcher, found in hits.items()}
+        sound = {matcher: found for matcher, found in tried.items() if found}
+        return _found(sound), [_refusal(hit, origin) for hit in unfit]
+
+
+def _sound(matcher: Matcher, hits: list[Hit], unfit: list[Hit]) -> list[Hit]:
+    """The hits that give rows; halves are tried, so that a few bad lines among many cost little."""
+    try:
+        _found({matcher: hits})
+    except (OverflowError, ValueError):
+        if len(hits) == 1:
+            unfit += hits
+            return []
+        middle = len(hits) // 2
+        return [hit for half in (hits[:middle], hits[middle:]) for hit in _sound(matcher, half, unfit)]
+    return hits
+
+
+def _refusal(hit: Hit, origin: Origin) -> Refusal:
+    found = b" ".join(group for group in hit[_GROUPS:] if isinstance(group, bytes))
+    start, end = (int(place or 0) for place in hit[:2])
+    return refuse(origin, "malformed", start, end, expected="numbers that Kafka can hold", found=found)
+
+
+def _found(hits: Mapping[Matcher, list[Hit]]) -> Found:
+    """The rows of all hits, sorted by where their lines begin; things that one line lists keep their order."""
+    if not hits:
+        return NOTHING_FOUND
+    columns = _Columns()
+    prefixes: dict[bytes | None, int] = {}
+    for matcher, found in hits.items():
+        columns.add(matcher, found, prefixes)
+    told = Found(
+        count=columns.count,
+        columns={name: pa.array(values, _SCHEMA.field(name).type) for name, values in columns.values.items()},
+        prefixes=list(prefixes),
+        prefix_numbers=pa.array(columns.prefixes, _NUMBERS),
+        events=[matcher.event for matcher in hits],
+        event_numbers=pa.array(np.repeat(np.arange(len(hits)), [len(found) for found in hits.values()])),
+    )
+    return _in_order(told)
+
+
+def _in_order(found: Found) -> Found:
+    order = pc.sort_indices(found.columns["span_start"])
+    return replace(
+        found,
+        columns={name: column.take(order) for name, column in found.columns.items()},
+        prefix_numbers=found.prefix_numbers.take(order),
+        event_numbers=found.event_numbers.take(order),
+    )
+
+
+def joined(first: Found, second: Found) -> Found:
+    """The rows of two about different lines, in the order of the lines."""
+    if not first.count or not second.count:
+        return first if first.count else second
+    names = [name for name, _ in _TYPES if name in first.columns or name in second.columns]
+    both = Found(
+        count=first.count + second.count,
+        columns={name: pa.concat_arrays([_column(first, name), _column(second, name)]) for name in names},
+        prefixes=(*first.prefixes, *second.prefixes),
+        prefix_numbers=pa.concat_arrays([first.prefix_numbers, pc.add(second.prefix_numbers, len(first.prefixes))]),
+        events=(*first.events, *second.events),
+        event_numbers=pa.concat_arrays([first.event_numbers, pc.add(second.event_numbers, len(first.events))]),
+    )
+    return _in_order(both)
+
+
+def _column(found: Found, name: str) -> pa.Array:
+    own = found.columns.get(name)
+    return pa.nulls(found.count, _SCHEMA.field(name).type) if own is None else own
+
+
 def batch_from(found: Found, origin: Origin, version: KafkaVersion | None) -> pa.RecordBatch:
     """The rows with what their prefixes, their kinds and the file's place tell."""
+    if not found.count:
+        return NO_EVENTS
     told = {
         **_repeated(_of_prefixes(found.prefixes, origin), found.prefix_numbers),
         **_repeated(_of_events(found.events, version), found.event_numbers),
@@ -117,14 +154,6 @@ def batch_from(found: Found, origin: Origin, version: KafkaVersion | None) -> pa
             own = told[name] if own is None else pc.coalesce(own, told[name])
         arrays.append(pa.repeat(pa.scalar(place.get(name), type_), found.count) if own is None else own)
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
-
-
-def joined(first: pa.RecordBatch, second: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows of two batches about different lines, in the order of the lines."""
-    if not first.num_rows or not second.num_rows:
-        return first if first.num_rows else second
-    both = pa.Table.from_batches([first, second]).combine_chunks().to_batches()[0]
-    return both.take(pc.sort_indices(both["span_start"]))
 
 
 class _Columns:

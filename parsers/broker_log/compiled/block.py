@@ -10,8 +10,8 @@ import numpy as np
 
 from parsers.broker_log.compiled import tables as t
 from parsers.broker_log.compiled.columns import Described, found_in
-from parsers.broker_log.compiled.program import Compilation, compilation, settings_lead
-from parsers.broker_log.compiled.tables import Bytes, Integers
+from parsers.broker_log.compiled.program import Compilation, compilation
+from parsers.broker_log.compiled.tables import Bytes, Integers, Words
 from parsers.broker_log.layout import Layout
 from parsers.broker_log.lines import Block
 from parsers.broker_log.rows import Found
@@ -98,15 +98,14 @@ class BlockReader:
         return BlockLines(events=events, settings=printed, left=tuple(left.tolist()))
 
     def _scan(self, text: Bytes, last: int, prefixes: Integers, tails: Integers) -> Integers:
-        program = self.compilation
-        begins = np.array([program.head, program.prefix, program.old_prefix, settings_lead(), program.opening])
-        opening, words = np.frombuffer(program.tail, np.uint8), np.frombuffer(text, np.uint64, len(text) // 8)
+        program = (self.compilation.program, self.compilation.begins)
+        opening, words = np.frombuffer(self.compilation.tail, np.uint8), _words(text)
         lines, number, at = np.empty(_LINES * t.LINE_WIDTH, np.int64), 0, 0
         while at < last:
             if (number + 1) * t.LINE_WIDTH > len(lines):
                 lines = np.concatenate([lines, np.empty_like(lines)])
             room = lines[number * t.LINE_WIDTH :]
-            more, at = self.loops.scan(text, words, at, last, program.program, begins, opening, prefixes, tails, room)
+            more, at = self.loops.scan(text, words, at, last, *program, opening, prefixes, tails, room)
             number += more
         return lines[: number * t.LINE_WIDTH].reshape(-1, t.LINE_WIDTH)
 
@@ -140,13 +139,18 @@ class BlockReader:
     def _settings_behind(self, text: Bytes, line: Integers, limit: int, known: Integers) -> Integers | None:
         """The lines of the block of settings that a line begins; None for too many different ones."""
         start, last, room = int(line[t.STOP]), min(len(text), int(line[t.START]) + limit), 1 << 9
+        program = (self.compilation.program, self.compilation.begins)
         start += 1 if start >= len(text) or text[start] == 10 else 2
         while True:
             out = np.empty(3 * room + t.LINE_WIDTH, np.int64)
-            count = self.loops.settings(text, start, last, self.compilation.program, self.compilation.head, known, out)
+            count = self.loops.settings(text, _words(text), start, last, *program, known, out)
             if count != -1:
                 return out[: 3 * count].reshape(-1, 3) if count >= 0 else None
             room *= 4
+
+
+def _words(text: Bytes) -> Words:
+    return np.frombuffer(text, np.uint64, len(text) // 8)
 
 
 def _room() -> Integers:

@@ -8,43 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 from numba import types
+from numpy import uintp
 
 from parsers.broker_log.compiled import tables as t
-from parsers.broker_log.compiled.machine_texts import copy_texts, find_settings, number_of
+from parsers.broker_log.compiled.machine_texts import copy_texts, find_settings, line_end, number_of
 from parsers.broker_log.compiled.machine_walk import keep_text, stands, walk
-from parsers.broker_log.compiled.tables import Bytes, Integers
+from parsers.broker_log.compiled.tables import Bytes, Integers, Words
 from parsers.machine_code import compiled, keep_compiled
 
 _COMPILED: Final = ("machine*.py", "tables.py")
 _TAIL_LIMIT: Final = 512
-_ONES: Final = np.uint64(0x0101010101010101)
-_TOPS: Final = np.uint64(0x8080808080808080)
-_LINE_ENDS: Final = np.uint64(0x0A0A0A0A0A0A0A0A)
-Words = npt.NDArray[np.uint64]
-"""A text, eight bytes a number, without what is left over at its end."""
-
-
-@compiled
-def _line_end(text: Bytes, words: Words, at: int) -> int:
-    """The next line end, or the end of the text; looks at eight bytes at once."""
-    while at & 7:
-        if at == len(text) or text[at] == 10:
-            return at
-        at += 1
-    word = at >> 3
-    while word < len(words):
-        # A byte that is a line end is zero here, and the only ones from whose top bit one can be borrowed are such.
-        other = words[word] ^ _LINE_ENDS
-        if (other - _ONES) & ~other & _TOPS:
-            break
-        word += 1
-    at = word << 3
-    while at < len(text) and text[at] != 10:
-        at += 1
-    return at
+_LONGEST_PREFIX: Final = 2048
 
 
 @compiled
@@ -52,19 +27,21 @@ def _lead(text: Bytes, at: int, stop: int, program: Integers) -> int:
     """The lead with which a message begins or that follows its first word; -1 without one."""
     leads, names = program[t.LEADS_AT], program[t.NAMES_AT]
     word = at
-    while word < stop and word - at < 255 and program[names + text[word]]:
+    while word < stop and word - at < 255 and program[uintp(names + text[uintp(word)])]:
         word += 1
     if at < word < stop:
         for number in range(program[leads + t.INNER], program[leads + t.INNER + 1]):
             row = leads + t.FIRST_LEAD + number * t.LEAD_WIDTH
             spelt = program[row]
-            if text[word] == program[spelt] and stands(text, word, stop, program, spelt, program[row + t.LEAD_LENGTH]):
+            # As every lead these have two letters; most lines begin with none of them.
+            if text[word] != program[spelt] or word + 1 == stop or text[word + 1] != program[spelt + 1]:
+                continue
+            if stands(text, word, stop, program, spelt, program[row + t.LEAD_LENGTH]):
                 return int(number)
     if at + 1 < stop:
         for number in range(program[leads + 2 * text[at]], program[leads + 2 * text[at] + 1]):
             row = leads + t.FIRST_LEAD + number * t.LEAD_WIDTH
             spelt = program[row]
-            # Every lead has two letters; most lines begin with none of them.
             if text[at + 1] != program[spelt + 1]:
                 continue
             if stands(text, at, stop, program, spelt, program[row + t.LEAD_LENGTH]):
@@ -78,7 +55,7 @@ def _tail(text: Bytes, at: int, stop: int, opening: Bytes) -> int:
     place = stop - len(opening)
     while place >= at:
         same = 0
-        while same < len(opening) and text[place + same] == opening[same]:
+        while same < len(opening) and text[uintp(place + same)] == opening[uintp(same)]:
             same += 1
         if same == len(opening):
             return place
@@ -87,34 +64,83 @@ def _tail(text: Bytes, at: int, stop: int, opening: Bytes) -> int:
 
 
 @compiled
-def _describe(text: Bytes, stop: int, opening: Bytes, tails: Integers, out: Integers, line: int) -> int:
-    """What follows the message of a line, and whether the line is read here."""
+def _message(text: Bytes, at: int, stop: int, begins: Integers) -> int:
+    """Where the message of a line begins if an entry begins there; -1 where the line is too short for a head."""
+    message = at + begins[t.BEFORE_LEVEL]
+    if begins[t.BEHIND_LEVEL] >= 0:
+        if message + 4 >= stop:
+            return -1
+        # A level has four letters or five.
+        message += 5 if 65 <= text[message + 4] <= 90 else 4
+        message += begins[t.BEHIND_LEVEL]
+    return message if message <= stop else -1
+
+
+@compiled
+def _behind_prefix(text: Bytes, at: int, stop: int) -> int:
+    """Where a message goes on behind `[…] ` or `[…]: `; -1 where it does not begin so."""
+    end, last = at + 1, min(stop, at + 1 + _LONGEST_PREFIX + 1)
+    while end < last and text[uintp(end)] != 93:
+        end += 1
+    if end == last:
+        return -1
+    end += 1
+    if end < stop and text[end] == 58:
+        end += 1
+    return end + 1 if end < stop and text[end] == 32 else -1
+
+
+@compiled
+def _speech(text: Bytes, message: int, stop: int, program: Integers, begins: Integers, out: Integers, line: int) -> int:
+    """Where a message goes on behind its prefix, if it has one."""
+    after = -1
+    if message < stop and text[message] == 91:
+        after = _behind_prefix(text, message, stop)
+    elif message < stop and text[message] == 80:
+        after = walk(text, message, stop, begins[t.OLD_PREFIX], program, out, line)
+    return message if after < 0 else after
+
+
+@compiled
+def _describe(
+    text: Bytes, words: Words, stop: int, opening: Bytes, prefixes: Integers, tails: Integers, out: Integers, line: int
+) -> int:
+    """What stands before the message of a line and what follows it, and whether the line is read here."""
+    if out[line + t.PREFIX + 1] > out[line + t.PREFIX]:
+        code = number_of(text, words, out[line + t.PREFIX], out[line + t.PREFIX + 1], prefixes)
+        out[line + t.PREFIX_CODE] = code
+        if code < 0:
+            return t.LEFT
     tail = _tail(text, out[line + t.MESSAGE], stop, opening)
-    out[line + t.TAIL], out[line + t.TAIL_CODE] = tail, -1
+    out[line + t.TAIL] = tail
     if tail < 0:
         return t.READ
     if stop - tail > _TAIL_LIMIT:
         return t.LEFT
-    code = number_of(text, tail, stop, tails)
+    code = number_of(text, words, tail, stop, tails)
     out[line + t.TAIL_CODE] = code
     return t.READ if code >= 0 else t.LEFT
 
 
 @compiled
-def _begins(text: Bytes, at: int, stop: int, program: Integers, begins: Integers, out: Integers, line: int) -> int:
-    """Where the message of an entry begins that may be an event; -1 for all else."""
+def _entry(text: Bytes, at: int, stop: int, program: Integers, begins: Integers, out: Integers, line: int) -> bool:
+    """Whether a line begins an entry that may be an event or settings; then its parts stand in a row."""
+    # What the message may be is looked at first: few lines of a broker at work are any of it.
+    message = _message(text, at, stop, begins)
+    if message < 0:
+        return False
+    speech = _speech(text, message, stop, program, begins, out, line)
+    lead = _lead(text, speech, stop, program)
+    if lead < 0:
+        return False
     for column in range(line + t.TIME, line + t.PREFIX):
         out[column] = -1
-    message = walk(text, at, stop, begins[0], program, out, line)
-    if message < 0:
-        return -1
-    out[line + t.PREFIX] = out[line + t.PREFIX + 1] = message
-    if message < stop and (text[message] == 91 or text[message] == 80):
-        after = walk(text, message, stop, begins[1] if text[message] == 91 else begins[2], program, out, line)
-        if after >= 0:
-            out[line + t.PREFIX + 1] = after
-            return after
-    return message
+    if walk(text, at, stop, begins[t.HEAD], program, out, line) < 0:
+        return False
+    out[line + t.START], out[line + t.MESSAGE], out[line + t.LEAD] = at, speech, lead
+    out[line + t.PREFIX], out[line + t.PREFIX + 1] = message, speech
+    out[line + t.PREFIX_CODE] = out[line + t.TAIL_CODE] = -1
+    return True
 
 
 def _scan(
@@ -125,25 +151,14 @@ def _scan(
     rows, at = 0, start
     while at < last and (rows + 1) * t.LINE_WIDTH <= len(out):
         line = rows * t.LINE_WIDTH
-        message = -1
-        if begins[4] < 0 or text[at] == begins[4]:
-            message = _begins(text, at, len(text), program, begins, out, line)
-        stop = _line_end(text, words, max(message, at))
-        lead = _lead(text, message, stop, program) if message >= 0 else -1
-        if lead >= 0:
-            torn = stop == len(text)
+        stop = line_end(text, words, at)
+        may_begin = begins[t.OPENING] < 0 or text[at] == begins[t.OPENING]
+        if may_begin and _entry(text, at, stop, program, begins, out, line):
             end = stop - 1 if text[stop - 1] == 13 else stop
-            out[line + t.START], out[line + t.STOP] = at, end
-            out[line + t.MESSAGE], out[line + t.LEAD] = message, lead
-            out[line + t.PREFIX_CODE] = out[line + t.TAIL_CODE] = -1
-            status = t.SETTINGS
-            if lead != begins[3]:
-                status = t.LEFT if torn else _describe(text, end, opening, tails, out, line)
-                if out[line + t.PREFIX + 1] > out[line + t.PREFIX]:
-                    code = number_of(text, out[line + t.PREFIX], out[line + t.PREFIX + 1], prefixes)
-                    out[line + t.PREFIX_CODE] = code
-                    status = t.LEFT if code < 0 else status
-            out[line + t.STATUS] = status
+            out[line + t.STOP], out[line + t.STATUS] = end, t.SETTINGS
+            if out[line + t.LEAD] != begins[t.SETTINGS_LEAD]:
+                status = _describe(text, words, end, opening, prefixes, tails, out, line)
+                out[line + t.STATUS] = t.LEFT if stop == len(text) else status
             rows += 1
         at = stop + 1
     return rows, at
@@ -152,15 +167,15 @@ def _scan(
 @compiled
 def _clear(rows: Integers, row: int) -> None:
     for column in range(row, row + t.FIRST_TEXT):
-        rows[column] = t.NULL
+        rows[uintp(column)] = t.NULL
     for column in range(row + t.FIRST_TEXT, row + t.ROW_WIDTH):
-        rows[column] = -1
+        rows[uintp(column)] = -1
 
 
 @compiled
 def _copy(rows: Integers, of: int, to: int) -> None:
     for column in range(t.ROW_WIDTH):
-        rows[to + column] = rows[of + column]
+        rows[uintp(to + column)] = rows[uintp(of + column)]
 
 
 @compiled
@@ -250,7 +265,7 @@ def compile_loops() -> Loops | None:
     pair: Any = types.UniTuple(number, 2)  # type: ignore[no-untyped-call]
     scan = keep_compiled(_scan, pair(text, words, number, number, flat, flat, text, flat, flat, flat), _COMPILED)
     match = keep_compiled(_match, number(text, flat, flat, flat, number, flat), _COMPILED)
-    settings = keep_compiled(find_settings, number(text, number, number, flat, number, flat, flat), _COMPILED)
+    settings = keep_compiled(find_settings, number(text, words, number, number, flat, flat, flat, flat), _COMPILED)
     copy = keep_compiled(
         copy_texts, number(text, flat, flat, types.boolean, letters, types.Array(types.int32, 1, "C")), _COMPILED
     )

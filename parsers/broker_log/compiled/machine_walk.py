@@ -1,9 +1,12 @@
 """Steps along a line, in the part of Python that numba turns into machine code.
 
-This module imports numba; only `block` loads it, and only for logs that are worth it.
+This module imports numba; only `block` loads it, and only for logs that are worth it. Where bytes are gone through, places
+are made unsigned: a signed one is looked at for whether it counts from the end.
 """
 
 from __future__ import annotations
+
+from numpy import uintp
 
 from parsers.broker_log.compiled import tables as t
 from parsers.broker_log.compiled.tables import Bytes, Integers
@@ -20,7 +23,7 @@ def stands(text: Bytes, at: int, stop: int, program: Integers, word: int, length
     if at + length > stop:
         return False
     for i in range(length):
-        if text[at + i] != program[word + i]:
+        if text[uintp(at + i)] != program[uintp(word + i)]:
             return False
     return True
 
@@ -29,7 +32,7 @@ def stands(text: Bytes, at: int, stop: int, program: Integers, word: int, length
 def _until(text: Bytes, at: int, stop: int, program: Integers, word: int, length: int) -> int:
     first = program[word]
     while at + length <= stop:
-        if text[at] == first and stands(text, at, stop, program, word, length):
+        if text[uintp(at)] == first and stands(text, at, stop, program, word, length):
             return at
         at += 1
     return t.FAILED
@@ -38,7 +41,7 @@ def _until(text: Bytes, at: int, stop: int, program: Integers, word: int, length
 @compiled
 def _run(text: Bytes, at: int, stop: int, program: Integers, kind: int, least: int, most: int) -> int:
     end = at
-    while end < stop and end - at < most and program[kind + text[end]]:
+    while end < stop and end - at < most and program[uintp(kind + text[uintp(end)])]:
         end += 1
     return end if end - at >= least else t.FAILED
 
@@ -48,10 +51,10 @@ def _number(text: Bytes, at: int, stop: int, column: int, width: int, out: Integ
     """At most 19 digits and maybe a sign; what no column holds is odd."""
     first = at + 1 if at < stop and text[at] == 45 else at
     end, value = first, 0
-    while end < stop and 48 <= text[end] <= 57:
+    while end < stop and 48 <= text[uintp(end)] <= 57:
         if end - first == 19:
             return t.FAILED
-        digit = text[end] - 48
+        digit = text[uintp(end)] - 48
         if column >= 0 and end - first == 18 and value > (_MOST - digit) // 10:
             return t.ODD
         value = value * 10 + digit
@@ -75,7 +78,7 @@ def _number(text: Bytes, at: int, stop: int, column: int, width: int, out: Integ
 def _place(text: Bytes, at: int, stop: int, program: Integers, out: Integers, row: int) -> int:
     """A topic and a partition behind the last hyphen that a digit follows."""
     hyphen, names = at, program[t.NAMES_AT]
-    while hyphen < stop and hyphen - at < 255 and program[names + text[hyphen]]:
+    while hyphen < stop and hyphen - at < 255 and program[uintp(names + text[uintp(hyphen)])]:
         hyphen += 1
     while hyphen > at and not (hyphen + 1 < stop and text[hyphen] == 45 and 48 <= text[hyphen + 1] <= 57):
         hyphen -= 1
@@ -148,7 +151,7 @@ def keep_text(text: Bytes, at: int, stop: int, column: int, how: int, out: Integ
         end = min(end, start + _SHORTEST + 4)
     if how != t.RAW:
         for place in range(start, end):
-            if text[place] >= 128:
+            if text[uintp(place)] >= 128:
                 return False
     if how == t.SHORTENED:
         while start < end and _is_blank(text[start]):
@@ -173,7 +176,7 @@ def _is_none(text: Bytes, at: int, stop: int) -> bool:
 @compiled
 def _step(text: Bytes, at: int, stop: int, pc: int, program: Integers, out: Integers, row: int) -> int:
     """Takes a step that is no choice; where it ends, or how it fails."""
-    kind, first, second = program[pc], program[pc + 1], program[pc + 2]
+    kind, first, second = program[uintp(pc)], program[uintp(pc + 1)], program[uintp(pc + 2)]
     if kind == t.TEXT:
         return at + second if stands(text, at, stop, program, first, second) else t.FAILED
     if kind == t.RUN:
@@ -232,14 +235,14 @@ def _untold(begin: int, end: int, program: Integers, out: Integers, row: int) ->
 def walk(text: Bytes, at: int, stop: int, pc: int, program: Integers, out: Integers, row: int) -> int:
     """Walks a program along `[at, stop)` and keeps what it finds in a row; where it ends, FAILED or ODD."""
     optional, behind, before = 0, -1, 0
-    while program[pc] != t.DONE:
+    while program[uintp(pc)] != t.DONE:
         if pc == behind:
             behind = -1
-        if program[pc] == t.MAYBE:
+        if program[uintp(pc)] == t.MAYBE:
             optional, behind, before = pc, pc + t.STEP * (program[pc + 1] + 1), at
             pc += t.STEP
             continue
-        if program[pc] == t.EITHER:
+        if program[uintp(pc)] == t.EITHER:
             after = _either(text, at, stop, pc, program)
             following = pc + t.STEP * (program[pc + 1] + 1)
         else:

@@ -139,17 +139,8 @@ def _write_word(writer: _Writer, hole: str) -> None:
         writer.either(")", "")
 
 
-def _write_prefix(writer: _Writer) -> None:
-    """What `prefix.PREFIX` matches, in two ways of which one is taken."""
-    writer.text("[")
-    writer.run(_ALL - frozenset(b"]\n"), 0, 2048)
-    writer.text("]")
-    writer.either(":", "")
-    writer.text(" ")
-    writer.step(t.DONE)
-
-
 def _write_old_prefix(writer: _Writer) -> None:
+    """The longer of the two ways that `prefix.PREFIX` matches."""
     writer.text("Partition [")
     writer.run(_ALL - frozenset(b"]\n"), 1, 300)
     writer.text("] on broker ")
@@ -175,14 +166,10 @@ def _write_head(writer: _Writer, pieces: Sequence[FixedPiece]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compilation:
-    """The program of a layout, and where in it the parts before a message begin."""
+    """The program of a layout, and what the loops must know of it beforehand."""
 
     program: Integers
-    head: int
-    prefix: int
-    old_prefix: int
-    opening: int
-    """The byte with which every entry begins; -1 where that varies."""
+    begins: Integers
     tail: bytes
 
 
@@ -194,26 +181,26 @@ def compilation(layout: Layout) -> Compilation | None:
         return None
     if not all(piece.characters.isascii() for piece in pieces) or _twice(pieces):
         return None
-    writer, begins = _Writer(), list[int]()
-    for write in (_write_prefix, _write_old_prefix):
-        begins.append(len(writer.steps))
-        write(writer)
+    writer = _Writer()
+    _write_old_prefix(writer)
     head = len(writer.steps)
     _write_head(writer, pieces)
     trials = [_trial(writer, event, wording) for event, wording in WORDINGS]
-    program = _joined(writer, *_leads(writer, trials))
+    begins = (t.STEPS_AT + head, t.STEPS_AT, _settings_lead(), _opening(pieces[0]), *_around_level(pieces))
     return Compilation(
-        program=program,
-        head=t.STEPS_AT + head,
-        prefix=t.STEPS_AT + begins[0],
-        old_prefix=t.STEPS_AT + begins[1],
-        opening=_opening(pieces[0]),
-        tail=layout.tail_opening,
+        program=_joined(writer, *_leads(writer, trials)), begins=np.array(begins), tail=layout.tail_opening
     )
 
 
 def _opening(piece: FixedPiece) -> int:
     return piece.characters.encode()[0] if piece.kind == "text" else -1
+
+
+def _around_level(pieces: Sequence[FixedPiece]) -> tuple[int, int]:
+    """How many bytes stand before the level and behind it; all of them and -1 where there is none."""
+    place = next((place for place, piece in enumerate(pieces) if piece.kind == "level"), None)
+    before = sum(piece.length for piece in pieces[:place])
+    return before, -1 if place is None else sum(piece.length for piece in pieces[place + 1 :])
 
 
 def _joined(writer: _Writer, leads: list[int], trials: list[int]) -> Integers:
@@ -288,6 +275,6 @@ def _ordered() -> list[bytes]:
     return sorted((lead.encode() for lead in first_leads()), key=lambda lead: (lead[0], -len(lead)))
 
 
-def settings_lead() -> int:
+def _settings_lead() -> int:
     """The number of the lead with which settings begin."""
     return _ordered().index(SETTINGS_LEAD)

@@ -9,9 +9,15 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+"""A text, eight bytes a number, without what is left over at its end."""
 
 NAMES_AT, LEADS_AT, STEPS_AT = 0, 1, 2
 """What a program begins with: where the class of letters of names stands in it, where its leads, and its steps."""
+
+# What the loops know beforehand: where the steps of a head begin and those of an old prefix, the lead of settings, the
+# byte with which every entry begins or -1, and how many bytes of a head stand before its level and behind it.
+HEAD, OLD_PREFIX, SETTINGS_LEAD, OPENING, BEFORE_LEVEL, BEHIND_LEVEL = range(6)
 
 # A step: what to do, and three numbers about it.
 DONE, TEXT, RUN, NUMBER, PLACE, NUMBER_OR_NONE, IDS, BEGIN, CLOSE, UNTIL, REST, END, MAYBE, EITHER = range(14)
