@@ -36,6 +36,9 @@ def sentence(loss: Loss) -> str:
         told = f"acknowledged {acknowledged(loss)}, none of them committed"
     verb = "was" if loss.offsets == 1 else "were"
     left_out = f"{verb} left out {since(loss)}"
+    if loss.restored and not loss.searched:
+        own = f"{who_led(loss.leader)} led again since, tells of no cut, and so held them still"
+        return f"{what} ({told}) {left_out}; {own}."
     if loss.restored:
         return f"{what} ({told}) {left_out}; the log that leads now holds them again."
     return f"{what} ({told}) {left_out}; {_standing(loss)}."

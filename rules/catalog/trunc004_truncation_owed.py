@@ -33,8 +33,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
-    Replicas carry no epochs (old formats, or a lost leader-epoch-checkpoint): the cut would be at the high watermark. A
-    segment could not be read.
+    One of the two knows no epoch (an old format, a lost leader-epoch-checkpoint, an empty log that would lead): the cut
+    would be at the high watermark. A segment could not be read.
 
     Upheld
     ------
@@ -54,17 +54,33 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
                 brokers=(follower.broker,),
                 blocking=False,
             )
+        elif follower.log_end_offset <= follower.log_start_offset:
+            continue  # an empty log has nothing to cut
         elif not follower.loaded_chain or not leader.loaded_chain:
-            yield Undecided(
-                reason="a replica knows no leader epoch, so that a cut would be at the high watermark",
-                missing="batches of format 2 and their leader-epoch-checkpoint",
-                brokers=(follower.broker,),
-                blocking=False,
-            )
+            yield _by_watermark(leader if follower.loaded_chain else follower, follower)
         else:
             owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
             if owed.cuts and owed.offset < follower.log_end_offset:
                 yield _violation(evidence, follower, leader, owed)
+
+
+def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
+    """No epoch decides where one of the two knows none: why it does not, and what would tell."""
+    whose = f"broker {ignorant.broker}"
+    if ignorant.log_end_offset <= ignorant.log_start_offset:
+        cause, missing = f"{whose}'s log, which would lead, is empty", f"what {whose}'s log held: its disk as it was"
+    elif ignorant.last_epoch < 0:
+        cause = f"{whose}'s records are of a format that carries no leader epochs"
+        missing = "batches of format 2 and their leader-epoch-checkpoint"
+    else:
+        cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
+        missing = f"{whose}'s leader-epoch-checkpoint"
+    return Undecided(
+        reason=f"{cause}: a cut would be at the high watermark",
+        missing=missing,
+        brokers=(follower.broker,),
+        blocking=False,
+    )
 
 
 def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:

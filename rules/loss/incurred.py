@@ -23,6 +23,7 @@ from rules.loss.bill import (
     readers,
 )
 from rules.loss.left_out import LeftOut, left_out
+from rules.loss.restored import held_end, restored
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.zoom.aftermath import CopyRead
@@ -130,7 +131,7 @@ def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
     if stretch.reopening is not None:
         yield from (replace(stretch, start=low, end=high) for low, high in reopened.parts(evidence, stretch))
         return
-    held = _held_end(evidence, stretch.epoch, stretch.start, stretch.end)
+    held = held_end(evidence, stretch)
     if held >= stretch.end:
         yield stretch
     else:
@@ -144,7 +145,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
     answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end and _in_time(m, part)]
     times = [m.time for m in answers if m.time is not None]
     standing = _survivors(evidence, part)
-    restored = _restored(evidence, part, standing)
+    again = restored(evidence, part, standing)
     read = [c for c in accounts.read.get(epoch, ()) if start <= c.start_offset < end]
     reused_end = min(end, _reused(accounts, part))
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
@@ -167,13 +168,13 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         survivors=standing,
         again=part.reopening is not None,
         searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
-        restored=restored,
+        restored=again,
         because=part.because,
         portions=portions((start, end), committed_end, answers, read),
         contents=contents(read),
         clients=clients(answers),
         readers=readers(accounts.consumed.get(epoch, ()), epoch, part.leader, start, end),
-        groups=() if restored else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
+        groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         reused_epochs=tuple(_epochs_there(evidence, epoch if part.reopening is None else None, start, reused_end)),
     )
@@ -205,15 +206,6 @@ def _end_at_most(answer: Moment) -> int | None:
 def _log_end(evidence: PartitionEvidence) -> int | None:
     leader = evidence.leader_at_the_end
     return None if leader is None else leader.log_end_offset
-
-
-def _restored(evidence: PartitionEvidence, part: LeftOut, standing: Sequence[Survivor]) -> bool:
-    """Whether the log that leads now holds all the records again."""
-    if part.reopening is None:
-        return _held_end(evidence, part.epoch, part.start, part.end) >= part.end
-    leading = {replica.path for replica in evidence.leaders_at_the_end}
-    own = [(copy.start_offset, copy.end_offset) for copy in standing if copy.path in leading]
-    return not [*without(part.start, part.end, own)]
 
 
 def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ...]:
@@ -258,10 +250,3 @@ def _others_there(
         for run in replica.runs_within(start, end):
             if run.epoch not in (epoch, UNDEFINED_EPOCH):
                 yield run.epoch, min(end, run.end_offset)
-
-
-def _held_end(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> int:
-    """How far into the range the log that leads now holds the epoch's records; what it deleted below is no loss."""
-    runs = (run for replica in evidence.leaders_at_the_end for run in replica.runs_by_epoch.get(epoch, ()))
-    own = (run for run in runs if run.start_offset < end and run.end_offset > start)
-    return max((min(end, run.end_offset) for run in own), default=start)

@@ -92,13 +92,15 @@ def _of_its_own(moment: Moment) -> bool:
 def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """What a leader had committed and no longer had when it took its role again, without a new epoch."""
     for lost in evidence.lost_terms:
-        if lost.committed.term == lost.epoch:
+        first = evidence.openings.get(lost.epoch)
+        begun = max(lost.start_offset, 0 if first is None else first.offset or 0)
+        if lost.committed.term == lost.epoch and begun < lost.committed.end_offset:
             yield LeftOut(
                 epoch=lost.epoch,
                 leader=lost.leader,
                 next_epoch=lost.epoch,
                 next_leader=lost.leader,
-                start=lost.start_offset,
+                start=begun,
                 end=lost.committed.end_offset,
                 because=lost.committed.because,
                 reopening=lost.opening,

@@ -1,0 +1,68 @@
+"""The bill of a recorded loss with files gone: never more than truly went, each record once, no copy that is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.auditor.dumps_at_hand import SAMPLES, copied, told
+
+pytestmark = pytest.mark.slow
+
+CASES = ("unclean_rejoined", "fast_failover_kip279", "fast_failover_kip101", "acks_one_lost")
+TORN = (
+    "broker-*/data",
+    "broker-1/data",
+    "broker-2/data",
+    "*/logs/state-change.log",
+    "*/logs/server.log",
+    "*/logs/kafka-request.log",
+    "broker-1/logs/*",
+    "broker-2/logs/*",
+)
+
+
+def losses(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [loss for history in report["histories"] for loss in history["losses"]]
+
+
+def billed(report: dict[str, Any]) -> Counter[int]:
+    """How often each offset is billed to somebody who had been told that it was written."""
+    own = (loss for loss in losses(report) if not loss["restored"])
+    told_of = (each for each in own if max(each["committed"][1], each["acknowledged"][1]) > each["startOffset"])
+    return Counter(offset for loss in told_of for offset in range(loss["startOffset"], loss["endOffset"]))
+
+
+def standing(report: dict[str, Any]) -> set[tuple[int, int, int]]:
+    """The copies that are named: broker, epoch and offset."""
+    return {
+        (copy["broker"], loss["epoch"], offset)
+        for loss in losses(report)
+        for copy in loss["survivors"]
+        for offset in range(copy["startOffset"], copy["endOffset"])
+    }
+
+
+@cache
+def whole(case: str) -> dict[str, Any]:
+    return told(SAMPLES / case / "dump")
+
+
+@pytest.mark.parametrize("torn", TORN)
+@pytest.mark.parametrize("case", CASES)
+def test_no_more_is_billed_than_went(case: str, torn: str, tmp_path: Path) -> None:
+    dump = copied(case, tmp_path / "dump", logs=True)
+    for path in sorted(dump.glob(torn)):
+        path.rename(tmp_path / f"gone-{path.parent.name}-{path.name}-{path.parent.parent.name}")
+    report = told(dump)
+    assert billed(report) <= billed(whole(case))
+    assert standing(report) <= standing(whole(case))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_where_nothing_is_gone_every_record_is_billed_once(case: str) -> None:
+    assert max(billed(whole(case)).values()) == 1

@@ -1,0 +1,39 @@
+"""Where no epoch decides a cut that is owed, the page says whose epochs are missing, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from parsers.provenance import Span
+from rules.catalog.trunc004_truncation_owed import truncation_owed
+from rules.evidence import NO_EPOCH_FILE, PartitionEvidence
+from rules.finding import Undecided
+from rules.sketch.notation import read_sketch
+
+STOPPED = Span(source=".kafka_cleanshutdown", start=0, end=1)
+
+
+def said(evidence: PartitionEvidence) -> list[str]:
+    return [each.reason for each in truncation_owed.check(evidence) if isinstance(each, Undecided)]
+
+
+def test_an_empty_follower_owes_nothing_and_nothing_is_said_of_its_epochs() -> None:
+    evidence = read_sketch("broker 1* 0000|\nbroker 2  |\n").evidence
+    assert list(truncation_owed.check(evidence)) == []
+
+
+def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
+    evidence = read_sketch("broker 1* 0011|\nbroker 2  0000|\n").evidence
+    leader, follower = evidence.replicas
+    lost = replace(follower, epoch_file=NO_EPOCH_FILE, clean_shutdown=STOPPED)
+    (reason,) = said(replace(evidence, replicas=(leader, lost)))
+    assert reason == (
+        "broker 2's leader-epoch-checkpoint holds no epoch, though its records do: a cut would be at the high watermark"
+    )
+
+
+def test_records_without_epochs_are_named_as_such() -> None:
+    evidence = read_sketch("broker 1* ----|\nbroker 2  ----|\n").evidence
+    assert {reason.split(":")[0] for reason in said(evidence)} == {
+        "broker 2's records are of a format that carries no leader epochs"
+    }
