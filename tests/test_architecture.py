@@ -80,8 +80,12 @@ LAWS: Final = (
     ),
     Law(
         modules=("rules.catalog.**",),
-        says="a rule page knows rules.{rule,evidence,finding,protocol} and row classes, never another page or a frame",
-        ours=("rules.rule", "rules.finding", "rules.signatures", *EVIDENCE, "rules.protocol.**", "parsers.tables.**"),
+        says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes and which records ceased to count, "
+        "never another page or a frame",
+        ours=(
+            "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", *EVIDENCE, "rules.protocol.**",
+            "parsers.tables.**",
+        ),
     ),
     Law(
         modules=("rules.signatures.**",),

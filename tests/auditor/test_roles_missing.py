@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,21 @@ def test_an_unclean_election_is_not_called_cheap_without_the_former_leaders_role
     assert [f.message for f in report.findings if f.rule == "LEAD002" and "all that is known" in f.message] == []
 
 
-def test_answers_of_no_known_epoch_are_named(tmp_path: Path) -> None:
+def test_answers_are_missed_where_only_the_controllers_record_tells_who_led(tmp_path: Path) -> None:
     report = without_roles("acks_one_lost", 1, tmp_path)
-    open_questions = {question.missing for question in report.coverage.undecided if question.rule == "ACK001"}
-    assert open_questions == {"broker 1's own log of its roles (state-change.log, up to 2.5 server.log)"}
+    lost = [(f.brokers, f.start_offset, f.end_offset) for f in report.findings if f.rule == "ACK001"]
+    assert lost == [((1,), 50, 61)]  # the last answer names the first record of its batch
+
+
+@pytest.mark.parametrize(("case", "verdict"), [("acks_one_lost", "unknown"), ("clean_2_8", "clean")])
+def test_answers_of_no_known_epoch_leave_the_verdict_open_where_other_records_stand(
+    case: str, verdict: str, tmp_path: Path
+) -> None:
+    dump = copied(case, tmp_path / "dump", logs=True)
+    (dump / "broker-1/logs/state-change.log").unlink()
+    for metadata in dump.glob("*/data/__cluster_metadata-0"):
+        shutil.rmtree(metadata)
+    report = audited(dump)
+    named = {question.missing for question in report.coverage.undecided if question.rule == "ACK001"}
+    assert report.verdict == verdict
+    assert named == {"broker 1's own log of its roles (state-change.log, up to 2.5 server.log)"}

@@ -573,3 +573,43 @@ def test_before_a_restart_an_answer_that_names_no_epoch_may_be_of_an_older_one(r
     """
     assert violations(rule, drawing) == []
     assert [*BY_ID[rule].check(evidence(drawing))]
+
+
+KILLED = """
+broker 1 0001|
+broker 2 0001|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 0 acks={acks}
+{stopped}
+t6 leads 2 epoch 1 at 3 hw 2
+t7 loads 1 at 5
+t8 follows 1 epoch 1 at 5 hw 2 from 2
+t9 truncates 1 to 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("acks", "stopped", "said"),
+    [
+        # The answer for what it had appended last may have gone out before its request log had a line of it.
+        ("1", "", [((1,), 3, 5, True)]),
+        # Who waits for all replicas was not answered for what no other replica had.
+        ("all", "", [((), None, None, False)]),
+        # It answered on, in the same life: nothing of what it had told before is missing.
+        ("1", "t3 follows 1 epoch 1 at 5 hw 2 from 2", []),
+    ],
+)
+def test_what_a_killed_leader_wrote_last_may_have_been_acknowledged(
+    acks: str, stopped: str, said: list[tuple[tuple[int, ...], int | None, int | None, bool]]
+) -> None:
+    open_questions = BY_ID["ACK001"].check(evidence(KILLED.format(acks=acks, stopped=stopped)))
+    named = [q for q in open_questions if isinstance(q, Undecided)]
+    assert [(q.brokers, q.start_offset, q.end_offset, q.blocking) for q in named] == said
+
+
+def test_a_leader_without_any_log_leaves_open_what_it_acknowledged() -> None:
+    silent = "broker 1 0001|\nbroker 2 0001|\nt1 leader 1 epoch 0 isr 1,2\n"
+    silent += "t6 leads 2 epoch 1 at 3 hw 3\nt7 acks 2 at 3 acks={}"
+    for acks, blocking in (("1", True), ("all", False)):
+        (question,) = (q for q in BY_ID["ACK001"].check(evidence(silent.format(acks))) if isinstance(q, Undecided))
+        assert (question.brokers, question.blocking) == ((1,), blocking)
