@@ -50,7 +50,8 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         if place in known:
             term, last = known[place]
             latest = last if last > term else None
-        placed.append(replace(moment, term=term, latest_term=latest))
+        same = (moment.term, moment.latest_term) == (term, latest)
+        placed.append(moment if same else replace(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
 
 
@@ -98,7 +99,7 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
         elif latest is None and moment.term is not None:
             until = moment.epoch if gives_role(moment) else following.get(moment.clock)
             latest = later.last(moment, until)
-        bounded.append(moment if latest is None else replace(moment, latest_term=latest))
+        bounded.append(moment if latest in (None, moment.latest_term) else replace(moment, latest_term=latest))
         later.pass_over(moment)
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch

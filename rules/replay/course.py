@@ -30,7 +30,7 @@ from rules.replay.reign.in_sync import IsrHistory, isr_history
 from rules.replay.reign.own_words import OwnWords
 from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
 from rules.replay.reign.reigns import Reign, reigns
-from rules.replay.reign.restarts import with_restarts
+from rules.replay.reign.restarts import untelling, with_restarts
 from rules.replay.reign.statements import Statements
 from rules.replay.told import Told
 from rules.replicas.replica import Replica
@@ -68,7 +68,7 @@ def replay(
     gaps: Sequence[TraceGap] = (),
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
-    statements = Statements(with_restarts(moments), replicas)
+    statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
     clocks = clock_offsets(statements.moments)
     told = reigns(statements)
     found = [replace(reign, holed=holed(gaps, reign.leader, reign.rows)) for reign in told]
@@ -96,6 +96,7 @@ class _Story:
         self.statements, self.binaries, self.settings, self.offsets = statements, binaries, settings, offsets
         moments = statements.moments
         self.brokers = _assignment(moments, statements.replicas)
+        self.untelling = untelling(binaries)
         self.assigned = assigned_to(statements)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
         told: dict[int, list[Moment]] = {broker: [] for broker in self.brokers}
@@ -195,7 +196,7 @@ class _Story:
             if moment.term in reign.untold:
                 self.held[broker] = UNKNOWN  # what it was told in that term since, nobody saw
             self.places[broker] += 1
-        if own.silent:
+        if own.silent or f"broker {broker}" in self.untelling:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
         if broker != reign.leader:
             cuts = list(own.in_terms(reign.epochs, self.places[broker]))

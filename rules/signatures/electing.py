@@ -98,10 +98,13 @@ def _diverges_from(evidence: PartitionEvidence, follower: int, leader: int | Non
 
 
 def _isr_outside_assignment(evidence: PartitionEvidence) -> Iterator[Hit]:
-    # The last order of a reassignment still names the old replicas among the ISR: what counts is what stays.
-    for m in partition_states(evidence.moments)[-1:]:
+    # The last orders of a reassignment still name the old replicas among the ISR: what counts is what stays.
+    states = partition_states(evidence.moments)
+    newest = max((m.epoch for m in evidence.moments if m.kind == "leadership" and m.epoch is not None), default=None)
+    for m in states[-1:]:
         foreign = sorted(set(m.isr or ()) - set(m.replicas or m.isr or ()))
-        if m.kind == "leadership" and foreign:
+        leaving = any(foreign[:1] and foreign[0] in (before.replicas or ()) for before in states[-2:-1])
+        if m.kind == "leadership" and foreign and m.epoch == newest and not leaving:
             yield Hit(
                 broker=m.witness,
                 at=m,

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
+from auditor.report.model import AuditReport
 from auditor.simulation.dump import write_dump
-from rules.finding import Severity, Violation
+from rules.finding import Finding, Severity
 from rules.protocol.offsets import BrokerId
 from rules.simulator.script import Script, read_events
 from rules.simulator.state import Settings
@@ -71,6 +72,8 @@ class Lived:
     lines: list[str]
     model: Model
     account: Account
+    assignment: tuple[int, ...]
+    """With which the partition began: where it moves, the model's own first state is soon that of a reassignment."""
 
     @property
     def lost(self) -> set[int]:
@@ -102,20 +105,21 @@ def lived(version: Version, world: World, seed: int, length: int, replicas: int 
     """A random walk to its end; a second passes between two actions."""
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     pair, account = Pair.created(version, replicas, world.min_isr, world.others), Account()
+    assignment = pair.model.quorum.replicas
     for _ in range(length):
         for line in (choice(pair.model, rng, processes=world.processes, more=world.more), "wait 1s"):
             pair.act(line)
             account.note(pair.model)
-    return Lived(version, world, pair.lines, pair.model, account)
+    return Lived(version, world, pair.lines, pair.model, account, assignment)
 
 
-def audited(found: Lived, folder: Path) -> list[Violation]:
-    """What an audit of all that the walk's brokers left says of medium severity or above."""
+def audited(found: Lived, folder: Path) -> AuditReport:
+    """The audit of all that the walk's brokers left."""
     lines = tuple(named(line, number) for number, line in enumerate(found.lines))
     script = Script(
         title="a walk",
-        assignment=tuple(map(BrokerId, found.model.requests[0].replicas)),
-        others=tuple(map(BrokerId, found.model.replicas.keys() - set(found.model.requests[0].replicas))),
+        assignment=tuple(map(BrokerId, found.assignment)),
+        others=tuple(map(BrokerId, found.model.replicas.keys() - set(found.assignment))),
         version=found.version.name,
         inter_broker_protocol=SPOKEN[found.version.name],
         settings=Settings(unclean_leader_election=False, min_insync_replicas=found.world.min_isr),
@@ -125,14 +129,24 @@ def audited(found: Lived, folder: Path) -> list[Violation]:
     write_dump(run(script), folder)
     report = audit(folder, AuditConfig(engine="local"))
     assert report.refusals == ()
+    return report
+
+
+def alarms(report: AuditReport) -> list[Finding]:
+    """What an audit says of medium severity or above."""
     return [finding for finding in report.violations if finding.severity >= Severity.MEDIUM]
+
+
+def asked(report: AuditReport) -> bool:
+    """Whether it says that it cannot place what producers were answered, and which log would tell."""
+    return any(line.rule == "ACK001" and "log of its roles" in line.missing for line in report.coverage.undecided)
 
 
 BY_HAND = frozenset({"ISR002"})
 """Walks take members out of the ISR whether they lag or not, and the audit says so."""
 
 
-def backed(finding: Violation, found: Lived) -> bool:
+def backed(finding: Finding, found: Lived) -> bool:
     """Whether the model bears a finding out: an unclean election, logs that differ, records that were missed."""
     if finding.rule in BY_HAND:
         return True
@@ -150,7 +164,7 @@ def backed(finding: Violation, found: Lived) -> bool:
     return bool(said & (found.account.missed | found.lost))
 
 
-def unfound(findings: Iterable[Violation], found: Lived) -> set[int]:
+def unfound(findings: Iterable[Finding], found: Lived) -> set[int]:
     """Offsets that were lost for good, of which no finding speaks."""
     said = [range(f.start_offset or 0, f.end_offset or 0) for f in findings]
     return {offset for offset in found.lost if not any(offset in offsets for offsets in said)}

@@ -111,6 +111,11 @@ def test_intervals_hold_the_truth_of_releases_that_tell_little(version: Version)
         holds_truth(version, seed, busy=False, moves=False)
 
 
+@pytest.mark.parametrize("seed", [100015])
+def test_before_1_0_a_broker_may_have_started_again_without_a_line(seed: int) -> None:
+    holds_truth(VERSIONS[0], seed, busy=False, moves=False)
+
+
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[2], VERSIONS[3]], ids=by_name)
 @pytest.mark.parametrize("seed", [3, 6, 12])
 def test_a_line_that_is_late_is_not_taken_for_one_of_a_newer_role(version: Version, seed: int) -> None:

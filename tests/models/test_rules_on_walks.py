@@ -14,17 +14,15 @@ from rules.catalog import BY_ID
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Violation
 from tests.lab.effort import fast_if
-from tests.models.lived import audited, backed, lived, unfound
+from tests.models.lived import alarms, asked, audited, backed, lived, unfound
 from tests.models.losses import losses
-from tests.models.oracle import Version
+from tests.models.oracle import VERSIONS, Version
 from tests.models.search import WORLDS, World
 from tests.models.test_replay_truth import TOLD_OF, by_name, walk
 from tests.models.witnessed import moments_of
 
 NEVER = ("LEAD004", "EPOCH008", "HW006", "BUG001")
 
-STEADY = tuple(world for world in WORLDS if world.name != "moves")
-"""Where nothing moves: of what is lost while replicas come and go, the rules do not find all yet."""
 MILD = (Severity.INFO, Severity.LOW)
 
 
@@ -44,34 +42,40 @@ def found(version: Version, seed: int) -> list[tuple[str, str]]:
     return said
 
 
-@pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
+@pytest.mark.parametrize("version", VERSIONS, ids=by_name)
 def test_a_lawful_walk_raises_no_alarm(version: Version) -> None:
     assert [said for seed in range(4) for said in found(version, seed)] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
+@pytest.mark.parametrize("version", VERSIONS, ids=by_name)
 def test_many_lawful_walks_raise_no_alarm(version: Version) -> None:
     assert [said for seed in range(1000, 1100) for said in found(version, seed)] == []
 
 
 def judge(version: Version, world: World, seed: int, folder: Path) -> int:
-    """What an audit of a walk finds and what the model knows agree; how many findings there are."""
+    """What an audit of a walk finds and what the model knows agree; how many findings there are.
+
+    Where no log tells who opened an epoch, and no batch names one, it may ask instead.
+    """
     found = lived(version, world, seed, length=60)
-    findings = audited(found, folder / f"{world.name}-{seed}")
-    assert unfound(findings, found) == set(), (version.name, world.name, seed)
+    report = audited(found, folder / f"{world.name}-{seed}")
+    findings = alarms(report)
+    if version in TOLD_OF or not asked(report):
+        assert unfound(findings, found) == set(), (version.name, world.name, seed)
     if version.fenced:  # older releases have defects of their own (BUG001), and cut where nobody would look for it
         invented = [(f.rule, f.start_offset, f.end_offset) for f in findings if not backed(f, found)]
         assert invented == [], (version.name, world.name, seed)
     return len(findings)
 
 
-@pytest.mark.parametrize("version", fast_if((TOLD_OF[-1],).__contains__, TOLD_OF), ids=by_name)
+@pytest.mark.parametrize("version", fast_if((TOLD_OF[-1],).__contains__, VERSIONS), ids=by_name)
 def test_an_audit_of_a_walk_says_what_the_model_knows(version: Version, tmp_path: Path) -> None:
-    assert sum(judge(version, world, seed, tmp_path) for world in STEADY for seed in (3, 11)) > 0
+    assert sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in (3, 11)) > 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
+@pytest.mark.parametrize("version", VERSIONS, ids=by_name)
 def test_audits_of_many_walks_say_what_the_model_knows(version: Version, tmp_path: Path) -> None:
-    assert sum(judge(version, world, seed, tmp_path) for world in STEADY for seed in range(20, 30)) > 10
+    findings = sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in range(20, 26))
+    assert findings > (5 if version in TOLD_OF else 0)

@@ -51,6 +51,13 @@ LAWFUL = {
         t3 asks 2 of 1 epoch 2 answer 2:4
         t30000 shrinks 1 from 1,2 to 1 at 4
     """,
+    "KAFKA-9672 a reassignment goes on": """
+        kafka 1 2.8.1
+        broker 1 00|
+        broker 2 00|
+        t1 leader 1 epoch 0 isr 1,2 of 1,2
+        t2 leader 1 epoch 1 isr 1,2 of 1
+    """,
     "KAFKA-9769 the broker was started again": """
         kafka 2 2.6.2
         broker 1 0000|

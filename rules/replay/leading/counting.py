@@ -63,9 +63,17 @@ class Counting:
 
         Where one does, the trace has a hole, and the follower may have asked for anything.
         """
+        return track.exhausted and self.silent_for(track, time) > 2 * self.limit
+
+    @property
+    def limit(self) -> int:
+        """How long a follower may lag at most."""
+        return self.rank.lag_limit_ms or LONGEST_LAG_MS
+
+    def silent_for(self, track: Track, time: int | None) -> int:
+        """How long ago a follower was answered last, or its leader began; nothing where that is not known."""
         since = self.opened if track.answered is None else track.answered
-        limit = 2 * (self.rank.lag_limit_ms or LONGEST_LAG_MS)
-        return track.exhausted and time is not None and since is not None and time - since > limit
+        return 0 if time is None or since is None else time - since
 
     def is_late(self, time: int | None) -> bool:
         """Whether the trace ends so soon that a fetch in flight may never have been logged."""

@@ -16,6 +16,7 @@ from rules.replay.leading.answers import Answers, Asked
 from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, taken_in_before
+from rules.replay.leading.silences import Silences
 from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
 from rules.replay.leading.weighing import Weighing
 from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, Possible
@@ -74,6 +75,7 @@ class LeaderWalk:
         self.proved_min_isr: int | None = None
         self.uncounted = isr.unassigned
         self.counting = Counting(reign, self.isr, rank, self.tracks)
+        self.silences = Silences(self.counting)
         self.weighing = Weighing(rank.version, self.counting.opened)
         self.counting.weighs_changes = self.weighing.at_changes
         self.answers = Answers(self.tracks, self.counting, self.isr, self.first_low)
@@ -84,13 +86,14 @@ class LeaderWalk:
         """Walk over one answer."""
         time = row.last_time if last else row.time
         asker = self.tracks.get(row.broker) if row.kind == "fetched" and row.broker is not None else None
+        self.silences.see(row, time, self.end_low.offset)
         self.weighing.answer(row, asker, last=last)
         if asker is not None:
             asker.answer(row, last=last)
         self._append(row)
         silent = (b for b, t in self.tracks.items() if t is not asker and self.counting.asks_unseen(t, time))
-        self.uncounted = self.isr.unassigned.union(silent)
         possible = self.isr.possible(time)
+        self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.first))
         counted = [isr - self.isr.unassigned for isr in possible.isrs]
         self.end_low = taken(row, self.reign, self.tracks, counted, self.end_low)
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}

@@ -62,6 +62,11 @@ class Track:
         return self.done and self.index + 1 >= len(self.runs)
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether it was answered since, by lines that are not here."""
+        return self.index >= 0 and self.runs[self.index].left_out > 0
+
+    @property
     def answered(self) -> int | None:
         """When its last answer was logged: whatever it asks next came later."""
         last = self.runs[self.index] if self.index >= 0 else None

@@ -145,9 +145,7 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
         opening=opening,
         start_offset=start,
         start_because=why,
-        begun_unseen=len(rows) < len(given)
-        or unseen
-        or any(map(_position_unknown, rows)),
+        begun_unseen=len(rows) < len(given) or unseen or any(map(_position_unknown, rows)),
         unplaced=len(rows) < len(given),
         logged=bool(traces) and not unseen,
         rows=rows,
