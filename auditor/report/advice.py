@@ -71,7 +71,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         if gate.first:
             yield from _said(f"first {gate.first}", 12, 2)
     if _settled(placed):
-        words = f"Nothing to do: broker {advice.leading}, which led last, lacks nothing that anybody was told of"
+        words = f"Nothing to do: no copy here holds anything that broker {advice.leading}, which led last, lacks"
         yield from _said(words, 2)
     else:
         yield from (plain(f"  {line}") for line in commands(placed))

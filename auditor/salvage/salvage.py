@@ -15,7 +15,17 @@ from auditor.config import ConfigError
 from auditor.memory import Remembered, recall
 from auditor.report.layout import counted
 from auditor.report.plain import plain
-from auditor.salvage.sources import Lost, Place, lost_log_dirs, lost_of, partition_evidence, places, sources, why_none
+from auditor.salvage.sources import (
+    Lost,
+    Place,
+    lost_log_dirs,
+    lost_of,
+    partition_evidence,
+    places,
+    sources,
+    why_none,
+    written_first,
+)
 from auditor.salvage.transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
 from parsers.files import FileFault, is_inside, locate
@@ -73,12 +83,13 @@ def run_salvage(request: SalvageRequest) -> str:
     chosen = sources(evidence, lost, remembered.report)
     if not chosen:
         raise ConfigError(f"{lost.finding}: {why_none(evidence, lost)}")
-    head = [*_described(lost, chosen), "", *(f"Warning: {warning}" for warning in WARNINGS), ""]
+    found = places(chosen, remembered.dump)
+    head = [*_described(lost, chosen, written_first(found)), "", *(f"Warning: {warning}" for warning in WARNINGS), ""]
     if not request.understood:
         asked = "Nothing was written. If this is what you want, say so with --yes-i-understand."
         return _shown([*head, asked])
     markers = markers_of(chosen, evidence, remembered.dump)
-    done = _write(request.target, remembered, lost, places(chosen, remembered.dump), markers)
+    done = _write(request.target, remembered, lost, found, markers)
     return _shown([*head, *_told(done, request.target)])
 
 
@@ -103,14 +114,26 @@ def _require_target(target: Path, protected: Sequence[str]) -> None:
         raise ConfigError(f"--to: {target}: expected a new file in a folder that exists")
 
 
-def _described(lost: Lost, chosen: Sequence[Survivor]) -> Iterator[str]:
-    whose = "" if lost.newest_epoch is None else f", records of epoch {lost.newest_epoch} or older"
-    yield f"{lost.finding} {lost.rule}: {lost.topic}-{lost.partition}, offsets {_range(lost.start, lost.end)}{whose}"
+def _described(lost: Lost, chosen: Sequence[Survivor], found: Sequence[Place]) -> Iterator[str]:
+    """The copies, and of each the batches that are read from it: a copy that others make needless is not named."""
+    what = f"{lost.topic}-{lost.partition}, offsets {_range(lost.start, lost.end)}{_whose(lost)}"
+    yield f"{lost.finding} {lost.rule}: {what}"
     for copy in chosen:
-        stretch = f"offsets {_range(copy.start_offset, copy.end_offset)} of epoch {copy.epoch}"
-        yield f"  from broker {copy.broker}, {copy.kind} {copy.path}: {stretch}"
-        for span in copy.spans:
-            yield f"    {span.source} bytes {_range(span.start, span.end)}"
+        own = [place for place in found if place.copy == copy.path and place.epoch == copy.epoch]
+        read = [*_joined(place.span for place in own if place.start == copy.start_offset)]
+        if read:
+            stretch = f"offsets {_range(copy.start_offset, copy.end_offset)} of epoch {copy.epoch}"
+            yield f"  from broker {copy.broker}, {copy.kind} {copy.path}: {stretch}"
+            yield from (f"    {span.source} bytes {_range(span.start, span.end)}" for span in read)
+
+
+def _whose(lost: Lost) -> str:
+    if lost.newest_epoch is None:
+        return ""
+    if lost.oldest_epoch == lost.newest_epoch:
+        return f", records of epoch {lost.newest_epoch}"
+    since = f"{lost.oldest_epoch} to " if lost.oldest_epoch else ""
+    return f", records of epoch{'s' if since else ''} {since}{lost.newest_epoch}{'' if since else ' or older'}"
 
 
 def _write(

@@ -45,6 +45,8 @@ class Lost:
     """Whose copies to take; none for any copy that holds what the log that leads now does not."""
     newest_epoch: int | None = None
     """The newest epoch whose records the finding can mean; null where it names none, or a person chose the copy."""
+    oldest_epoch: int = 0
+    """The oldest one: where a leader kept older records in their place, those are not lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +86,30 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
         end=end,
         brokers=brokers,
         newest_epoch=None if brokers else _newest(finding, rule),
+        oldest_epoch=0 if brokers else _oldest(finding),
     )
 
 
 def _newest(finding: Mapping[str, object], rule: str) -> int | None:
-    """An opening loses what older epochs wrote, and a leader acknowledged nothing newer than its own epoch."""
-    facts = finding.get("facts")
-    epoch = facts.get("epoch") if isinstance(facts, dict) else None
-    if not isinstance(epoch, int) or rule not in ("LEAD001", "ACK001"):
+    """An opening loses what older epochs wrote, and a leader acknowledged nothing newer than its own epoch.
+
+    A leader that opened its epoch once more, with an empty log, lost what it had written in that epoch.
+    """
+    epoch, committed = _fact(finding, "epoch"), _fact(finding, "committedInEpoch")
+    if epoch is None or rule not in ("LEAD001", "ACK001"):
         return None
-    return epoch - 1 if rule == "LEAD001" else epoch
+    return epoch - 1 if rule == "LEAD001" and committed != epoch else epoch
+
+
+def _oldest(finding: Mapping[str, object]) -> int:
+    held = _fact(finding, "heldEpoch")
+    return 0 if held is None else held + 1
+
+
+def _fact(finding: Mapping[str, object], name: str) -> int | None:
+    facts = finding.get("facts")
+    told = facts.get(name) if isinstance(facts, dict) else None
+    return told if isinstance(told, int) else None
 
 
 def _side(finding: Mapping[str, object], rule: str) -> tuple[int, ...]:
@@ -144,7 +160,7 @@ def sources(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object
     runs += [run for replica in evidence.replicas for leftover in replica.leftovers for run in leftover.epochs]
     epochs = sorted({run.epoch for run in runs if run.start_offset < lost.end and run.end_offset > lost.start})
     newest = lost.newest_epoch
-    meant = [epoch for epoch in epochs if newest is None or epoch <= newest]
+    meant = [epoch for epoch in epochs if newest is None or lost.oldest_epoch <= epoch <= newest]
     found = [copy for epoch in meant for copy in survivors(evidence, epoch, lost.start, lost.end)]
     if lost.brokers:
         return tuple(copy for copy in found if copy.broker in lost.brokers)
@@ -196,6 +212,18 @@ def places(chosen: Sequence[Survivor], dump: Path) -> list[Place]:
     """The batches of the copies whose checksums hold, by epoch and offset; the more lasting copy first."""
     found = [place for copy in chosen for place in _batches(copy, dump)]
     return sorted(found, key=lambda place: (place.epoch, place.last_offset))
+
+
+def written_first(found: Sequence[Place]) -> list[Place]:
+    """The batches that bring records which no batch before them brings, as long as every one of them can be read."""
+    due: dict[int, int] = {}
+    first: list[Place] = []
+    for place in found:
+        end = min(place.last_offset + 1, place.end)
+        if end > max(place.start, due.get(place.epoch, 0)):
+            due[place.epoch] = end
+            first.append(place)
+    return first
 
 
 def _batches(copy: Survivor, dump: Path) -> Iterator[Place]:

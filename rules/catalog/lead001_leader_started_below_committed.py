@@ -86,6 +86,7 @@ def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
                 "epoch": kept.epoch,
                 "because": kept.committed.because,
                 "committed_in_epoch": kept.committed.term,
+                "held_epoch": kept.held_epoch,
                 "instead": f"with epoch {kept.held_epoch}'s records from offset {kept.start_offset} on, not those of"
                 f" epoch {kept.committed.term}",
             },

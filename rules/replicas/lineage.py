@@ -203,9 +203,10 @@ def openings_on_older_records(
     committed before a voided epoch, which opened below it, is lost already.
     """
     starts = epoch_starts(moments)
-    sure = sure_terms(moments)
+    sure, known = sure_terms(moments), boundaries(moments, replicas)
     best: dict[int, Committed] = {}
-    for proof in committed(moments):
+    for told_of in committed(moments):
+        proof = _whole_batch(told_of, known.get(told_of.term, ()))
         if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
             best[proof.term] = proof
     told: set[int] = set()

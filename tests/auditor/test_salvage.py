@@ -16,6 +16,9 @@ from dumps_at_hand import SAMPLES, audited, copied, digest
 from lost_records import LOST, PLACES, lost_batches, marker, record, unclean
 
 from auditor.report.json import render
+from parsers.provenance import Origin
+from parsers.records import BATCH_LIMIT
+from parsers.records.contents import decode_contents
 from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
 
 pytestmark = pytest.mark.slow
@@ -91,6 +94,59 @@ def test_the_owed_cut_gives_what_would_be_cut(tmp_path: Path) -> None:
     ended = salvage(dump, "TRUNC004", tmp_path / "out.jsonl", "--yes-i-understand")
     assert ended.code == 0, ended.err
     assert [row["offset"] for row in lines(tmp_path / "out.jsonl")] == list(LOST)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_producer_that_sends_the_file_brings_the_same_records(place: str, tmp_path: Path) -> None:
+    assert salvage(unclean(tmp_path / "dump", place), "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand").code == 0
+    base = lines(tmp_path / "out.jsonl")[0]["timestamp"]
+    sent = [
+        Record(
+            offset_delta=number,
+            timestamp_delta=row["timestamp"] - base,
+            key=bytes_of(row["key"]),
+            value=bytes_of(row["value"]),
+            headers=tuple((bytes_of(header["key"]) or b"", bytes_of(header["value"])) for header in row["headers"]),
+        )
+        for number, row in enumerate(lines(tmp_path / "out.jsonl"))
+    ]
+    batch = batch_bytes(base_offset=130, leader_epoch=2, records=sent, codec="lz4", base_timestamp=base)
+    written = decode_contents(batch, Origin(source="sent"), 0, limit=BATCH_LIMIT)
+    assert not written.refusals
+    lost = [
+        row
+        for batch in lost_batches()
+        for row in decode_contents(batch, Origin(source="lost"), 0, limit=BATCH_LIMIT).rows
+    ]
+    told = ("timestamp", "key", "value", "headers")
+    assert [[getattr(row, name) for name in told] for row in written.rows] == [
+        [getattr(row, name) for name in told] for row in lost
+    ]
+
+
+def test_the_preview_names_the_bytes_that_are_read(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "replica")
+    asked = salvage(dump, "LEAD001", tmp_path / "out.jsonl").out
+    done = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand").out
+    (before,) = [line.strip() for line in asked.splitlines() if " bytes [" in line]
+    assert f"read from {before}" in done
+    end = (dump / "broker-1/data/pay-0" / f"{0:020d}.log").stat().st_size
+    assert before.endswith(f"bytes [{end - sum(map(len, lost_batches()))}, {end})")
+
+
+@pytest.mark.parametrize(("said", "epoch"), [("at offset 10", 0), ("with epoch 0's records", 1)])
+def test_a_leader_that_kept_older_records_lost_those_of_the_newer_epoch(said: str, epoch: int, tmp_path: Path) -> None:
+    dump = SAMPLES / "fast_failover_kip101" / "dump"
+    report = tmp_path / "report.json"
+    report.write_text(render(audited(dump)), encoding="utf-8")
+    findings = json.loads(report.read_text())["findings"]
+    (name,) = [f["id"] for f in findings if f["rule"] == "LEAD001" and str(f["facts"]["instead"]).startswith(said)]
+    words = ("--to", str(tmp_path / "out.jsonl"), "--report", str(report), "--dump", str(dump), "--yes-i-understand")
+    ended = run("salvage", name, *words)
+    assert ended.code == 0, ended.err
+    assert [(row["offset"], row["leaderEpoch"]) for row in lines(tmp_path / "out.jsonl")] == [
+        (offset, epoch) for offset in range(10, 15)
+    ]
 
 
 def test_nothing_is_written_until_it_is_understood(tmp_path: Path) -> None:
