@@ -24,6 +24,11 @@ def compiled(function: Function) -> Function:
     return cast("Function", numba.njit(function, _nrt=False))  # type: ignore[call-overload]
 
 
+def inlined(function: Function) -> Function:
+    """The same of a function that is put in place of its calls: handing over arrays would take longer than its work."""
+    return cast("Function", numba.njit(function, _nrt=False, forceinline=True))  # type: ignore[call-overload]
+
+
 def keep_compiled(function: Function, signature: object, modules: tuple[str, ...]) -> Function | None:
     """An entry into compiled code, made now or loaded from where it was kept; None where that cannot be done here.
 

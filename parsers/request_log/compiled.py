@@ -20,6 +20,7 @@ from parsers.request_log.columns_of_call import call_tables
 from parsers.request_log.grammar import Bytes
 from parsers.request_log.lines import Block, Line
 from parsers.request_log.sessions import NOTHING, SessionState
+from parsers.request_log.shapes import no_shapes
 from parsers.request_log.tables import Tables, empty_tables
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ WORTHWHILE: Final = 16 << 20
 """Bytes from which loading the compiled loops takes less time than it saves."""
 BLOCK: Final = 1 << 20
 """Bytes that are scanned at once; a longer block goes to the plain parser."""
+_LINE_FEED: Final = 10
 
 
 class Loops(NamedTuple):
@@ -60,7 +62,7 @@ def compiled_loops() -> Loops | None:
 class LineFold:
     """Folds the lines of one log in order; rows come out when there are many, and at the end by `rest`."""
 
-    __slots__ = ("_arrays", "_grammar", "_loops", "_runs", "_spelt", "_tables")
+    __slots__ = ("_arrays", "_grammar", "_loops", "_runs", "_shapes", "_spelt", "_tables")
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class LineFold:
         self._loops = loops
         self._grammar, self._spelt = g.grammar_table(), g.grammar_table(apis)
         self._tables = empty_tables(2 * BLOCK, wanted)
+        self._shapes = no_shapes()
         self._runs = runs
         self._arrays = Arrays(loops.folding.reindex, before, runs=runs)
 
@@ -83,9 +86,12 @@ class LineFold:
         Lines behind one that may be a fetch are folded when the next is asked for: until then it can be added.
         """
         yield from self._renew()
-        text, start = np.frombuffer(block.data, dtype=np.uint8), 0
-        while start < len(text):
-            rows = self._loops.scan(text, start, self._grammar, self._spelt, self._tables.out)
+        text, first = np.frombuffer(block.data, dtype=np.uint8), 0
+        ends = np.flatnonzero(text == _LINE_FEED)
+        while first < len(ends):
+            rows = self._loops.scan(
+                text, ends, first, self._grammar, self._spelt, self._tables.out, *self._shapes
+            )
             lines, done = self._tables.lines[:rows], 0
             self._arrays.make_room(self._tables.out, rows, len(text))
             status = lines[:, g.STATUS]
@@ -97,7 +103,7 @@ class LineFold:
                 at, end = int(lines[number, g.START]), int(lines[number, g.END])
                 yield Line(block.start + at, block.start + end, block.data[at:end])
             yield from self._fold(text, block.start, done, rows, self._tables)
-            start = int(lines[-1, g.END]) + 1
+            first += rows
 
     def add(self, call: FetchCall) -> Iterator[Columns]:
         """A fetch that the plain parser read."""

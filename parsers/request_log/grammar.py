@@ -123,6 +123,10 @@ LISTS_OF_A_TOPIC: Final = sum(
     1 << context for context in (ASKED_LIST, FORGOTTEN_LIST, ANSWERED_LIST, SENT_LIST, WRITTEN_LIST, OLD_LIST)
 )
 STRUCTS_OF_A_PARTITION: Final = 1 << DIVERGING | 1 << LEADER | 1 << OLD_HEADER
+PARTITIONS: Final = 1 << ASKED | 1 << ANSWERED | 1 << OLD_ANSWERED | 1 << SENT | 1 << WRITTEN
+TOPIC_LISTS: Final = sum(
+    1 << context for context in (ASKED_TOPICS, ANSWERED_TOPICS, SENT_TOPICS, WRITTEN_TOPICS, OLD_TOPICS)
+)
 
 # What becomes of a line: read as a FETCH here, of a kind that is not read, left to the plain parser, read as a PRODUCE,
 # or left as what can be no fetch: no session waits for it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
 from numba import types
 
 from parsers.machine_code import compiled, keep_compiled
@@ -63,13 +64,14 @@ def _json_kind(text: Bytes, message: int, end: int, out: Integers) -> int:
 
 @compiled
 def _read(
-    text: Bytes, at: int, end: int, kind: int, grammar: Integers, spelt: Integers, out: Integers, line: int
-) -> bool:
+    text: Bytes, at: int, end: int, kind: int, grammar: Integers, spelt: Integers, out: Integers, line: int,
+    steps: Integers, letters: Bytes,
+) -> bool:  # fmt: skip
     """Walks the request of a line; false where it is left to the plain parser."""
     if text[at] == 123:
         root = g.ROOT if kind == READ else g.SENT_ROOT
-        return json_request(text, at, end, root, grammar, out, line)
-    return text_request(text, at, end, kind, spelt, out, line)
+        return json_request(text, at, end, root, grammar, out, line, steps, letters)
+    return text_request(text, at, end, kind, spelt, out, line, steps, letters)
 
 
 @compiled
@@ -95,34 +97,44 @@ def _marked_again(text: Bytes, start: int, end: int) -> bool:
 @compiled
 def _is_odd(text: Bytes, start: int, end: int, kind: int) -> bool:
     """Whether another line begins inside a line, or its JSON may name itself a fetch, whatever its number says."""
-    if _marked_again(text, start, end):
+    marked, named = np.uint8(0), np.uint8(0)
+    # No way out of the loop, so that it is compiled to steps of many bytes.
+    for place in range(start, end - len(_MARKER)):
+        byte = text[np.uint64(place)]
+        marked |= np.uint8(byte == 67) & np.uint8(text[np.uint64(place + 17)] == 58)
+        named |= np.uint8(byte == 92) | (np.uint8(byte == 34) & np.uint8(text[np.uint64(place + 1)] == 70))
+    if marked and _marked_again(text, start, end):
         return True
     if kind == UNREAD or text[start] != 123:
         return False
-    for at in range(start, end):
+    first = start if named else max(start, end - len(_MARKER))
+    for at in range(first, end):
         if text[at] == 92 or (text[at] == 34 and text[at + 1] == 70 and stands(text, at + 1, end, _FETCH)):
             return True
     return False
 
 
-def _scan(text: Bytes, start: int, grammar: Integers, spelt: Integers, out: Integers) -> int:
-    """The lines of a block from `start` on, as many as there is room for; how many those are.
+def _scan(
+    text: Bytes, ends: Integers, first: int, grammar: Integers, spelt: Integers, out: Integers, steps: Integers,
+    letters: Bytes,
+) -> int:  # fmt: skip
+    """The lines of a block from one on, as many as there is room for; how many those are.
 
     The block ends in a line feed, so no look ahead leaves it: every walk stops at one.
     """
     for table in range(t.BEFORE_AT):
         out[table] = 0
-    room = (len(out) - out[t.LINES]) // g.LINE_WIDTH
-    rows = 0
-    while start < len(text) and rows < room:
-        end = start
-        while text[end] != 10:
-            end += 1
-        line = out[t.LINES] + rows * g.LINE_WIDTH
+    rows = min((len(out) - out[t.LINES]) // g.LINE_WIDTH, len(ends) - first)
+    start = ends[first - 1] + 1 if first > 0 else 0
+    for row in range(rows):
+        end = ends[first + row]
+        line = out[t.LINES] + row * g.LINE_WIDTH
         clear(out, line, g.LINE_WIDTH)
         kind, at = _kind(text, start, end, spelt, out)
         copy_counts(out, 0, t.BEFORE_AT)
-        if kind in (READ, READ_SENT) and not _read(text, at, end, kind, grammar, spelt, out, line):
+        if kind in (READ, READ_SENT) and not _read(
+            text, at, end, kind, grammar, spelt, out, line, steps, letters
+        ):
             copy_counts(out, t.BEFORE_AT, 0)
             kind = LEFT
         elif kind in (UNREAD, OTHER) and _is_odd(text, start + _MESSAGE, end, kind):
@@ -132,17 +144,17 @@ def _scan(text: Bytes, start: int, grammar: Integers, spelt: Integers, out: Inte
         out[line + g.ASKED_TO] = out[t.ASKED_ROWS]
         out[line + g.FORGOTTEN_TO] = out[t.FORGOTTEN_ROWS]
         out[line + g.ANSWERED_TO] = out[t.ANSWERED_ROWS]
-        rows += 1
         start = end + 1
-    return rows
+    return int(rows)
 
 
-Scan = Callable[[Bytes, int, Integers, Integers, Integers], int]
+Scan = Callable[[Bytes, Integers, int, Integers, Integers, Integers, Integers, Bytes], int]
 
 
 def compile_scan() -> Scan | None:
     """The loop, compiled or loaded from where it was kept; None where that cannot be done here."""
     text: Any = types.Array(types.uint8, 1, "C", readonly=True)
     flat: Any = types.Array(types.int64, 1, "C")
+    letters: Any = types.Array(types.uint8, 1, "C")
     number: Any = types.int64
-    return keep_compiled(_scan, number(text, number, flat, flat, flat), COMPILED)
+    return keep_compiled(_scan, number(text, flat, number, flat, flat, flat, flat, letters), COMPILED)

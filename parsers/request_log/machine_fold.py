@@ -122,11 +122,10 @@ def _increment(endpoint: int, known: int, ranges: Ranges, out: Integers, line: i
 
 
 @compiled
-def _fetch(text: Bytes, ranges: Ranges, out: Integers, line: int, letters: Bytes, state: State) -> None:
+def _fetch(endpoint: int, ranges: Ranges, out: Integers, line: int, state: State) -> None:
     """Applies one fetch to its session, and writes its rows."""
     head_of_fetch(out, line, state)
     number_keys(ranges, out, state)
-    endpoint = _endpoint(text, out, line, letters, state)
     session, epoch, error = out[line + g.SESSION], out[line + g.EPOCH], out[line + g.ERROR]
     answer = out[line + g.ANSWER_SESSION]
     if session != g.NULL and epoch not in (g.NULL, -1, 0):
@@ -173,15 +172,16 @@ def _fold(text: Bytes, base: int, first: int, last: int, out: Integers, letters:
         if out[line + g.STATUS] not in (g.READ, g.READ_SENT):
             continue
         ranges = _ranges(number, line, out)
-        slot = -1
-        if out[line + g.STATUS] == g.READ and out[line + g.SESSION] != g.NULL:
-            slot = slot_at(_endpoint(text, out, line, letters, state), out[line + g.SESSION], 0, state)
+        slot, endpoint = -1, 0
+        if out[line + g.STATUS] == g.READ:
+            endpoint = _endpoint(text, out, line, letters, state)
+            slot = slot_at(endpoint, out[line + g.SESSION], 0, state) if out[line + g.SESSION] != g.NULL else -1
         if not _room(slot, ranges, state):
             return number
         state[c.NUMBERS][c.CALL] += 1
         head_of_line(text, base, out, line, letters, state)
         if out[line + g.STATUS] == g.READ:
-            _fetch(text, ranges, out, line, letters, state)
+            _fetch(endpoint, ranges, out, line, state)
         else:
             produce_rows(ranges, out, line, state)
     return last

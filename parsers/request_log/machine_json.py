@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsers.machine_code import compiled
+from parsers.machine_code import compiled, inlined
 from parsers.request_log import grammar as g
+from parsers.request_log import shapes as s
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import Bytes, Integers
-from parsers.request_log.machine_values import action_of, clear, fits, name_number, number, scalar, stands, string_end
+from parsers.request_log.machine_shapes import entered, keep_shape, partition, stretch, walked_value
+from parsers.request_log.machine_values import action_of, clear, fits, name_number, number, stands, string_end
 
 DEPTH_LIMIT: Final = 12
 _FETCH: Final = b'FETCH"'
@@ -84,20 +86,27 @@ def record_of(context: int, line: int, grammar: Integers, out: Integers) -> int:
 
 
 @compiled
-def json_request(text: Bytes, at: int, end: int, root: int, grammar: Integers, out: Integers, line: int) -> bool:
+def json_request(
+    text: Bytes, at: int, end: int, root: int, grammar: Integers, out: Integers, line: int, steps: Integers,
+    letters: Bytes,
+) -> bool:  # fmt: skip
     """One JSON object, walked once; false where anything in it is odd."""
-    depth, fresh, seen, unknown = 0, True, 1, grammar[g.WIDTH_AT] - 1
+    unknown = grammar[g.WIDTH_AT] - 1
     out[t.STACK_AT] = root
-    at += 1
+    at, depth, seen = stretch(text, at + 1, end, root, 0, 1, line, out, steps, letters)
+    fresh = True
     while depth >= 0:
         context = out[t.STACK_AT + depth]
         listed = context & 1
         if text[at] == (93 if listed else 125):
             if not leave(context, grammar, out):
                 return False
-            depth -= 1
-            fresh = False
-            at += 1
+            depth, at, fresh = depth - 1, at + 1, False
+            if (g.TOPIC_LISTS >> context) & 1:
+                at, depth, seen = stretch(text, at, end, context, depth, seen, line, out, steps, letters)
+                fresh = text[at - 1] == 91
+            elif (g.PARTITIONS >> context) & 1:
+                keep_shape(text, at, seen & g.STRUCTS_OF_A_PARTITION, 0, out, steps, letters)
             continue
         if not fresh:
             if text[at] != 44:
@@ -105,12 +114,9 @@ def json_request(text: Bytes, at: int, end: int, root: int, grammar: Integers, o
             at += 1
         name = unknown
         if not listed:
-            quote = string_end(text, at + 1) if text[at] == 34 else -1
-            if quote < 0 or text[quote + 1] != 58:
+            name, at = _named(text, at, context, unknown, grammar)
+            if at < 0:
                 return False
-            if context != g.SKIPPED:
-                name = name_number(text, at + 1, quote, grammar)
-            at = quote + 2
         action = action_of(context, name, grammar)
         byte = text[at]
         fresh = byte in (123, 91)
@@ -122,16 +128,35 @@ def json_request(text: Bytes, at: int, end: int, root: int, grammar: Integers, o
             seen = enter(child, seen, grammar, out)
             out[t.STACK_AT + depth] = child
             at += 1
+            if (g.PARTITIONS >> child) & 1:
+                stop, within = partition(text, at, end, child, record_of(child, 0, grammar, out), out, steps, letters)
+                if stop >= 0:
+                    if not leave(child, grammar, out):
+                        return False
+                    at, depth, seen, fresh = stop, depth - 1, seen | within, False
+            else:
+                entered(text, at, child, seen, depth, out, steps, letters)
         elif context == g.FORGOTTEN_LIST:
             at = forgotten_number(text, at, out)
         elif (listed and action != g.SKIP) or (g.NEST <= action < g.ODD and (seen >> (action - g.NEST)) & 1):
             return False
         else:
-            at = scalar(text, at, end, action, out, record_of(context, line, grammar, out))
+            record = record_of(context, line, grammar, out)
+            at = walked_value(text, at, end, s.OF_JSON, action, out, record, steps, letters)
         if at < 0:
             return False
     out[line + g.SEEN] = seen
+    keep_shape(text, at, seen, depth, out, steps, letters)
     return _is_whole(text, end, root, out, line)
+
+
+@inlined
+def _named(text: Bytes, at: int, context: int, unknown: int, grammar: Integers) -> tuple[int, int]:
+    """The number of a field's name, and where its value begins; -1 there where no plain name stands."""
+    quote = string_end(text, at + 1) if text[at] == 34 else -1
+    if quote < 0 or text[quote + 1] != 58:
+        return unknown, -1
+    return unknown if context == g.SKIPPED else name_number(text, at + 1, quote, grammar), quote + 2
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsers.machine_code import compiled
+from parsers.machine_code import compiled, inlined
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
@@ -18,7 +18,7 @@ _DAYS_TO_1970: Final = 719468
 _DAY_MS: Final = 86_400_000
 
 
-@compiled
+@inlined
 def _text_place(text: Bytes, start: int, end: int, size: int, seed: int) -> int:
     mixed = seed
     for at in range(start, end):
@@ -50,7 +50,7 @@ def code_of(text: Bytes, start: int, end: int, letters: Bytes, state: State) -> 
     return int(code)
 
 
-@compiled
+@inlined
 def place_of(first: int, second: int, third: int, index: Integers, rows: Integers, width: int, seed: int) -> int:
     """The place in an index of the row whose first three columns are these, or where it would go."""
     mixed = (first ^ seed) * _FIRST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.machine_code import compiled
+from parsers.machine_code import compiled, inlined
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log.columns import State
@@ -10,7 +10,7 @@ from parsers.request_log.grammar import Bytes, Integers
 from parsers.request_log.machine_names import code_of, milliseconds
 
 
-@compiled
+@inlined
 def copied(source: Integers, start: int, to: Integers, at: int, count: int) -> None:
     """Copies numbers; a loop, because the compiler takes seconds over an assignment to a slice."""
     for place in range(count):
@@ -75,7 +75,7 @@ def write_row(key: int, entry: int, asked: int, answered: int, unchanged: bool, 
     return int(row)
 
 
-@compiled
+@inlined
 def _repeats(rows: Integers, before: int, row: int) -> bool:
     """Whether a row tells again what another told."""
     for column in (
@@ -87,20 +87,20 @@ def _repeats(rows: Integers, before: int, row: int) -> bool:
     return True
 
 
-@compiled
+@inlined
 def waited(rows: Integers, head: int) -> int:
     """Whether the request lay in purgatory, in the columns that all rows of its line share."""
     return 1 if rows[head + c.REMOTE] > 0 else 0
 
 
-@compiled
+@inlined
 def tell_last(rows: Integers, head: int, to: Integers, at: int) -> None:
     """The time of a line, and the times of its request, as those of the last one that a row stands for."""
     to[at], to[at + 1] = rows[head + c.TIME], rows[head + c.TIME_TEXT]
     copied(rows, head + c.TOTAL, to, at + 2, c.TOLD_LAST - 2)
 
 
-@compiled
+@inlined
 def keep_row(row: int, slot: int, entry: int, flags: int, state: State) -> None:
     """A row that is written becomes one of the table, or another time of the one before it."""
     rows, entries, counts = state[c.FETCH_ROWS], state[c.ENTRY_ROWS], state[c.NUMBERS]

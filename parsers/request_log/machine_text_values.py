@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsers.machine_code import compiled
+from parsers.machine_code import compiled, inlined
 from parsers.request_log import grammar as g
 from parsers.request_log.grammar import Bytes, Integers
 from parsers.request_log.machine_values import fits, number, stands
@@ -20,7 +20,7 @@ _START: Final = b", start="
 _END: Final = b", end="
 
 
-@compiled
+@inlined
 def digits(text: Bytes, at: int, most: int) -> tuple[int, int]:
     """A number without a sign, and where it ends; -1 there for none, or one of too many digits."""
     start, value = at, 0
@@ -53,7 +53,7 @@ def odd_name(text: Bytes, start: int, end: int) -> bool:
     return odd or (upper and under)
 
 
-@compiled
+@inlined
 def text_scalar(text: Bytes, at: int, listed: int, action: int, out: Integers, record: int) -> int:
     """A value that opens nothing; where it ends, or -1 where it is odd."""
     if g.I16 <= action < g.TEXT:
@@ -82,7 +82,7 @@ def text_scalar(text: Bytes, at: int, listed: int, action: int, out: Integers, r
     return -1
 
 
-@compiled
+@inlined
 def _plain_end(text: Bytes, at: int) -> int:
     """The end of a value of letters, digits, `.`, `_` and `-`, as names of topics are; -1 for another."""
     byte = text[at]
@@ -92,7 +92,7 @@ def _plain_end(text: Bytes, at: int) -> int:
     return at if byte in (44, 125) else -1
 
 
-@compiled
+@inlined
 def _is_no_text(text: Bytes, start: int, end: int) -> bool:
     """Whether a value may stand for a number, or for null, true or false."""
     for word in (_NULL, _TRUE):

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsers.machine_code import compiled
+from parsers.machine_code import compiled, inlined
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import Bytes, Integers
 
-COMPILED: Final = ("machine*.py", "grammar.py", "tables.py", "columns.py")
+COMPILED: Final = ("machine*.py", "grammar.py", "tables.py", "columns.py", "shapes.py")
 """Modules beside this one whose code and numbers are compiled."""
 
 
-@compiled
+@inlined
 def stands(text: Bytes, at: int, end: int, word: bytes) -> bool:
     """Whether a word stands at a place before the end of the line."""
     if at + len(word) > end:
@@ -29,7 +29,7 @@ def stands(text: Bytes, at: int, end: int, word: bytes) -> bool:
 
 
 # Loops, because the compiler takes seconds over an assignment to a slice.
-@compiled
+@inlined
 def clear(out: Integers, start: int, width: int) -> None:
     """A row in which nothing is told."""
     for at in range(start, start + width):
@@ -43,7 +43,7 @@ def copy_counts(out: Integers, start: int, to: int) -> None:
         out[to + at] = out[start + at]
 
 
-@compiled
+@inlined
 def string_end(text: Bytes, at: int) -> int:
     """The closing quote of a plain text that begins at `at`; -1 where it needs unescaping, or a codec."""
     while True:
@@ -83,7 +83,7 @@ def action_of(context: int, name: int, grammar: Integers) -> int:
     return int(grammar[g.ACTIONS_AT + context * grammar[g.WIDTH_AT] + name])
 
 
-@compiled
+@inlined
 def number(text: Bytes, at: int) -> tuple[int, int, int, int]:
     """Sign, digits before the point, thousandths (-1 without a point), and the end; -1 there where it is odd."""
     sign = 1
@@ -112,7 +112,7 @@ def number(text: Bytes, at: int) -> tuple[int, int, int, int]:
     return 0, 0, 0, -1
 
 
-@compiled
+@inlined
 def fits(value: int, action: int) -> bool:
     """Whether a number has the width of its field."""
     if action < g.I32:
@@ -120,7 +120,7 @@ def fits(value: int, action: int) -> bool:
     return action >= g.I64 or -(1 << 31) <= value < (1 << 31)
 
 
-@compiled
+@inlined
 def _keep_number(text: Bytes, at: int, action: int, out: Integers, record: int) -> int:
     sign, value, fraction, end = number(text, at)
     if end < 0 or action == g.SKIP:
@@ -138,7 +138,7 @@ def _keep_number(text: Bytes, at: int, action: int, out: Integers, record: int) 
     return end
 
 
-@compiled
+@inlined
 def _keep_text(text: Bytes, at: int, action: int, out: Integers, record: int) -> int:
     end = string_end(text, at + 1)
     if end < 0:
@@ -159,7 +159,7 @@ def _keep_text(text: Bytes, at: int, action: int, out: Integers, record: int) ->
     return end + 1
 
 
-@compiled
+@inlined
 def _keep_word(text: Bytes, at: int, end: int, action: int, out: Integers, record: int) -> int:
     """null, true or false; a null under a name that has another spelling is odd, and so is one that follows a value."""
     if stands(text, at, end, b"null"):
@@ -173,7 +173,7 @@ def _keep_word(text: Bytes, at: int, end: int, action: int, out: Integers, recor
     return at + 5 if action == g.SKIP and stands(text, at, end, b"false") else -1
 
 
-@compiled
+@inlined
 def scalar(text: Bytes, at: int, end: int, action: int, out: Integers, record: int) -> int:
     """A value that opens nothing; where it ends, or -1 where it is odd."""
     if text[at] == 34:

@@ -84,7 +84,7 @@ def _parse_json(message: str, time_text: str, start: int, end: int) -> Request:
         endpoint=_endpoint(text(line, "connection") or ""),
         body=body,
         answer=struct_at(line, "response") if line.get("response") != "" else None,
-        times=Times(*(_microseconds(line.get(name)) for name in _TIME_NAMES)),
+        times=Times(*(microseconds(line.get(name)) for name in _TIME_NAMES)),
         time_text=time_text,
         start=start,
         end=end,
@@ -113,19 +113,22 @@ def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
         endpoint=_endpoint(tail.partition(";")[0]),
         body=body,
         answer=answer,
-        times=_text_times(tail),
+        times=text_times(tail),
         time_text=time_text,
         start=start,
         end=end,
     )
 
 
-def _text_times(tail: str) -> Times:
-    """Where a name stands twice, as a client may call itself after one, its last value counts."""
+def text_times(tail: str) -> Times:
+    """How long a request took, by the text behind its answer.
+
+    Where a name stands twice, as a client may call itself after one, its last value counts.
+    """
     told = _TIMES_IN_ORDER.search(tail)
     if told is not None and all(tail.count(name) == 1 for name in _NAMED_ONCE):
-        return Times(*(_microseconds(float(value)) for value in told.groups()))
-    times = {name: _microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
+        return Times(*(microseconds(float(value)) for value in told.groups()))
+    times = {name: microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
     return Times(*(times.get(name) for name in _TIMES))
 
 
@@ -140,7 +143,8 @@ def _endpoint(connection: str) -> str:
     return printable(connection.partition("-")[0])
 
 
-def _microseconds(milliseconds: object) -> int | None:
+def microseconds(milliseconds: object) -> int | None:
+    """A duration as lines tell it."""
     if isinstance(milliseconds, (int, float)) and 0 <= milliseconds < 1e15:
         return round(milliseconds * 1000)
     return None

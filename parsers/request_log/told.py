@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -139,10 +139,22 @@ def produce_told(row: Produce) -> ProduceTold:
 
 def told_in(columns: Columns) -> Iterator[FetchTold | ProduceTold]:
     """The rows of a fold, as they are told."""
-    if len(columns.fetches):
-        yield from map(FetchTold._make, zip(*_fetch_columns(columns.fetches, columns.texts), strict=True))
-    if len(columns.produces):
-        yield from map(ProduceTold._make, zip(*_produce_columns(columns.produces, columns.texts), strict=True))
+    yield from map(FetchTold._make, zip(*fetch_columns(columns).values(), strict=True))
+    yield from map(ProduceTold._make, zip(*produce_columns(columns).values(), strict=True))
+
+
+def fetch_columns(columns: Columns) -> dict[str, Sequence[Any]]:
+    """The fetches of a fold, a column under each name of `FetchTold`; no columns for no fetches."""
+    if not len(columns.fetches):
+        return {}
+    return dict(zip(FetchTold._fields, _fetch_columns(columns.fetches, columns.texts), strict=True))
+
+
+def produce_columns(columns: Columns) -> dict[str, Sequence[Any]]:
+    """The same of its produces."""
+    if not len(columns.produces):
+        return {}
+    return dict(zip(ProduceTold._fields, _produce_columns(columns.produces, columns.texts), strict=True))
 
 
 class LostLines(NamedTuple):
@@ -171,7 +183,7 @@ def lost_line(gap: SessionGap) -> LostLines | None:
     return LostLines(gap.span_start, gap.span_end, gap.time_text, gap.reason == "lines_lost")
 
 
-def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
+def _fetch_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Sequence[object]]:
     """The columns of `FetchTold`, a list each: a row at a time would cost as much as reading the line."""
     yield from _places(rows, texts)
     yield rows[:, c.REPLICA].tolist()
@@ -245,7 +257,7 @@ _PRODUCE_NUMBERS: Final = {
 }  # fmt: skip
 
 
-def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
+def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Sequence[object]]:
     yield from _places(rows, texts)
     yield _times(rows[:, c.TIME], rows[:, c.TIME_TEXT], texts)
     yield _numbers(rows[:, c.TOTAL])
@@ -260,7 +272,7 @@ def _produce_columns(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[
     yield [False] * len(rows)
 
 
-def _places(rows: Integers, texts: Sequence[str]) -> Iterator[Iterable[object]]:
+def _places(rows: Integers, texts: Sequence[str]) -> Iterator[Sequence[object]]:
     """Topic, topic id and partition; an empty name is none."""
     for column in (c.TOPIC, c.TOPIC_ID):
         yield [texts[code] if code else None for code in rows[:, column].tolist()]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from parsers.provenance import Origin
 from parsers.request_log import grammar as g
-from parsers.request_log.alike import Again, Alike, words_of
+from parsers.request_log.alike import Again, Alike, Worded, words_of
 from parsers.request_log.call import FetchCall
 from parsers.request_log.columns import Columns
 from parsers.request_log.compiled import BLOCK, WORTHWHILE, LineFold, Loops, Scanned, compiled_loops
@@ -180,19 +180,19 @@ def _other_events(
         reading.counts.requests += 1
         yield again
         return
-    rows: list[IsrRequest] = []
-    others = 0
+    rows: list[Worded] = []
+    read, others = reading.counts.requests, 0
     for event in line_events(line, reading.origin, layout, reading.counts, reading.apis):
         if isinstance(event, FetchCall):
             yield from fold.add(event)
         else:
             yield event
-        if isinstance(event, IsrRequest):
+        if isinstance(event, EpochRequest | OffsetRequest | IsrRequest):
             rows.append(event)
         else:
             others += 1
-    if words is not None and rows and not others:
-        alike.keep(words, tuple(rows))
+    if words is not None and reading.counts.requests == read + 1 and not others:
+        alike.keep(words, rows)
 
 
 def _count(scanned: Scanned, counts: LineCounts) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import TypeVar, cast
+from itertools import repeat
+from typing import Any, Final, TypeVar, cast
 
 Value = TypeVar("Value")
+_DRAFTS: Final[dict[type, Callable[..., Any]]] = {}
 
 
 def drafted(frozen: type[Value]) -> type[Value]:
@@ -15,11 +17,12 @@ def drafted(frozen: type[Value]) -> type[Value]:
     A frozen one would set field by field through `object.__setattr__`, which takes five times as long for forty fields;
     a trace makes statements by the hundred thousand.
     """
-    declared = fields(frozen)  # type: ignore[arg-type]
+    # Those that must be told come first, so that a draft can be made of values in their order.
+    declared = sorted(fields(frozen), key=lambda field: field.default is not MISSING)  # type: ignore[arg-type]
     body: dict[str, object] = {field.name: field.default for field in declared if field.default is not MISSING}
     body["__annotations__"] = {field.name: field.type for field in declared}
-    made: type = dataclass(slots=True, kw_only=True)(type(frozen.__name__, (), body))
-    draft = cast("Callable[..., Value]", made)
+    made: type = dataclass(slots=True)(type(frozen.__name__, (), body))
+    draft = _DRAFTS[frozen] = cast("Callable[..., Value]", made)
 
     def new(own: type[Value], /, **values: object) -> Value:
         if not values:  # as copying and unpickling begin one
@@ -31,3 +34,12 @@ def drafted(frozen: type[Value]) -> type[Value]:
     frozen.__new__ = new  # type: ignore[method-assign,assignment]
     del frozen.__init__  # nothing is left to do
     return frozen
+
+
+def of_columns(frozen: type[Value], columns: Mapping[str, Iterable[object]]) -> Iterator[Value]:
+    """Values out of columns under the names of their fields; what no column tells is as the class declares it."""
+    draft = _DRAFTS[frozen]
+    declared = fields(cast("Any", draft))
+    for value in map(draft, *(columns.get(field.name, repeat(field.default)) for field in declared)):
+        value.__class__ = frozen
+        yield value

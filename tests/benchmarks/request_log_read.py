@@ -24,9 +24,10 @@ from auditor.engines.told.traces import thinned
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts
 from parsers.request_log.compiled import Loops, compiled_loops
-from parsers.request_log.grammar import END, grammar_table
+from parsers.request_log.grammar import grammar_table
 from parsers.request_log.lines import Block, blocks_of
 from parsers.request_log.sessions import SessionTable
+from parsers.request_log.shapes import no_shapes
 from parsers.request_log.tables import empty_tables
 from parsers.request_log.trace import Reading, folded_events, line_fold, read_fast, told_plainly
 from tests.benchmarks.busy_audit import busy_trace
@@ -167,11 +168,12 @@ def scanned(text: bytes, loops: Loops) -> None:
     """Lines taken apart, and nothing made of them."""
     grammar, spelt = grammar_table(), grammar_table({"FETCH": 0, "PRODUCE": 3})
     tables = empty_tables(2 << 20, {0: 3, 1: 0})
+    shapes = no_shapes()
     for block in blocks_of(io.BytesIO(text), 0, None):
-        start, data = 0, np.frombuffer(block.data, dtype=np.uint8)
-        while isinstance(block, Block) and start < len(data):
-            rows = loops.scan(data, start, grammar, spelt, tables.out)
-            start = int(tables.lines[rows - 1, END]) + 1
+        first, data = 0, np.frombuffer(block.data, dtype=np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))
+        while isinstance(block, Block) and first < len(ends):
+            first += loops.scan(data, ends, first, grammar, spelt, tables.out, *shapes)
 
 
 def columns(text: bytes, loops: Loops) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
 from parsers.broker_log import wall_clock
@@ -59,7 +61,7 @@ def loops() -> Loops:
     return found
 
 
-def moments(told: list[Told]) -> list[Said]:
+def moments(told: Sequence[Told | ByColumns]) -> list[Said]:
     """Statements without their repetitions, those of each partition together."""
     spoken: dict[tuple[str, int], list[Moment]] = {}
     for place, _, moment in of_trace(told, ORIGIN, {}):
@@ -153,6 +155,31 @@ def test_a_busy_log_is_thinned_to_the_same_statements(form: str) -> None:
     assert few == moments(list(thinned(rows)))
 
 
+@pytest.mark.parametrize("log", LOGS[::4], ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
+def test_columns_make_the_statements_that_rows_make(log: Path) -> None:
+    reading = Reading(ORIGIN, LineCounts())
+    fold = line_fold(loops(), reading.apis, NOTHING, runs=True)
+    parts = list(read_fast(blocks_of(io.BytesIO(log.read_bytes()), 0, None), reading, fold))
+    rows = [row for part in parts for row in (told_in(part) if isinstance(part, Columns) else (part,))]
+    assert moments(list(thinned(parts))) == moments(rows)
+
+
+@pytest.mark.parametrize("unit", [b"{{{*", b"{", b"[", b"(", b",a=(", b"a=x,", b'"a":[', b'","', b"\\", b"9", b",9"])
+def test_the_time_of_a_hostile_line_grows_as_its_length(unit: bytes) -> None:
+    opened = SESSION % (1, 2, 7, 1, ASK % (0, 4242), b"", ANSWER % (0, 7, TELL % (0, 0, 4243)))
+    line = TEXTS[0] + b"\n" + opened + b"\n"
+    starts = (b"max_bytes=", b"epoch=", b"fetch_offset=", b'"fetchOffset":', b'"sessionEpoch":', b"connection ")
+    loops()
+    took = []
+    for size in (1 << 16, 1 << 20):
+        text = b"".join(line + line.replace(start, start + unit * (size // len(unit)), 1) for start in starts)
+        began = time.process_time()
+        fast(text)
+        took.append(time.process_time() - began)
+    # Sixteen times as long; what grew as the square would take 256 times as long.
+    assert took[1] < 80 * max(took[0], 0.02)
+
+
 def test_every_recorded_fetch_and_produce_is_read_by_the_loop() -> None:
     lines = line_fold(loops(), Reading(ORIGIN, LineCounts()).apis, NOTHING, runs=True)
     block = b"".join(line + b"\n" for line in (*recorded(), *TEXTS))
@@ -203,6 +230,17 @@ def test_any_mutation_tells_the_same(data: st.DataObject) -> None:
         at, gone = data.draw(st.integers(0, len(line))), data.draw(st.integers(0, 6))
         line = line[:at] + data.draw(st.sampled_from(PUTS)) + line[at + gone :]
     text = recorded()[0] + b"\n" + line + b"\n" + recorded()[1] + b"\n"
+    assert fast(text) == plainly(text)
+
+
+@given(st.data())
+@settings(max_examples=cases(200), deadline=None)
+def test_a_line_that_is_shaped_almost_like_those_before_it_tells_the_same(data: st.DataObject) -> None:
+    line = data.draw(st.sampled_from((*recorded(), *TEXTS)))
+    at, gone = data.draw(st.integers(100, len(line))), data.draw(st.integers(0, 6))
+    odd = line[:at] + data.draw(st.sampled_from(PUTS)) + line[at + gone :]
+    longer = re.sub(rb"(?<=[:=])\d(?=[,}])", b"17", line)
+    text = b"\n".join([line, shifted(line, 4), odd, shifted(odd, 5), longer, odd, line, b""])
     assert fast(text) == plainly(text)
 
 
@@ -270,13 +308,14 @@ def leaders(case: str) -> list[bytes]:
     """Requests that tell who leads, of one release."""
     logs = sorted((SAMPLES / case).glob("dump/broker-*/logs/kafka-request.log"))
     lines = [line for log in logs for line in log.read_bytes().split(b"\n")]
-    names = (b"=METADATA,", b'"METADATA"', b"LEADER_AND_ISR")
+    names = (b"=METADATA,", b'"METADATA"', b"LEADER_AND_ISR", b"ALTER_PARTITION", b"ALTER_ISR", b"_LEADER_EPOCH")
     return [line for line in lines if any(name in line[:260] for name in names)]
 
 
 def shifted(line: bytes, turn: int) -> bytes:
-    """The same request, later."""
+    """The same request, later, and of another length."""
     later = re.sub(rb"^(\[[^,]*,)\d{3}", rb"\g<1>%03d" % turn, line)
+    later = re.sub(rb'((?:total|local)Time(?:Ms)?"?:)[\d.]+', rb"\g<1>%d.5" % (1000 * turn), later)
     return re.sub(rb'(correlationId"?[=:])-?\d+', rb"\g<1>%d" % turn, later)
 
 

@@ -212,7 +212,7 @@ TEXT = PREFIX + b"Completed request:RequestHeader(apiKey=FETCH, apiVersion=4, cl
 JSON = PREFIX + b'Completed request:{"requestHeader":{"requestApiKey":1},"request":{"maxBytes":'
 
 
-REPEATED = [b"{", b"[", b"(", b",a=(", b"{a=[", b"a=x,", b"},response:", PREFIX + b"Completed request:"]
+REPEATED = [b"{", b"{{{*", b"[", b"(", b",a=(", b"{a=[", b"a=x,", b"},response:", PREFIX + b"Completed request:"]
 
 
 @pytest.mark.parametrize("start", [TEXT + b"{max_bytes=", TEXT + b"{},response:", JSON], ids=["asked", "told", "JSON"])

@@ -134,3 +134,16 @@ def _carried_over(change: MetadataChange) -> bool:
 def known_id(told: str | None) -> str | None:
     """A topic's id, which an id of zeros is not."""
     return None if told == NO_TOPIC_ID else told
+
+
+def known(number: int | None) -> int | None:
+    """An offset or an epoch, which a negative number is not."""
+    return None if number is None or number < 0 else number
+
+
+def place_of(
+    topic: str | None, topic_id: str | None, partition: int | None, names: Mapping[str, str]
+) -> PartitionName | None:
+    """Topic and partition of a row; `names` gives the topic of an id."""
+    name = topic if topic is not None else names.get(topic_id or "")
+    return None if name is None or partition is None else (name, partition)

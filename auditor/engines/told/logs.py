@@ -13,6 +13,7 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import read_broker_log, read_stretch
 from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken_of
+from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps
 from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
@@ -87,7 +88,7 @@ def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
     return own if any(refusal.expected != "requests" for refusal in own) else []
 
 
-def _without(refusals: list[Refusal], told: Iterable[Told]) -> Iterator[Told]:
+def _without(refusals: list[Refusal], told: Iterable[Told | ByColumns]) -> Iterator[Told | ByColumns]:
     for row in told:
         if isinstance(row, Refusal):
             refusals.append(row)

@@ -5,12 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
-from auditor.engines.told.chronicle import Named, PartitionName, ids, known_id
+from auditor.engines.told.chronicle import Named, PartitionName, ids, known, known_id, place_of
+from auditor.engines.told.fetched import (
+    GATHERED,
+    ByColumns,
+    as_columns,
+    before,
+    fetched,
+    gathered,
+    produced,
+    written_by,
+)
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
-from parsers.request_log import Again, FetchTold, ProduceTold, Told, fetch_told
+from parsers.request_log import Again, Told, Worded, fetch_told
 from parsers.tables import Refusal, SessionGap
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
@@ -18,38 +29,38 @@ from rules.history.moments import Moment, told_by
 
 Template = tuple[Named, dict[str, object]]
 """A statement, and what it tells: copying that alone takes a fifth of the time of copying all its fields."""
-HELD: Final = 1024
-"""Requests whose statements are held for others of the same words."""
+HELD: Final = 1 << 15
+"""Statements that are held for other requests of the same words."""
+_ORDERS: Final = ("leadership", "isr")
+"""Statements of whose requests it is told when they came."""
 _FETCHER: Final = re.compile(r"broker-(\d{1,9})-fetcher-\d+$")
 
 
 def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of a table of fetches; `names` gives the topic of an id."""
-    for fetch in fetches:
-        topic_id = known_id(fetch.topic_id)
-        place = _place(fetch.topic, topic_id, fetch.partition, names)
-        if place is not None and fetch.replica is not None:
-            yield place, topic_id, _fetch(fetch_told(fetch), fetch.broker, fetch.source)
+    rows = (fetch for fetch in fetches if fetch.replica is not None)
+    while some := list(islice(rows, GATHERED)):
+        writers, sources = [fetch.broker for fetch in some], [fetch.source for fetch in some]
+        columns = as_columns([fetch_told(fetch) for fetch in some])
+        yield from fetched({**columns, "writer": writers, "source": sources}, names)
 
 
-def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
+def of_trace(told: Iterable[Told | ByColumns], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of a request log; what requests repeat word for word is one statement with a count."""
     repeated = Repeated(names)
-    for row in told:
+    for row in gathered(told):
         if isinstance(row, Refusal | SessionGap):
             continue
         if isinstance(row, Again):
             yield from repeated.told(row)
             continue
-        topic_id = None if isinstance(row, RequestEvent) else known_id(row.topic_id)
-        place = _place(row.topic, topic_id, row.partition, names)
-        if place is None:
+        if isinstance(row, ByColumns):
+            yield from fetched(written_by(origin, row.fetches), names)
+            yield from produced(written_by(origin, row.produces), names)
             continue
-        if isinstance(row, FetchTold):
-            yield place, topic_id, _fetch(row, origin.broker, origin.source)
-        elif isinstance(row, ProduceTold):
-            yield place, topic_id, _produce(row, origin.broker, origin.source)
-        elif (moment := request_moment(row)) is not None:
+        topic_id = None if isinstance(row, RequestEvent) else known_id(row.topic_id)
+        place = place_of(row.topic, topic_id, row.partition, names)
+        if place is not None and (moment := request_moment(row)) is not None:
             yield from repeated.ended(place)
             yield place, topic_id, moment
     yield from repeated.rest()
@@ -58,11 +69,12 @@ def of_trace(told: Iterable[Told], origin: Origin, names: Mapping[str, str]) -> 
 class Repeated:
     """Statements that requests make in the words of others."""
 
-    __slots__ = ("_names", "_runs", "_said")
+    __slots__ = ("_held", "_names", "_runs", "_said")
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
-        self._said: dict[int, tuple[tuple[IsrRequest, ...], list[Template]]] = {}
+        self._held = 0
+        self._said: dict[int, tuple[tuple[Worded, ...], list[Template]]] = {}
         self._runs: dict[PartitionName, tuple[Named, Moment, int | None, int]] = {}
 
     def told(self, again: Again) -> Iterator[Named]:
@@ -75,7 +87,7 @@ class Repeated:
                 self._runs[place] = (*run[:2], time, run[3] + 1)
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
-            arrived = None if moment.arrived is None else _before(time, again.rows[0].total_time_us)
+            arrived = before(time, again.total_time_us) if moment.kind in _ORDERS else None
             now = Moment(**{**told, "time": time, "arrived": arrived, "span": span})  # type: ignore[arg-type]
             yield from self.ended(place)
             if moment.kind == "leader-told":
@@ -94,104 +106,30 @@ class Repeated:
         for place in list(self._runs):
             yield from self.ended(place)
 
-    def _statements(self, rows: tuple[IsrRequest, ...]) -> list[Template]:
+    def _statements(self, rows: tuple[Worded, ...]) -> list[Template]:
         """Statements of rows that stand for their words; the rows are held, or others might be taken for them."""
         held = self._said.get(id(rows))
         if held is None:
-            if len(self._said) >= HELD:
+            held = rows, list(self._of(rows))
+            self._held += 1 + len(rows)
+            if self._held > HELD:
                 self._said.clear()
-            held = self._said[id(rows)] = rows, list(self._of(rows))
+                self._held = 1 + len(rows)
+            self._said[id(rows)] = held
         return held[1]
 
-    def _of(self, rows: tuple[IsrRequest, ...]) -> Iterator[Template]:
+    def _of(self, rows: tuple[Worded, ...]) -> Iterator[Template]:
         for row in rows:
-            place = _place(row.topic, known_id(row.topic_id), row.partition, self._names)
+            place = place_of(row.topic, known_id(row.topic_id), row.partition, self._names)
             moment = request_moment(row)
             if place is not None and moment is not None:
                 yield (place, known_id(row.topic_id), moment), told_by(moment)
-
-
-def _fetch(fetch: FetchTold, broker: int | None, source: str) -> Moment:
-    time, last = _time(fetch.time), None if fetch.last_time is None else _time(fetch.last_time)
-    return Moment(
-        kind="fetched" if fetch.replica >= 0 else "consumed",
-        clock=f"broker {broker}",
-        time=time,
-        last_time=last,
-        arrived=_before(time, fetch.came),
-        taken_in=_before(time, fetch.handled),
-        answered=_before(time, fetch.answered),
-        waited=fetch.waited,
-        last_taken_in=_before(last, fetch.last_handled),
-        last_answered=_before(last, fetch.last_answered),
-        min_bytes=fetch.min_bytes,
-        count=fetch.times,
-        witness=broker,
-        broker=fetch.replica if fetch.replica >= 0 else None,
-        leader=broker,
-        epoch=fetch.current_leader_epoch,
-        offset=fetch.fetch_offset,
-        high_watermark=_known(fetch.high_watermark),
-        log_start_offset=fetch.leader_log_start_offset,
-        last_stable_offset=_known(fetch.last_stable_offset),
-        asked_epoch=fetch.last_fetched_epoch,
-        answered_epoch=fetch.diverging_epoch,
-        answer_offset=fetch.diverging_end_offset,
-        error=fetch.error_code,
-        implied=fetch.implied,
-        client_id=fetch.client_id if fetch.replica < 0 else None,
-        session=fetch.session,
-        records_size=fetch.records_size,
-        doubtful=fetch.possibly_stale,
-        left_out=fetch.left_out,
-        topic_id=fetch.topic_id,
-        span=Span(source=source, start=fetch.start, end=fetch.end),
-    )
-
-
-def _produce(produce: ProduceTold, broker: int | None, source: str) -> Moment:
-    base, time = produce.base_offset, _time(produce.time)
-    return Moment(
-        kind="produced",
-        clock=f"broker {broker}",
-        time=time,
-        arrived=_before(time, produce.came),
-        taken_in=_before(time, produce.handled),
-        answered=_before(time, produce.answered),
-        waited=produce.waited,
-        witness=broker,
-        broker=broker,
-        leader=broker,
-        offset=base,
-        end_offset=base + 1 if produce.end_left_out and base is not None else None,
-        left_out=produce.left_out,
-        acks=produce.acks,
-        error=produce.error_code,
-        log_start_offset=produce.log_start_offset,
-        client_id=produce.client_id,
-        records_size=produce.records_size,
-        topic_id=produce.topic_id,
-        span=Span(source=source, start=produce.start, end=produce.end),
-    )
-
-
-def _time(told: int | str) -> int | None:
-    return wall_clock(told) if isinstance(told, str) else told
-
-
-def _before(time: int | None, microseconds: int | None) -> int | None:
-    """The millisecond that lay so long before the beginning of one."""
-    return None if time is None or microseconds is None else (time * 1000 - microseconds) // 1000
 
 
 def trace_begins(time: int, broker: int, source: str) -> Moment:
     """From when on a request log tells."""
     span = Span(source=source, start=0, end=0)
     return Moment(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
-
-
-def _known(offset: int | None) -> int | None:
-    return None if offset is None or offset < 0 else offset
 
 
 def request_moment(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
@@ -239,7 +177,7 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
     if row.api == "METADATA":
         return Moment(
             kind="leader-told", clock=clock, time=time, witness=row.broker, leader=row.leader,
-            epoch=_known(row.leader_epoch), isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
+            epoch=known(row.leader_epoch), isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
             error=row.error_code, topic_id=row.topic_id, span=span,
         )  # fmt: skip
     ordered = row.api == "LEADER_AND_ISR" and not row.answered
@@ -247,15 +185,8 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
     if not (ordered or granted):
         return None
     return Moment(
-        kind="leadership" if ordered else "isr", clock=clock, time=time, arrived=_before(time, row.total_time_us),
+        kind="leadership" if ordered else "isr", clock=clock, time=time, arrived=before(time, row.total_time_us),
         witness=row.broker, leader=row.leader,
         partition_epoch=row.partition_epoch, isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
         epoch=row.leader_epoch, error=row.error_code, topic_id=row.topic_id, span=span,
     )  # fmt: skip
-
-
-def _place(
-    topic: str | None, topic_id: str | None, partition: int | None, names: Mapping[str, str]
-) -> PartitionName | None:
-    name = topic if topic is not None else names.get(topic_id or "")
-    return None if name is None or partition is None else (name, partition)

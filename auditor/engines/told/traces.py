@@ -9,15 +9,27 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from auditor.engines.told.fetched import ByColumns, Rows
 from parsers.broker_log import wall_clock
-from parsers.request_log import Columns, FetchTold, Integers, ProduceTold, Told, fetch_numbers, produce_numbers, told_in
+from parsers.request_log import (
+    Columns,
+    FetchTold,
+    Integers,
+    ProduceTold,
+    Told,
+    fetch_columns,
+    fetch_numbers,
+    produce_columns,
+    produce_numbers,
+)
 from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, WHOLE, landmarks
 
 GATHERED: Final = 1 << 17
 """Rows that are thinned at once; that many bound the memory of a stretch, however long it is."""
+_OUT: Final = ("left_out", "end_left_out")
 
 
-def thinned(parts: Iterable[Columns | Told]) -> Iterator[Told]:
+def thinned(parts: Iterable[Columns | Told]) -> Iterator[Told | ByColumns]:
     """What was read, without what lies between landmarks."""
     columns: list[Columns] = []
     rows: list[FetchTold | ProduceTold] = []
@@ -42,9 +54,10 @@ def _size(columns: Sequence[Columns]) -> int:
     return sum(len(part.fetches) + len(part.produces) for part in columns)
 
 
-def _of_columns(columns: Sequence[Columns]) -> Iterator[Told]:
+def _of_columns(columns: Sequence[Columns]) -> Iterator[ByColumns]:
     if _size(columns) <= WHOLE:
-        yield from chain.from_iterable(map(told_in, columns))
+        for part in columns:
+            yield ByColumns(fetch_columns(part), produce_columns(part))
         return
     fetches, produces = [part.fetches for part in columns], [part.produces for part in columns]
     # A part at a time fits the processor's memory, where its rows become columns.
@@ -52,7 +65,12 @@ def _of_columns(columns: Sequence[Columns]) -> Iterator[Told]:
     written = pl.concat(pl.DataFrame(produce_numbers(rows)) for rows in produces)
     kept, sent = landmarks(told, written)
     whole = columns[0]._replace(fetches=_taken(fetches, kept), produces=_taken(produces, sent))
-    yield from _marked(told_in(whole), kept, sent)
+    told_out, sent_out = {"left_out": kept["left_out"].to_list()}, {name: sent[name].to_list() for name in _OUT}
+    yield ByColumns(_with(fetch_columns(whole), told_out), _with(produce_columns(whole), sent_out))
+
+
+def _with(columns: Rows, others: Rows) -> Rows:
+    return {**columns, **others} if columns else {}
 
 
 def _taken(parts: Sequence[Integers], kept: pl.DataFrame) -> Integers:

@@ -1,0 +1,146 @@
+"""Fetches and produces as the statements that rules over time are judged by, a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from auditor.engines.told.chronicle import Named, PartitionName, known, known_id, place_of
+from parsers.broker_log import wall_clock
+from parsers.provenance import Origin, Span
+from parsers.request_log import Again, FetchTold, ProduceTold, Told
+from parsers.tables import Refusal
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, RequestEvent, SessionGap
+from rules.history.drafts import of_columns
+from rules.history.moments import Moment
+
+Rows = Mapping[str, Sequence[Any]]
+"""Columns under the names of `FetchTold` or of `ProduceTold`; no columns for no rows."""
+Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | SessionGap | Refusal | Again
+Clock = Sequence[int | None]
+GATHERED: Final = 1 << 12
+"""Rows that become statements at once, where they come one by one."""
+
+
+class ByColumns(NamedTuple):
+    """Fetches and produces of one log."""
+
+    fetches: Rows
+    produces: Rows
+
+
+def gathered(told: Iterable[Told | ByColumns]) -> Iterator[Other | ByColumns]:
+    """What is told, with fetches and produces in columns."""
+    fetches, produces = list[FetchTold](), list[ProduceTold]()
+    for row in told:
+        if isinstance(row, FetchTold):
+            fetches.append(row)
+        elif isinstance(row, ProduceTold):
+            produces.append(row)
+        else:
+            yield row
+        if len(fetches) + len(produces) >= GATHERED:
+            yield ByColumns(as_columns(fetches), as_columns(produces))
+            fetches, produces = [], []
+    yield ByColumns(as_columns(fetches), as_columns(produces))
+
+
+def as_columns(rows: Sequence[FetchTold] | Sequence[ProduceTold]) -> Rows:
+    """The same, a column under each name."""
+    return dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True)) if rows else {}
+
+
+def written_by(origin: Origin, columns: Rows) -> Rows:
+    """Columns of one log, with whose it is in each row."""
+    if not columns:
+        return {}
+    rows = len(columns["start"])
+    return {**columns, "writer": [origin.broker] * rows, "source": [origin.source] * rows}
+
+
+def fetched(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of fetches by `writer` in `source`; `names` gives the topic of an id."""
+    if not told:
+        return iter(())
+    replicas, last = told["replica"], _clock(told["last_time"])
+    clients = zip(replicas, told["client_id"], strict=True)
+    own: dict[str, Iterable[object]] = {
+        "kind": ["fetched" if replica >= 0 else "consumed" for replica in replicas],
+        "last_time": last,
+        "last_taken_in": _before(last, told["last_handled"]),
+        "last_answered": _before(last, told["last_answered"]),
+        "count": told["times"],
+        "broker": [replica if replica >= 0 else None for replica in replicas],
+        "epoch": told["current_leader_epoch"],
+        "offset": told["fetch_offset"],
+        "high_watermark": map(known, told["high_watermark"]),
+        "log_start_offset": told["leader_log_start_offset"],
+        "last_stable_offset": map(known, told["last_stable_offset"]),
+        "asked_epoch": told["last_fetched_epoch"],
+        "answered_epoch": told["diverging_epoch"],
+        "answer_offset": told["diverging_end_offset"],
+        "client_id": [None if replica >= 0 else client for replica, client in clients],
+        "doubtful": told["possibly_stale"],
+    }
+    return _statements(own, ("min_bytes", "implied", "session"), told, names)
+
+
+def produced(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
+    """The same of produces."""
+    if not told:
+        return iter(())
+    bases = zip(told["base_offset"], told["end_left_out"], strict=True)
+    own: dict[str, Iterable[object]] = {
+        "kind": ["produced"] * len(told["start"]),
+        "broker": told["writer"],
+        "offset": told["base_offset"],
+        "end_offset": [base + 1 if left_out and base is not None else None for base, left_out in bases],
+    }
+    return _statements(own, ("acks", "log_start_offset", "client_id"), told, names)
+
+
+def _statements(
+    own: Mapping[str, Iterable[object]], alike: tuple[str, ...], told: Rows, names: Mapping[str, str]
+) -> Iterator[Named]:
+    """What both tell, and columns of their own; rows of topics that nobody names are left out."""
+    time, writers = _clock(told["time"]), told["writer"]
+    spans = zip(told["source"], told["start"], told["end"], strict=True)
+    columns: dict[str, Iterable[object]] = {
+        **own,
+        "clock": [f"broker {writer}" for writer in writers],
+        "time": time,
+        "arrived": _before(time, told["came"]),
+        "taken_in": _before(time, told["handled"]),
+        "answered": _before(time, told["answered"]),
+        "witness": writers,
+        "leader": writers,
+        "error": told["error_code"],
+        "span": (Span(source=source, start=start, end=end) for source, start, end in spans),
+        **{name: told[name] for name in (*alike, "waited", "records_size", "left_out", "topic_id")},
+    }
+    for (place, topic_id), moment in zip(_places(told, names), of_columns(Moment, columns), strict=True):
+        if place is not None:
+            yield place, topic_id, moment
+
+
+def _places(told: Rows, names: Mapping[str, str]) -> Iterator[tuple[PartitionName | None, str | None]]:
+    found: dict[tuple[str | None, str | None, int], tuple[PartitionName | None, str | None]] = {}
+    for key in zip(told["topic"], told["topic_id"], told["partition"], strict=True):
+        place = found.get(key)
+        if place is None:
+            topic_id = known_id(key[1])
+            place = found[key] = place_of(key[0], topic_id, key[2], names), topic_id
+        yield place
+
+
+def _clock(told: Sequence[int | str | None]) -> Clock:
+    return [wall_clock(time) if isinstance(time, str) else time for time in told]
+
+
+def _before(times: Clock, spent: Sequence[int | None]) -> Clock:
+    return [before(time, microseconds) for time, microseconds in zip(times, spent, strict=True)]
+
+
+def before(time: int | None, microseconds: int | None) -> int | None:
+    """The millisecond that lay so long before the beginning of one."""
+    return None if time is None or microseconds is None else (time * 1000 - microseconds) // 1000
