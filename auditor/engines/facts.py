@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from auditor.engines.files import unread_file
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named
 from parsers.tables import Refusal
+from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.narrow.assemble import Fact, RootClaims
 from rules.replicas.groups import GroupCommit
@@ -17,7 +17,7 @@ from rules.replicas.groups import GroupCommit
 def with_its_topic(named: Named) -> Moment:
     """A statement that names the topic id itself."""
     _, topic_id, moment = named
-    return moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
+    return moment if moment.topic_id == topic_id else altered(moment, topic_id=topic_id)
 
 
 def told_fact(

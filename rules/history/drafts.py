@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from itertools import repeat
-from typing import Any, Final, TypeVar, cast
+from operator import attrgetter
+from typing import Final, TypeVar, cast
 
 Value = TypeVar("Value")
-_DRAFTS: Final[dict[type, Callable[..., Any]]] = {}
+_DRAFTS: Final[dict[type, Callable[..., object]]] = {}
+"""What makes drafts of each class."""
+_FIELDS: Final[dict[type, Mapping[str, object]]] = {}
+"""Its fields with their defaults, in the order in which drafts take their values."""
+_VALUES_OF: Final[dict[type, Callable[[object], tuple[object, ...]]]] = {}
 
 
 def drafted(frozen: type[Value]) -> type[Value]:
@@ -23,6 +28,8 @@ def drafted(frozen: type[Value]) -> type[Value]:
     body["__annotations__"] = {field.name: field.type for field in declared}
     made: type = dataclass(slots=True)(type(frozen.__name__, (), body))
     draft = _DRAFTS[frozen] = cast("Callable[..., Value]", made)
+    _FIELDS[frozen] = {field.name: field.default for field in declared}
+    _VALUES_OF[frozen] = attrgetter(*_FIELDS[frozen])
 
     def new(own: type[Value], /, **values: object) -> Value:
         if not values:  # as copying and unpickling begin one
@@ -36,10 +43,19 @@ def drafted(frozen: type[Value]) -> type[Value]:
     return frozen
 
 
+def altered(value: Value, **changes: object) -> Value:
+    """A value with some of its fields told otherwise, in a fraction of the time that `replace` takes."""
+    frozen = type(value)
+    copy = cast("Value", _DRAFTS[frozen](*_VALUES_OF[frozen](value)))
+    for name, told in changes.items():
+        setattr(copy, name, told)
+    copy.__class__ = frozen
+    return copy
+
+
 def of_columns(frozen: type[Value], columns: Mapping[str, Iterable[object]]) -> Iterator[Value]:
     """Values out of columns under the names of their fields; what no column tells is as the class declares it."""
-    draft = _DRAFTS[frozen]
-    declared = fields(cast("Any", draft))
-    for value in map(draft, *(columns.get(field.name, repeat(field.default)) for field in declared)):
+    drafts = map(_DRAFTS[frozen], *(columns.get(name, repeat(default)) for name, default in _FIELDS[frozen].items()))
+    for value in cast("Iterator[Value]", drafts):
         value.__class__ = frozen
         yield value

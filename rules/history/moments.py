@@ -6,7 +6,7 @@ Clocks of different witnesses are never compared as they stand; the logical cloc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from parsers.provenance import Span
@@ -122,14 +122,6 @@ class Moment:
         """Whether it is the controllers' record of a state: no order to a broker, no one controller's log, no znode."""
         told = self.kind == "leadership" and self.witness is None
         return told and self.clock != ZOOKEEPER_CLOCK and not self.clock.startswith(ONE_CONTROLLER)
-
-
-_DEFAULTS: Final = {field.name: field.default for field in fields(Moment)}
-
-
-def told_by(moment: Moment) -> dict[str, object]:
-    """The fields in which a statement tells something."""
-    return {name: value for name, default in _DEFAULTS.items() if (value := getattr(moment, name)) is not default}
 
 
 TIMES: Final = ("time", "last_time", "arrived", "taken_in", "answered", "last_taken_in", "last_answered")

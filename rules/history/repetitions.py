@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
+from rules.history.drafts import altered
 from rules.history.moments import Moment
 
 
@@ -49,7 +49,7 @@ class _Run:
         if self._last is self.first:
             return self.first
         last = last_of(self._last)
-        return replace(
+        return altered(
             self.first, count=self._count, last_time=last.time, last_taken_in=last.taken_in,
             last_answered=last.answered, waited=self._waited, left_out=self._left_out,
         )  # fmt: skip
@@ -57,14 +57,14 @@ class _Run:
 
 def first_of(moment: Moment) -> Moment:
     """The first one of those that a statement stands for."""
-    return replace(moment, count=1, last_time=None, last_taken_in=None, last_answered=None)
+    return altered(moment, count=1, last_time=None, last_taken_in=None, last_answered=None)
 
 
 def last_of(moment: Moment) -> Moment:
     """The last one of those that a statement stands for."""
     if moment.count == 1:
         return moment
-    return replace(
+    return altered(
         moment, count=1, time=moment.last_time, arrived=None, taken_in=moment.last_taken_in,
         answered=moment.last_answered, last_time=None, last_taken_in=None, last_answered=None,
     )  # fmt: skip

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
+from rules.history.drafts import altered
 from rules.history.late import handled_in
 from rules.history.led import answered_in
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
@@ -51,7 +51,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
             term, last = known[place]
             latest = last if last > term else None
         same = (moment.term, moment.latest_term) == (term, latest)
-        placed.append(moment if same else replace(moment, term=term, latest_term=latest))
+        placed.append(moment if same else altered(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
 
 
@@ -99,7 +99,7 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
         elif latest is None and moment.term is not None:
             until = moment.epoch if gives_role(moment) else following.get(moment.clock)
             latest = later.last(moment, until)
-        bounded.append(moment if latest in (None, moment.latest_term) else replace(moment, latest_term=latest))
+        bounded.append(moment if latest in (None, moment.latest_term) else altered(moment, latest_term=latest))
         later.pass_over(moment)
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch

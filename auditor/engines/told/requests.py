@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -25,10 +24,9 @@ from parsers.request_log import Again, Told, Worded, fetch_told
 from parsers.tables import Refusal, SessionGap
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
-from rules.history.moments import Moment, told_by
+from rules.history.drafts import altered
+from rules.history.moments import Moment
 
-Template = tuple[Named, dict[str, object]]
-"""A statement, and what it tells: copying that alone takes a fifth of the time of copying all its fields."""
 HELD: Final = 1 << 15
 """Statements that are held for other requests of the same words."""
 _ORDERS: Final = ("leadership", "isr")
@@ -74,13 +72,13 @@ class Repeated:
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
         self._held = 0
-        self._said: dict[int, tuple[tuple[Worded, ...], list[Template]]] = {}
+        self._said: dict[int, tuple[tuple[Worded, ...], list[Named]]] = {}
         self._runs: dict[PartitionName, tuple[Named, Moment, int | None, int]] = {}
 
     def told(self, again: Again) -> Iterator[Named]:
         """What a request says; of one that says who leads, when the words change."""
         time, span = wall_clock(again.time_text), None
-        for named, told in self._statements(again.rows):
+        for named in self._statements(again.rows):
             place, topic_id, moment = named
             run = self._runs.get(place)
             if run is not None and run[0] is named:
@@ -88,7 +86,7 @@ class Repeated:
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
             arrived = before(time, again.total_time_us) if moment.kind in _ORDERS else None
-            now = Moment(**{**told, "time": time, "arrived": arrived, "span": span})  # type: ignore[arg-type]
+            now = altered(moment, time=time, arrived=arrived, span=span)
             yield from self.ended(place)
             if moment.kind == "leader-told":
                 self._runs[place] = named, now, time, 1
@@ -99,14 +97,14 @@ class Repeated:
         """What was repeated of a partition so far."""
         if place in self._runs:
             (_, topic_id, _), first, last, count = self._runs.pop(place)
-            yield place, topic_id, first if count == 1 else replace(first, count=count, last_time=last)
+            yield place, topic_id, first if count == 1 else altered(first, count=count, last_time=last)
 
     def rest(self) -> Iterator[Named]:
         """The same of all."""
         for place in list(self._runs):
             yield from self.ended(place)
 
-    def _statements(self, rows: tuple[Worded, ...]) -> list[Template]:
+    def _statements(self, rows: tuple[Worded, ...]) -> list[Named]:
         """Statements of rows that stand for their words; the rows are held, or others might be taken for them."""
         held = self._said.get(id(rows))
         if held is None:
@@ -118,12 +116,12 @@ class Repeated:
             self._said[id(rows)] = held
         return held[1]
 
-    def _of(self, rows: tuple[Worded, ...]) -> Iterator[Template]:
+    def _of(self, rows: tuple[Worded, ...]) -> Iterator[Named]:
         for row in rows:
             place = place_of(row.topic, known_id(row.topic_id), row.partition, self._names)
             moment = request_moment(row)
             if place is not None and moment is not None:
-                yield (place, known_id(row.topic_id), moment), told_by(moment)
+                yield place, known_id(row.topic_id), moment
 
 
 def trace_begins(time: int, broker: int, source: str) -> Moment:

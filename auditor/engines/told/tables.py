@@ -22,6 +22,7 @@ from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Fetch, Refusal
 from parsers.trace_table import trace_rows
+from rules.history.drafts import altered
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
@@ -113,7 +114,7 @@ def _sure(named: Iterable[Named]) -> Iterator[Named]:
     """Where neither a time nor an epoch places a fetch, nothing is concluded from what it was told."""
     for place, topic_id, moment in named:
         placed = moment.time is not None or (moment.epoch is not None and moment.epoch >= 0)
-        yield place, topic_id, moment if placed else replace(moment, doubtful=True)
+        yield place, topic_id, moment if placed else altered(moment, doubtful=True)
 
 
 def _read_descriptions(unit: ReadUnit, told: _Told) -> None:

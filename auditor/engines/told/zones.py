@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.broker_log import given_for, instant_of, owner_and_value, zone_named
+from rules.history.drafts import altered
 from rules.history.moments import TIMES, Moment
 from rules.settings import Setting
 
@@ -31,7 +32,7 @@ class Zones:
         """The moments, each with its times on its broker's clock as instants."""
         if not self._given:
             return tuple(moments)
-        return tuple(replace(moment, **self._instants_of(moment)) for moment in moments)
+        return tuple(altered(moment, **self._instants_of(moment)) for moment in moments)
 
     def _instants_of(self, moment: Moment) -> dict[str, Any]:
         instant = self._of(moment.clock)

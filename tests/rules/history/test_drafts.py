@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, dataclass, fields, replace
 import pytest
 
 from parsers.provenance import Span
-from rules.history.drafts import drafted
+from rules.history.drafts import altered, drafted, of_columns
 from rules.history.moments import Moment
 
 SPAN = Span(source="r", start=0, end=1)
@@ -66,3 +66,19 @@ def test_it_is_copied_and_travels(again: object) -> None:
 def test_what_is_no_field_and_what_is_missing_is_refused(values: dict[str, object]) -> None:
     with pytest.raises(TypeError):
         Drafted(**values)  # type: ignore[arg-type]
+
+
+def test_a_value_that_is_altered_is_a_new_one() -> None:
+    other = altered(MOMENT, offset=6, isr=None)
+    assert other == replace(MOMENT, offset=6, isr=None) != MOMENT
+    assert (type(other), MOMENT.offset, hash(altered(MOMENT)) == hash(MOMENT)) == (Moment, 5, True)
+    with pytest.raises(FrozenInstanceError):
+        other.offset = 7  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        altered(MOMENT, unknown=1)
+
+
+def test_values_are_made_of_columns_with_their_defaults() -> None:
+    made = list(of_columns(Drafted, {"left": iter([1, None]), "name": ["a", "b"]}))
+    assert made == [Drafted(name="a", left=1), Drafted(name="b")]
+    assert {type(one) for one in made} == {Drafted}
