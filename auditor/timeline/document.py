@@ -37,6 +37,7 @@ def _row(row: TimelineRow) -> dict[str, object]:
     moment = row.moment
     return {
         "time": row.time,
+        "earlierThanAbove": row.back,
         "clock": moment.clock,
         "clockTime": moment.time,
         "lastClockTime": moment.last_time,

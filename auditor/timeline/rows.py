@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -62,6 +62,8 @@ class TimelineRow:
     """What the leader knows of its followers' log ends; there is no remote high watermark."""
     last_stable: LastStable | None
     """The leader's; null of what is no answer."""
+    back: bool = False
+    """Whether its time is earlier than that of the row above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,7 @@ class Timeline:
             for row in self.rows
             if row.time is None or ((since is None or row.time >= since) and (until is None or row.time <= until))
         )
-        return replace(self, rows=kept)
+        return replace(self, rows=tuple(_with_steps_back(kept)))
 
 
 def timeline_of(evidence: PartitionEvidence) -> Timeline:
@@ -99,8 +101,17 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
         brokers=tuple(brokers),
         clocks=replayed.clocks,
         missing=replayed.missing,
-        rows=tuple(table.row(moment, on_reference(moment, offsets)) for moment in placed),
+        rows=tuple(_with_steps_back(table.row(moment, on_reference(moment, offsets)) for moment in placed)),
     )
+
+
+def _with_steps_back(rows: Iterable[TimelineRow]) -> Iterator[TimelineRow]:
+    """Epochs and offsets put the rows in order before times do: where that takes a step back, the row says so."""
+    above: int | None = None
+    for row in rows:
+        back = above is not None and row.time is not None and row.time < above
+        above = above if row.time is None else row.time
+        yield row if back == row.back else replace(row, back=back)
 
 
 def _seen(rows: Sequence[LeaderRow]) -> set[int]:

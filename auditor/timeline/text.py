@@ -23,6 +23,11 @@ def _head(drawn: Timeline) -> Iterator[str]:
         "LEO and HW: what must have been held, low..high, recomputed without any told high watermark; told: what was"
         " said; ! outside; * leads; e leader epoch; LSO: the leader's last stable offset"
     )
+    if any(row.back for row in drawn.rows):
+        yield (
+            "Rows stand in the order of leader epochs and offsets; ~ before a time: earlier than the row above it, as"
+            " clocks err and lines are written late"
+        )
     for clock in drawn.clocks:
         if clock.pairs:
             yield (
@@ -41,7 +46,9 @@ def _body(drawn: Timeline) -> Iterator[str]:
 
 def _row(row: TimelineRow) -> list[str]:
     cells = [text for cell in row.cells for text in _cell(cell)]
-    return [clock_time(row.time), row.text, *cells, _stable(row.last_stable), " ".join(remote(r) for r in row.remotes)]
+    time = clock_time(row.time)
+    remotes = " ".join(remote(end) for end in row.remotes)
+    return [f"~{time}" if row.back else time, row.text, *cells, _stable(row.last_stable), remotes]
 
 
 def _cell(cell: Cell) -> list[str]:

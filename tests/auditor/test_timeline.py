@@ -174,3 +174,18 @@ def test_a_told_value_outside_its_interval_is_marked_and_hostile_names_are_escap
     text = timeline_text(timeline_of(read_sketch(drawing).evidence))
     assert "\x1b" not in text
     assert "5!" in text
+
+
+def test_a_row_that_goes_back_in_time_says_so() -> None:
+    drawing = """
+        broker 1 00000|
+        broker 2 00000|
+        t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+        t9 fetch 2@0 from 1 hw=0
+        t4 follows 2 epoch 1 at 5 hw 5
+    """
+    text = timeline_text(timeline_of(read_sketch(drawing).evidence))
+    assert text.count("~") == 2, "once in the head, once at the row"
+    assert "~00:00:00.004  2 follows" in text
+    in_step = timeline_text(timeline_of(read_sketch(drawing.replace("t4", "t11")).evidence))
+    assert "~" not in in_step
