@@ -36,9 +36,8 @@ def sentence(loss: Loss) -> str:
         told = f"acknowledged {acknowledged(loss)}, none of them committed"
     verb = "was" if loss.offsets == 1 else "were"
     left_out = f"{verb} left out {since(loss)}"
-    if loss.restored and not loss.searched:
-        own = f"{who_led(loss.leader)} led again since, tells of no cut, and so held them still"
-        return f"{what} ({told}) {left_out}; {own}."
+    if loss.restored and not loss.restored_seen:
+        return f"{what} ({told}) {left_out}; a later leader had them still, as far as logs tell: its disk is not here."
     if loss.restored:
         return f"{what} ({told}) {left_out}; the log that leads now holds them again."
     return f"{what} ({told}) {left_out}; {_standing(loss)}."

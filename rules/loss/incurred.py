@@ -66,6 +66,8 @@ class Loss:
     """Brokers whose disks are here to be searched for copies: of none, nothing tells whether one stands."""
     restored: bool
     """Whether the log that leads now holds the records again."""
+    restored_seen: bool
+    """Whether that log is here to show it: else logs tell that its broker had them still."""
     because: str
     portions: tuple[Portion, ...] = ()
     """The offsets by what they were worth."""
@@ -145,7 +147,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
     answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end and _in_time(m, part)]
     times = [m.time for m in answers if m.time is not None]
     standing = _survivors(evidence, part)
-    again = restored(evidence, part, standing)
+    again = restored(evidence, part)
     read = [c for c in accounts.read.get(epoch, ()) if start <= c.start_offset < end]
     reused_end = min(end, _reused(accounts, part))
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
@@ -169,6 +171,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         again=part.reopening is not None,
         searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
         restored=again,
+        restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
         portions=portions((start, end), committed_end, answers, read),
         contents=contents(read),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.evidence import Moment, PartitionEvidence, Replica, cuts, same_topic
+from rules.history.turns import last_leader
 from rules.loss.left_out import LeftOut
 from rules.loss.survivors import Survivor, copies
 from rules.protocol.offsets import without
-
-Ranges = Sequence[tuple[int, int]]
 
 
 def first_life(evidence: PartitionEvidence, part: LeftOut) -> Iterator[Survivor]:
@@ -28,11 +27,42 @@ def first_life(evidence: PartitionEvidence, part: LeftOut) -> Iterator[Survivor]
 
 def parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
     """What of the stretch is surely gone from that leader, cut where the log that leads now holds it again or not."""
-    leading = {replica.path for replica in evidence.leaders_at_the_end}
-    own = [(copy.start_offset, copy.end_offset) for copy in first_life(evidence, stretch) if copy.path in leading]
+    own = [*held_again(evidence, stretch)]
     for start, end in _gone(evidence, stretch):
         away = [*without(start, end, own)]
         yield from sorted([*away, *without(start, end, away)])
+
+
+def held_again(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
+    """What the log that leads now holds of before: by its disk, else by how far its broker had fetched and cut."""
+    _, leader = last_leader(evidence.moments)
+    if leader == stretch.next_leader or any(replica.broker == leader for replica in evidence.current):
+        leading = {replica.path for replica in evidence.leaders_at_the_end}
+        own = (copy for copy in first_life(evidence, stretch) if copy.path in leading)
+        yield from ((copy.start_offset, copy.end_offset) for copy in own)
+        return
+    kept = min([_fetched(evidence, stretch, leader), *_cut_to(evidence, leader)])
+    if kept > stretch.start:
+        yield stretch.start, min(kept, stretch.end)
+
+
+def _fetched(evidence: PartitionEvidence, stretch: LeftOut, broker: int) -> int:
+    """How far a broker had fetched before the epoch was opened again, by the word of that leader."""
+    own = [m for m in evidence.moments if m.kind == "fetched" and m.broker == broker and m.term == stretch.epoch]
+    again = stretch.reopening
+    ends = (m.offset or 0 for m in own if again is not None and m.clock == again.clock and _before(m, again))
+    return max(ends, default=stretch.start)
+
+
+def _before(moment: Moment, other: Moment) -> bool:
+    return moment.error == 0 and moment.time is not None and other.time is not None and moment.time < other.time
+
+
+def _cut_to(evidence: PartitionEvidence, broker: int) -> Iterator[int]:
+    """Where a broker's log was cut, at any time; a log that was dropped or begun anew holds nothing of before."""
+    yield from (cut.offset for cut in cuts(evidence.moments) if cut.broker == broker)
+    anew = ("log-reset", "log-deleted")
+    yield from (0 for m in evidence.moments if m.kind in anew and m.clock == f"broker {broker}")
 
 
 def _gone(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.turns import cuts
 from rules.loss.left_out import LeftOut
-from rules.loss.survivors import Survivor
+from rules.loss.reopened import held_again
 from rules.protocol.offsets import without
 
 
-def restored(evidence: PartitionEvidence, part: LeftOut, standing: Sequence[Survivor]) -> bool:
+def restored(evidence: PartitionEvidence, part: LeftOut) -> bool:
     """Whether it holds all the records of a stretch."""
     if part.reopening is None:
         return held_end(evidence, part) >= part.end
-    leading = {replica.path for replica in evidence.leaders_at_the_end}
-    own = [(copy.start_offset, copy.end_offset) for copy in standing if copy.path in leading]
-    return not [*without(part.start, part.end, own)]
+    return not [*without(part.start, part.end, held_again(evidence, part))]
 
 
 def held_end(evidence: PartitionEvidence, part: LeftOut) -> int:
