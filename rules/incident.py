@@ -16,8 +16,10 @@ DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
 """Damage of this many partitions of one log dir is told as damage of the disk."""
 ONE_EVENT_MS: Final = 30_000
-"""Unclean elections of one controller that follow each other as closely have one cause: a broker that went away."""
+"""Changes of leaders that one witness tells of and that follow each other as closely have one cause: a lost broker."""
 ELECTION: Final = "LEAD002"
+LEFT_OUT: Final = "LEAD001"
+CHANGES_OF_LEADERS: Final = (ELECTION, LEFT_OUT, "ACK001")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,7 @@ def group(
     told = [_disk_incident(disk, own, of_disks) for disk, own in disks.items()]
     for places in _events(by_partition):
         own = [finding for place in places for finding in by_partition[place]]
-        make = _partition_incident if len(places) == 1 else _election_incident
+        make = _partition_incident if len(places) == 1 else _event_incident
         told.append(make(own, billed))
     return tuple(sorted(told, key=lambda incident: (-incident.severity, incident.title, incident.id)))
 
@@ -95,7 +97,7 @@ def _partitions(findings: Sequence[Finding]) -> set[Place]:
 
 
 def _events(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[list[Place]]:
-    """The partitions, those together whose unclean elections are one event."""
+    """The partitions, those together whose changes of leaders are one event."""
     roots = {place: place for place in by_partition}
     for one, other in _linked(by_partition):
         kept, joined = _root(roots, one), _root(roots, other)
@@ -107,16 +109,16 @@ def _events(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[list[Pl
 
 
 def _linked(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[tuple[Place, Place]]:
-    """Partitions whose elections one witness tells of, shortly after one another."""
-    elections: dict[tuple[str | None, str], list[tuple[int, int]]] = {}
+    """Partitions whose changes of leaders one witness tells of, shortly after one another."""
+    changes: dict[tuple[str | None, str], list[tuple[int, int]]] = {}
     order = list(by_partition)
     for number, place in enumerate(order):
         for finding in by_partition[place]:
-            told = finding.values() if finding.rule == ELECTION else {}
+            told = finding.values() if finding.rule in CHANGES_OF_LEADERS else {}
             clock, time = told.get("clock"), told.get("time")
             if isinstance(clock, str) and isinstance(time, int):
-                elections.setdefault((finding.cluster_id, clock), []).append((time, number))
-    for times in elections.values():
+                changes.setdefault((finding.cluster_id, clock), []).append((time, number))
+    for times in changes.values():
         for (before, one), (after, other) in pairwise(sorted(times)):
             if one != other and after - before <= ONE_EVENT_MS:
                 yield order[one], order[other]
@@ -134,14 +136,25 @@ def _disk_incident(disk: str, findings: Sequence[Finding], losses: Losses) -> In
     return _incident(f"log dir {disk} is damaged in {partitions} partitions", "broker", findings, losses)
 
 
-def _election_incident(findings: Sequence[Finding], losses: Losses) -> Incident:
-    elected = {broker for finding in findings if finding.rule == ELECTION for broker in finding.brokers}
+def _event_incident(findings: Sequence[Finding], losses: Losses) -> Incident:
     topics, partitions = len({finding.topic for finding in findings}), len(_partitions(findings))
-    of_topics = f" of {topics} topics" if topics > 1 else f" of topic {findings[0].topic}"
-    who = ", ".join(map(str, sorted(elected)))
-    told = f"broker {who} was" if len(elected) == 1 else f"brokers {who} were"
-    title = f"unclean elections in {partitions} partitions{of_topics}: {told} elected from outside the in-sync replicas"
+    where = f"{partitions} partitions" + (f" of {topics} topics" if topics > 1 else f" of topic {findings[0].topic}")
+    if elected := _named(findings, ELECTION):
+        told = "was" if len(elected) == 1 else "were"
+        title = f"unclean elections in {where}: {_brokers(elected)} {told} elected from outside the in-sync replicas"
+    elif leaders := _named(findings, LEFT_OUT):
+        title = f"committed records lost in {where}: {_brokers(leaders)} began to lead without them"
+    else:
+        title = f"acknowledged records lost in {where}: {_brokers(_named(findings, 'ACK001'))} had answered for them"
     return _incident(title, "cluster", findings, losses)
+
+
+def _named(findings: Sequence[Finding], rule: str) -> list[int]:
+    return sorted({broker for finding in findings if finding.rule == rule for broker in finding.brokers})
+
+
+def _brokers(numbers: Sequence[int]) -> str:
+    return f"broker{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def _partition_incident(findings: Sequence[Finding], losses: Losses) -> Incident:

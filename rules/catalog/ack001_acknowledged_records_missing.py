@@ -289,6 +289,8 @@ def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answe
             "next_epoch": following.epoch,
             "instead": opened if (following.offset or 0) <= start else f"epoch {held}'s records stand at {start} now",
             "answers": times_told(answers),
+            "clock": following.clock,
+            "time": following.time,
         },
         exhibits=(
             Exhibit(span=answers[0].span, role="the first acknowledgement"),

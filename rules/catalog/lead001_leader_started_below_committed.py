@@ -63,6 +63,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "because": lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
                 "instead": f"at offset {lost.start_offset}",
+                "clock": lost.opening.clock,
+                "time": lost.opening.time,
             },
             exhibits=(
                 Exhibit(span=lost.opening.span, role="the leader opens its epoch"),
@@ -89,6 +91,8 @@ def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
                 "held_epoch": kept.held_epoch,
                 "instead": f"with epoch {kept.held_epoch}'s records from offset {kept.start_offset} on, not those of"
                 f" epoch {kept.committed.term}",
+                "clock": kept.opening.clock,
+                "time": kept.opening.time,
             },
             exhibits=(
                 Exhibit(span=kept.opening.span, role="the leader opens its epoch"),

@@ -49,6 +49,23 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("rule", "title"),
+    [
+        ("LEAD001", "committed records lost in 2 partitions of topic t: broker 2 began to lead without them"),
+        ("ACK001", "acknowledged records lost in 2 partitions of topic t: broker 2 had answered for them"),
+    ],
+)
+def test_losses_by_one_change_of_leaders_are_one_incident(rule: str, title: str) -> None:
+    def loss(partition: int, time: int, clock: str = "broker 2") -> Finding:
+        return found(rule, partition, (2,), clock=clock, time=time)
+
+    (incident,) = group([loss(0, 1000), loss(1, 1000 + ONE_EVENT_MS)], {})
+    assert (incident.title, incident.scope, incident.partitions) == (title, "cluster", 2)
+    assert len(group([loss(0, 1000), loss(1, 1001 + ONE_EVENT_MS)], {})) == 2
+    assert len(group([loss(0, 1000), loss(1, 1000, "broker 3")], {})) == 2
+
+
 def test_a_bill_of_which_a_copy_is_missing_counts_no_records() -> None:
     (incident,) = group([elected(0, 1000)], {}, {("c", "t", 0): [lost(10, 20, None)]})
     assert incident.scope == "partition"
