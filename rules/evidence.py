@@ -52,6 +52,7 @@ from rules.replicas.lineage import (
     openings_below_committed,
     openings_on_older_records,
 )
+from rules.replicas.lives import incarnations
 from rules.replicas.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
@@ -65,6 +66,7 @@ from rules.replicas.replica import (
     same_topic,
 )
 from rules.replicas.sides import Sides, sides
+from rules.replicas.told_committed import told_committed
 from rules.replicas.topic_ids import Bearer, OtherId, other_ids
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
@@ -150,11 +152,8 @@ class PartitionEvidence:
         told = lost.committed.moment
         runs = (run for replica in self.presumed_leaders for run in replica.log.epochs)
         leads_on = any(run.epoch == lost.epoch and run.start_offset == lost.start_offset for run in runs)
-        own = (
-            epoch_held(r, lost.start_offset)
-            for r in self.current
-            if r.high_watermark is not None and r.high_watermark.span == told.span
-        )
+        holders = (r for r in self.current if r.high_watermark is not None and r.high_watermark.span == told.span)
+        own = (epoch_held(replica, lost.start_offset) for replica in holders)
         return leads_on and any(epoch is not None and epoch < lost.epoch for epoch in own)
 
     @cached_property
@@ -179,6 +178,10 @@ class PartitionEvidence:
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
         return tuple(committed_batches(self.moments, self.own_logs))
+
+    def told_committed(self, replica: Replica) -> int:
+        """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
+        return 0 if self.epochs_used_twice else told_committed(replica, self.committed_batches)
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:
@@ -264,10 +267,7 @@ class PartitionEvidence:
     @cached_property
     def incarnations(self) -> tuple[tuple[Replica, ...], ...]:
         """The current replicas by topic id; where only one id is known, those without an id are taken for its."""
-        now, before = (tuple(r for r in self.current if r.earlier_life is past) for past in (False, True))
-        ids = sorted({replica.topic_id for replica in now if replica.topic_id is not None})
-        by_id = (tuple(r for r in now if r.topic_id == topic_id) for topic_id in [*ids, None])
-        return tuple(group for group in ((now,) if len(ids) <= 1 else tuple(by_id)) + (before,) if group)
+        return incarnations(self.current)
 
     @cached_property
     def presumed_leaders(self) -> tuple[Replica, ...]:

@@ -28,8 +28,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     Proves
     ------
     When the replica returns as a follower, its records from the named offset on are removed. Above its high watermark
-    that is the protocol at work and information only; below it, records that it knew to be committed are destroyed,
-    and this may be their last copy. Where the leader holds the same records the cut only costs a copy: low severity.
+    that is the protocol at work and information only; below it, or below what logs tell of records of their epochs,
+    committed records are destroyed, and this may be their last copy. Where the leader holds the same records the cut only costs a copy: low severity.
 
     Undecided when
     --------------
@@ -92,7 +92,8 @@ def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
 
 def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:
     watermark = follower.high_watermark
-    committed = min(watermark.offset if watermark else follower.log_start_offset, follower.log_end_offset)
+    on_disk = watermark.offset if watermark else follower.log_start_offset
+    committed = min(max(on_disk, evidence.told_committed(follower)), follower.log_end_offset)
     severity, meaning = _weigh(evidence, follower, leader, owed.offset, committed)
     exchange = owed.exchanges[0]
     return Violation(

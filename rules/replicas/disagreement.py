@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.provenance import Span
@@ -23,6 +24,9 @@ class Difference:
     right_epochs: tuple[int, ...]
     left_batches: tuple[BatchMark, ...]
     right_batches: tuple[BatchMark, ...]
+    left_told: int = 0
+    right_told: int = 0
+    """How far each side's records are committed by what was told, where epochs tell them apart."""
     exact: bool = True
     """False when the middle of the run was told from digests alone."""
 
@@ -45,13 +49,20 @@ class Difference:
 
     @property
     def watermarks_known(self) -> bool:
-        """Whether both replicas have a high watermark on disk."""
-        return self.left.high_watermark is not None and self.right.high_watermark is not None
+        """Whether anything tells how far both are committed: high watermarks on disk, or proofs of their epochs."""
+        return all(known is not None for known in self._committed)
 
     @property
     def committed_end(self) -> int:
         """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
-        return min(self.high_watermarks) if self.watermarks_known else 0
+        return min(known or 0 for known in self._committed) if self.watermarks_known else 0
+
+    @property
+    def _committed(self) -> Iterator[int | None]:
+        for replica, told in ((self.left, self.left_told), (self.right, self.right_told)):
+            claim = replica.high_watermark
+            on_disk = None if claim is None else min(claim.offset, replica.log_end_offset)
+            yield max(told, on_disk or 0) if on_disk is not None or told > self.start_offset else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

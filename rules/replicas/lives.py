@@ -16,6 +16,15 @@ def with_lives(replicas: Sequence[Replica], left_behind: frozenset[int]) -> tupl
     return tuple(replace(r, earlier_life=True) if r in current and r.path in marked else r for r in replicas)
 
 
+def incarnations(current: Sequence[Replica]) -> tuple[tuple[Replica, ...], ...]:
+    """Replicas by life and topic id; where only one id is known, those without an id are taken for its."""
+    now, before = (tuple(r for r in current if r.earlier_life is past) for past in (False, True))
+    ids = sorted({replica.topic_id for replica in now if replica.topic_id is not None})
+    by_id = (tuple(r for r in now if r.topic_id == topic_id) for topic_id in [*ids, None])
+    groups = (now,) if len(ids) <= 1 else tuple(by_id)
+    return tuple(group for group in (*groups, before) if group)
+
+
 def older(replica: Replica, others: Sequence[Replica]) -> bool:
     """Whether every record of a replica is older than any record of the others, by the times that they bear."""
     newest = replica.log.max_timestamp

@@ -62,14 +62,15 @@ def _compare(
     conflicts, agreed, blind = _conflicts(left, right, ours, theirs, compacted=evidence.compacted)
     clipped = sorted(_clip(conflicts, start, end))
     unread = [(b * BUCKET_OFFSETS, (b + 1) * BUCKET_OFFSETS) for b in unread_buckets(left, right)]
-    told: list[_Run] = []
+    inferred: list[_Run] = []
     if clipped and not evidence.compacted:
         # Where contents differ at both ends of an unequal stretch, the buckets between them, left unread, differ too.
         first, last = clipped[0], clipped[-1]
-        told = [_Run(a, b, first.same_epoch, exact=False) for a, b in unread if first.start < a and b <= last.end]
-    untold = [(a, b) for a, b in unread if (a, b) not in {(run.start, run.end) for run in told}]
-    runs = _few(list(_merge(sorted([*clipped, *told]), sorted([*agreed, *(a for a, _ in untold)]))))
-    found = [_difference(left, right, run, ours.within(run), theirs.within(run)) for run in runs]
+        inferred = [_Run(a, b, first.same_epoch, exact=False) for a, b in unread if first.start < a and b <= last.end]
+    untold = [(a, b) for a, b in unread if (a, b) not in {(run.start, run.end) for run in inferred}]
+    runs = _few(list(_merge(sorted([*clipped, *inferred]), sorted([*agreed, *(a for a, _ in untold)]))))
+    told = evidence.told_committed(left), evidence.told_committed(right)
+    found = [_difference(left, right, run, ours.within(run), theirs.within(run), told) for run in runs]
     return found, list(_uncompared(left, right, evidence, untold, blind=blind))
 
 
@@ -222,7 +223,12 @@ def _uncompared(
 
 
 def _difference(
-    left: Replica, right: Replica, run: _Run, ours: tuple[BatchMark, ...], theirs: tuple[BatchMark, ...]
+    left: Replica,
+    right: Replica,
+    run: _Run,
+    ours: tuple[BatchMark, ...],
+    theirs: tuple[BatchMark, ...],
+    committed: tuple[int, int],
 ) -> Difference:
     return Difference(
         left=left,
@@ -234,5 +240,7 @@ def _difference(
         right_epochs=tuple(sorted({batch.leader_epoch for batch in theirs})),
         left_batches=ours,
         right_batches=theirs,
+        left_told=0 if run.same_epoch else committed[0],
+        right_told=0 if run.same_epoch else committed[1],
         exact=run.exact,
     )
