@@ -65,6 +65,21 @@ class SessionsLost:
             yield TraceGap(broker=self._unit.broker, source=source, start=start, end=end)
 
 
+def undated(unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]]) -> list[Refusal]:
+    """Take out what is told at a time that is no date, where other lines have one: after what it stands nobody knows."""
+    told = [moment for moments in spoken.values() for moment in moments]
+    lost = {(m.span.source, m.span.start, m.span.end) for m in told if m.time is None}
+    if not lost or all(moment.time is None for moment in told):
+        return []
+    for place, moments in spoken.items():
+        spoken[place] = [moment for moment in moments if moment.time is not None]
+    expected, found = "a date before the message", "a time that is none"
+    return [
+        refuse(unit.origin(source), "malformed", start, end, expected=expected, found=found)
+        for source, start, end in sorted(lost)
+    ]
+
+
 def of_several_brokers(unit: ReadUnit, spoken: Mapping[tuple[str, int], Sequence[Moment]]) -> Refusal | None:
     """Why a log of requests is not one broker's, if it is not: a broker never fetches from itself.
 

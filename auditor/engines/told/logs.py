@@ -14,7 +14,7 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import read_broker_log, read_stretch
 from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken_of
 from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps
+from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps, undated
 from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
@@ -42,7 +42,10 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, and one for what could not be read."""
     refusals: list[Refusal] = []
     settings: list[Setting] = []
-    yield from _facts(unit, _spoken(_statements(unit, settings, refusals)))
+    spoken = _spoken(_statements(unit, settings, refusals))
+    if unit.kind == "broker-log":
+        refusals.extend(undated(unit, spoken))
+    yield from _facts(unit, spoken)
     if settings:
         yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
     # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
@@ -67,6 +70,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
         refusals = _of_requests(refusals)
     if (mixed := of_several_brokers(unit, spoken)) is not None:
         return list(_refused(unit, [*refusals, mixed])), trace.sessions()
+    refusals.extend(undated(unit, spoken))
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
     return [*_facts(unit, spoken, begun), *of_all, *_refused(unit, refusals)], trace.sessions()
