@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence, Unclosed, gives_role, translated
+from rules.evidence import Closing, Moment, PartitionEvidence, Unclosed, gives_role, translated
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -32,10 +32,11 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    Logs and traces do not reach to the orderly stop. The log end at loading is not logged, a truncation or a reassignment
-    in between cannot be excluded, or the broker's log does not tell in which epoch it was before. Where it went on in its
-    epoch, only the clocks tell the fetch from later ones: likely. A log that was loaded empty may be on a new disk: where
-    its broker tells that it created the log, nothing is said.
+    Logs and traces do not reach to the orderly stop, or what the broker told last of its log's end stands before it met a
+    leader whose epoch had opened below: the line of its cut may be missing. The log end at loading is not logged, a
+    truncation or a reassignment in between cannot be excluded, or the broker's log does not tell in which epoch it was
+    before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely. A log that was loaded
+    empty may be on a new disk: where its broker tells that it created the log, nothing is said.
 
     Upheld
     ------
@@ -101,7 +102,7 @@ def _loaded_short(
         )
 
 
-def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation]:
+def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Logs that are shorter on disk than they were when their broker stopped in order."""
     replicas = {replica.broker: replica for replica in evidence.current}
     for closing in evidence.closings:
@@ -109,7 +110,9 @@ def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation]:
         if isinstance(closing, Unclosed) or not replica.end_known or closing.log_end.low is None:
             continue
         held, end = closing.log_end.low, replica.log_end_offset
-        if end < held.offset:
+        if end < held.offset and _told_before_a_cut(evidence, closing):
+            yield _cut_untold(closing, held.offset, end)
+        elif end < held.offset:
             proof = () if closing.proof is None else (Exhibit(span=closing.proof.span, role="what tells it"),)
             yield Violation(
                 brokers=(closing.broker,),
@@ -125,6 +128,23 @@ def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation]:
                 },
                 exhibits=(*proof, Exhibit(span=closing.stopped.span, role="the orderly stop")),
             )
+
+
+def _told_before_a_cut(evidence: PartitionEvidence, closing: Closing) -> bool:
+    """Whether a follower told its log end before it met a leader that had begun below: the line of a cut may be missing."""
+    if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded"):
+        return False
+    if closing.proof.term is not None and closing.proof.term >= closing.epoch:
+        return False
+    opening = evidence.openings.get(closing.epoch)
+    told = closing.proof.offset if closing.proof.end_offset is None else closing.proof.end_offset
+    return opening is None or opening.offset is None or opening.offset < (told or 0)
+
+
+def _cut_untold(closing: Closing, held: int, end: int) -> Undecided:
+    reason = f"broker {closing.broker}'s log reached {held} when it followed in epoch {closing.epoch}, and ends at {end}"
+    missing = f"broker {closing.broker}'s server.log whole: its line of a cut may be missing, which that leader made it do"
+    return Undecided(reason=reason, missing=missing, brokers=(closing.broker,), blocking=False)
 
 
 class _Roles:

@@ -137,8 +137,8 @@ class _Later:
             until = newest + 1
         shown = self.untold.shown(moment.clock, as_leader=led, restarted=again)
         latest = [e for epochs in shown for e in _between(epochs, term, until)]
-        earlier = None if led else self.earlier.last(moment)
-        return max([*latest, *(() if earlier is None else (earlier,))], default=None)
+        other = self.untold.unled(moment.clock, term, until, restarted=again) if led else self.earlier.last(moment)
+        return max([*latest, *(() if other is None else (other,))], default=None)
 
 
 def _as_leader(moment: Moment) -> bool:

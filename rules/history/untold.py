@@ -33,6 +33,17 @@ class UntoldRoles:
         self.elected = _beside(told, moments, _elected)
         self._named = {m.clock for m in moments if is_served(m) and m.epoch is not None and m.epoch >= 0}
         """Clocks of brokers that are asked by the name of an epoch, as they are since 2.1."""
+        self._told = told
+        self._led = {m.epoch for m in moments if _tells_who_led(m) and m.epoch is not None}
+
+    def unled(self, clock: str, term: int, until: int | None, *, restarted: bool) -> int | None:
+        """The latest epoch after one and before another of which nobody tells who led it: any broker may have."""
+        if until is None or (restarted and clock in self._named):
+            return None
+        epoch, own = until - 1, self._told.get(clock, ())
+        while epoch in self._led or epoch in own:
+            epoch -= 1
+        return epoch if epoch > term else None
 
     def shown(self, clock: str, *, as_leader: bool, restarted: bool) -> list[Sequence[int]]:
         """The epochs in which a clock's broker is shown, by what they are shown."""
@@ -52,6 +63,11 @@ def _beside(
             if broker is not None and epoch is not None and epoch >= 0:
                 shown.setdefault(f"broker {broker}", set()).add(epoch)
     return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
+
+
+def _tells_who_led(moment: Moment) -> bool:
+    """Whether it names an epoch and who led it, or that nobody did."""
+    return moment.kind == "leader-starts" or moment.leader is not None or is_served(moment)
 
 
 def is_served(moment: Moment) -> bool:

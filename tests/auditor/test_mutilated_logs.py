@@ -48,6 +48,20 @@ def test_what_is_gone_accuses_nobody(case: str, cut: str, tmp_path: Path) -> Non
         assert claims(told(dump)) - whole == set(), f"seed {seed}"
 
 
+def test_a_line_whose_time_is_no_date_accuses_nobody(tmp_path: Path) -> None:
+    """It would stand before all others: an answer of a late epoch would be of the first."""
+    dump = copied("unclean_rejoined", tmp_path / "dump", logs=True)
+    log = dump / "broker-2/logs/kafka-request.log"
+    lines = log.read_bytes().splitlines(keepends=True)
+    place = max(place for place, line in enumerate(lines) if b'"PRODUCE"' in line)
+    lines[place] = lines[place].replace(b"[2026-11-", b"[2026-61-", 1)
+    log.write_bytes(b"".join(lines))
+    report, whole = told(dump), told(SAMPLES / "unclean_rejoined" / "dump")
+    assert claims(report) - claims(whole) == set()
+    (unread,) = report["refusals"]
+    assert (unread["path"], unread["found"]) == ("broker-2/logs/kafka-request.log", "a time that is none")
+
+
 def claims(report: dict[str, object]) -> set[tuple[object, ...]]:
     findings = report["findings"]
     assert isinstance(findings, list)

@@ -66,7 +66,7 @@ class SessionsLost:
 
 
 def undated(unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]]) -> list[Refusal]:
-    """Take out what is told at a time that is no date, where other lines have one: after what it stands nobody knows."""
+    """Take out what is told at a time that is no date, where other lines have one: it stands nowhere."""
     told = [moment for moments in spoken.values() for moment in moments]
     lost = {(m.span.source, m.span.start, m.span.end) for m in told if m.time is None}
     if not lost or all(moment.time is None for moment in told):

@@ -111,3 +111,20 @@ def test_an_empty_log_is_a_question_unless_its_broker_created_it() -> None:
     lines = {"": ["undecided"], "t4 begins 2": []}
     judged = {line: judge(read_sketch(EMPTIED.format(line=line)).evidence, RULES).findings for line in lines}
     assert {line: [f.verdict for f in found if f.rule == "LEO001"] for line, found in judged.items()} == lines
+
+
+LED_BY_NOBODY_TOLD = """
+    broker 1 00001122|
+    broker 2 00001122|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 acks 1 at 3 acks=all
+    t3 leads 2 epoch 1 at 4 hw 4 isr 1,2
+    t6 acks 1 at 6 acks=all
+    t7 leads 1 epoch 3 at 8 hw 8 isr 1,2
+"""
+
+
+def test_an_answer_may_be_of_an_epoch_of_which_nobody_tells_who_led_it() -> None:
+    evidence = read_sketch(LED_BY_NOBODY_TOLD).evidence
+    assert {m.offset: (m.term, m.latest_term) for m in evidence.moments if m.kind == "produced"}[6] == (0, 2)
+    assert [f.rule for f in judge(evidence, RULES).findings if f.severity >= Severity.MEDIUM] == []
