@@ -66,3 +66,14 @@ def test_no_more_is_billed_than_went(case: str, torn: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("case", CASES)
 def test_where_nothing_is_gone_every_record_is_billed_once(case: str) -> None:
     assert max(billed(whole(case)).values()) == 1
+
+
+def test_what_was_cut_of_an_unknown_epoch_is_named_as_in_no_bill(tmp_path: Path) -> None:
+    dump = copied("fast_failover_kip279", tmp_path / "dump", logs=True)
+    (dump / "broker-2" / "logs" / "state-change.log").unlink()
+    report = told(dump)
+    assert "TRUNC001" in {finding["rule"] for finding in report["findings"] if finding["verdict"] == "violated"}
+    assert losses(report) == []
+    (asked,) = (each for each in report["coverage"]["undecided"] if each["rule"] == "the bill")
+    assert asked["reason"] == "broker 2 cut committed records [10, 15), of an unknown epoch"
+    assert "broker 2's own log of its roles" in asked["missing"]
