@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from typer.models import OptionInfo
 
 from auditor.exit_codes import exit_code_table
 
@@ -43,24 +44,22 @@ kafka-dump-log printed of them. It is only read. Beside them are found and read:
 {EXIT_CODES}
 """
 
+
+def _repeated(flag: str, metavar: str, words: str) -> OptionInfo:
+    """An option that takes one value each time it is given."""
+    option: OptionInfo = typer.Option(flag, metavar=metavar, help=f"{words}; may be given again.")
+    return option
+
+
 Dumps = Annotated[
     list[Path],
     typer.Argument(
         metavar="DUMP", help="Folders that hold the brokers' log dirs, in any arrangement: one, or one a broker."
     ),
 ]
-Topics = Annotated[
-    list[str] | None,
-    typer.Option("--topic", metavar="PATTERN", help="Only topics that match a shell pattern; may be given again."),
-]
-ExcludedTopics = Annotated[
-    list[str] | None,
-    typer.Option("--exclude-topic", metavar="PATTERN", help="No topics that match; may be given again."),
-]
-Partitions = Annotated[
-    list[int] | None,
-    typer.Option("--partition", metavar="N", help="Only partitions of this number; may be given again."),
-]
+Topics = Annotated[list[str] | None, _repeated("--topic", "PATTERN", "Only topics that match a shell pattern")]
+ExcludedTopics = Annotated[list[str] | None, _repeated("--exclude-topic", "PATTERN", "No topics that match")]
+Partitions = Annotated[list[int] | None, _repeated("--partition", "N", "Only partitions of this number")]
 Level = Annotated[
     str | None,
     typer.Option(
@@ -102,51 +101,47 @@ ConfigFile = Annotated[
 ExitZero = Annotated[bool | None, typer.Option("--exit-zero", help="End with 0 whatever is found.")]
 LogDirs = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--log-dir",
-        metavar="BROKER=PATH",
-        help="This folder, absolute or relative to the dump, is a log dir of that broker; may be given again.",
+        "BROKER=PATH",
+        "This folder, absolute or relative to the dump, is a log dir of that broker",
     ),
 ]
 Traces = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--trace",
-        metavar="[BROKER=]PATH",
-        help="This file of the dump is a table of fetches, CSV or JSON lines, answered by that broker where no column"
-        " says so; may be given again.",
+        "[BROKER=]PATH",
+        "This file of the dump is a table of fetches, CSV or JSON lines, answered by that broker where no"
+        " column says so",
     ),
 ]
 KafkaVersions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--kafka-version",
-        metavar="[BROKER=]V",
-        help="Release that the brokers, or one, ran: 3.9.1, 2=2.8.2; may be given again.",
-    ),
+    _repeated("--kafka-version", "[BROKER=]V", "Release that the brokers, or one, ran: 3.9.1, 2=2.8.2"),
 ]
 Protocols = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--inter-broker-protocol",
-        metavar="[BROKER=]V",
-        help="inter.broker.protocol.version or metadata.version that they spoke; may be given again.",
+        "[BROKER=]V",
+        "inter.broker.protocol.version or metadata.version that they spoke",
     ),
 ]
 LogPatterns = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--log-pattern",
-        metavar="[BROKER=]PATTERN",
-        help="log4j or logback layout of the brokers' logs, tried before Kafka's own; may be given again.",
+        "[BROKER=]PATTERN",
+        "log4j or logback layout of the brokers' logs, tried before Kafka's own",
     ),
 ]
 LogTimezones = Annotated[
     list[str] | None,
-    typer.Option(
+    _repeated(
         "--log-timezone",
-        metavar="[BROKER=]ZONE",
-        help="Zone of the times in logs: Europe/Berlin, 2=UTC, +02:00; never guessed. May be given again.",
+        "[BROKER=]ZONE",
+        "Zone of the times in logs: Europe/Berlin, 2=UTC, +02:00; never guessed",
     ),
 ]
 Quiet = Annotated[
