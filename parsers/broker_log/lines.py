@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 LINE_LIMIT: Final = 1 << 20
-_CHUNK: Final = 8 << 20
+_CHUNK: Final = 4 << 20
 _CHUNK_BEHIND: Final = 64 << 10
 
 
@@ -33,11 +33,12 @@ class LongLine:
 def whole_lines(file: BinaryIO, start: int, end: int | None, limit: int) -> Iterator[Block | LongLine]:
     """All lines that start at or behind `start`, up to the end of the file; read in small pieces once behind `end`."""
     position, held = _first_line(file, start)
-    while chunk := file.read(_CHUNK if end is None else min(_CHUNK, max(end - position, _CHUNK_BEHIND))):
-        held += chunk
-        cut = held.rfind(b"\n") + 1
-        yield from _pieces(position, held[:cut], limit)
-        position, held = position + cut, held[cut:]
+    while chunk := _filled(file, _CHUNK if end is None else min(_CHUNK, max(end - position, _CHUNK_BEHIND))):
+        cut = chunk.rfind(b"\n") + 1
+        lines = b"".join((held, memoryview(chunk)[:cut])) if cut else b""
+        held = chunk[cut:] if cut else held + chunk
+        yield from _pieces(position, lines, limit)
+        position += len(lines)
         if len(held) > limit:
             beginning, passed = held[:100], len(held)
             more, held = _past_newline(file)
@@ -45,6 +46,15 @@ def whole_lines(file: BinaryIO, start: int, end: int | None, limit: int) -> Iter
             position += passed + more
     if held:
         yield from _pieces(position, held, limit, torn=True)
+
+
+def _filled(file: BinaryIO, size: int) -> bytes:
+    """The next bytes of a file, `size` of them unless it ends; a packed text gives fewer at once."""
+    pieces: list[bytes] = []
+    while size > 0 and (piece := file.read(size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _first_line(file: BinaryIO, start: int) -> tuple[int, bytes]:

@@ -6,6 +6,8 @@ import gzip
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +17,9 @@ import pytest
 from auditor.audit import audit
 from auditor.cli.settings import settings_of
 from auditor.config import AuditConfig, ConfigError, environment, merge
-from auditor.engines.told.broker_logs import read_broker_log
+from auditor.engines.told.broker_logs import is_nobodys, read_broker_log
 from auditor.timeline import evidence_of
-from parsers.broker_log import instant_of, zone_named
+from parsers.broker_log import LogPart, instant_of, zone_named
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 
@@ -31,7 +33,11 @@ HEAD = re.compile(rb"\[(2026[^\]]*)\] ([A-Z]+) (.*?)(?: \(([\w.$]+)\))?")
 def told(
     path: Path, broker: int | None = 2, patterns: tuple[str, ...] = ()
 ) -> tuple[list[BrokerEvent], list[Refusal]]:
-    parts = list(read_broker_log(path, Origin(source=path.name, broker=broker), patterns))
+    parts = list[LogPart]()
+    for speech in read_broker_log(path, Origin(source=path.name, broker=broker), patterns):
+        said = list(speech)
+        nobodys = next((place for place, part in enumerate(said) if is_nobodys(part)), 0)
+        parts += said[nobodys:]
     rows = [row for part in parts for row in from_arrow(part.events, BrokerEvent)]
     return rows, [refusal for part in parts for refusal in part.refusals]
 
@@ -203,3 +209,31 @@ def test_options_lines_and_variables_name_layouts_and_zones(tmp_path: Path) -> N
         merge(AuditConfig(), {"log_timezone": ["Mars"]})
     with pytest.raises(ConfigError, match="one %m"):
         merge(AuditConfig(), {"log_pattern": ["1=%d %p"]})
+
+
+READ_ALONE = """
+import sys
+from pathlib import Path
+import pyarrow
+from auditor.audit import prepare
+from auditor.config import AuditConfig
+from auditor.dumps import gather
+from auditor.engines.reading import read_unit
+(unit,) = prepare(gather(Path(sys.argv[1])), AuditConfig()).units
+facts = read_unit(unit, "full")
+print(len(facts), sum(len(fact.moments) for fact in facts), pyarrow.default_memory_pool().max_memory() >> 20)
+"""
+"""Reads a dump and tells how many facts and statements it gives, and the most MiB of rows held at once."""
+
+
+def test_the_rows_of_a_packed_log_are_not_held(tmp_path: Path) -> None:
+    line = b"[2026-11-21 05:25:18,155] INFO [Log partition=t-%d, dir=/d] Rolled new log segment at offset 7 in 3 (k)"
+    logs = tmp_path / "broker-2" / "logs"
+    logs.mkdir(parents=True)
+    text = b"".join(line % (number & 1023) + b"\n" for number in range(200_000)) + LOG
+    (logs / "server.log.1.gz").write_bytes(gzip.compress(text, compresslevel=1))
+    told = subprocess.run([sys.executable, "-c", READ_ALONE, tmp_path], capture_output=True, check=True, text=True)
+    facts, statements, held = map(int, told.stdout.split())
+    assert facts
+    assert statements
+    assert held < 30, "all rows are some 45 MiB"

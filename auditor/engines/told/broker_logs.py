@@ -7,11 +7,11 @@ collector or of an unknown broker is read whole: its lines cannot be found from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeAlias, cast
 
 from parsers.broker_log import (
     DEFAULT_PATTERN,
@@ -33,6 +33,9 @@ from parsers.inventory import broker_of_word
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 
+Speech: TypeAlias = Iterator[LogPart]
+"""What one speaker says in a log, a part at a time, however long it is; none of it counts if one `is_nobodys`."""
+
 _GZIP: Final = b"\x1f\x8b"
 _COPY: Final = re.compile(r"(.+)-\d{1,4}")
 """Compose numbers the copies of a service: `broker-1-1` is the first copy of `broker-1`."""
@@ -49,7 +52,7 @@ def may_be_cut(path: Path, patterns: Sequence[str] = ()) -> bool:
     return written is not None and written.wrapping == "plain"
 
 
-def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int, end: int) -> Iterator[LogPart]:
+def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int, end: int) -> Speech:
     """What the entries tell that begin in bytes `[start, end)` of a log that may be cut; its head tells the layout."""
     try:
         with path.open("rb") as file:
@@ -57,7 +60,7 @@ def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int
             if written is not None:
                 file.seek(0)
                 reading = Reading(origin=origin, layout=written.layout)
-                yield from _of_one(list(read_log(file, reading, start=start, end=end)), origin, start, end)
+                yield from _of_one(read_log(file, reading, start=start, end=end), origin, start, end)
     except OSError as error:
         yield _unreadable(error, origin)
 
@@ -71,37 +74,39 @@ def _unreadable(error: OSError, origin: Origin) -> LogPart:
     return no_part(refuse(origin, "unreadable", 0, 0, expected="a readable log", found=found))
 
 
-def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) -> Iterator[LogPart]:
-    """All that a log file tells, a part at a time; what cannot be told from whom or by which layout is refused."""
+def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) -> Iterator[Speech]:
+    """All that a log file tells, one speaker after the other; what is of unknown layout or origin is refused."""
     try:
         with _text(path) as text:
             head = text.read(HEAD_BYTES)
-            size = path.stat().st_size
         if not head.strip():
             return
-        written = _written(head, patterns)
+        size, written = path.stat().st_size, _written(head, patterns)
         if written is None:
             expected = f"entries laid out as {' or '.join((*patterns, DEFAULT_PATTERN))}, or another --log-pattern"
             first = head.lstrip().partition(b"\n")[0]
-            yield no_part(refuse(origin, "malformed", 0, size, expected=expected, found=first))
+            yield iter([no_part(refuse(origin, "malformed", 0, size, expected=expected, found=first))])
             return
-        yield from _spoken(path, origin, written, size)
+        with _text(path) as text:
+            named = speakers(text, written)
     except OSError as error:
-        yield _unreadable(error, origin)
-
-
-def _spoken(path: Path, origin: Origin, written: Written, size: int) -> Iterator[LogPart]:
-    with _text(path) as text:
-        named = speakers(text, written)
+        yield iter([_unreadable(error, origin)])
+        return
     for speaker in named:
         broker = _broker(origin, speaker, alone=len(named) == 1)
+        yield _spoken(path, replace(origin, broker=broker), written, speaker, size)
+
+
+def _spoken(path: Path, origin: Origin, written: Written, speaker: bytes | None, size: int) -> Speech:
+    try:
         with _text(path) as text:
-            reading = Reading(origin=replace(origin, broker=broker))
-            parts = _owned(read_written(text, reading, written, speaker), reading.origin, speaker, size)
-            yield from _of_one(list(parts), reading.origin, 0, size)
+            parts = _owned(read_written(text, Reading(origin=origin), written, speaker), origin, speaker, size)
+            yield from _of_one(parts, origin, 0, size)
             if isinstance(text, GzipText) and text.trouble:
                 expected = "a compressed text to its end"
                 yield no_part(refuse(origin, "damage", 0, size, expected=expected, found=text.trouble))
+    except OSError as error:
+        yield _unreadable(error, origin)
 
 
 def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size: int) -> Iterator[LogPart]:
@@ -116,16 +121,21 @@ def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size
             return
 
 
-def _of_one(parts: Sequence[LogPart], origin: Origin, start: int, end: int) -> Sequence[LogPart]:
+def _of_one(parts: Iterable[LogPart], origin: Origin, start: int, end: int) -> Speech:
     """A log whose lines name several brokers is nobody's: most of its lines do not say whose they are."""
-    named = {broker for part in parts for broker in part.events["broker"].unique().to_pylist()}
-    if origin.broker is None or named <= {origin.broker, None}:
-        return parts
-    brokers = ", ".join(str(broker) for broker in sorted(named - {None}))
-    refusal = refuse(
-        origin, "ambiguous", start, end, expected="the lines of one broker", found=f"lines of brokers {brokers}"
-    )
-    return [no_part(refusal)]
+    named: set[int] = set()
+    for part in parts:
+        named |= set(part.events["broker"].unique().to_pylist()) - {None}
+        yield part
+    if origin.broker is not None and not named <= {origin.broker}:
+        brokers = ", ".join(map(str, sorted(named)))
+        expected, found = "the lines of one broker", f"lines of brokers {brokers}"
+        yield no_part(refuse(origin, "ambiguous", start, end, expected=expected, found=found))
+
+
+def is_nobodys(part: LogPart) -> bool:
+    """Whether a part of a speech refuses all parts before it: by then it shows that nobody is known to say them."""
+    return any(refusal.kind == "ambiguous" for refusal in part.refusals)
 
 
 def _broker(origin: Origin, speaker: bytes | None, *, alone: bool) -> int | None:

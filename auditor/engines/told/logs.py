@@ -11,7 +11,7 @@ from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of, refuse_wide_text
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.broker_logs import read_broker_log, read_stretch
+from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken_of
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps, undated
@@ -20,7 +20,7 @@ from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
 from auditor.engines.told.traces import thinned
 from auditor.engines.told.zones import Zones
-from parsers.broker_log import LogPart, given_for
+from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
@@ -131,7 +131,7 @@ def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]
         elif unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
-            yield from _events(_parts(unit, piece, path), settings, refusals)
+            yield from _events(_speeches(unit, piece, path), settings, refusals)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
@@ -144,21 +144,30 @@ def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iter
     yield from of_files(told.rows)
 
 
-def _parts(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[LogPart]:
+def _speeches(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[Speech]:
     origin = unit.origin(piece.source)
     patterns = given_for(origin.broker, unit.log_patterns)
     if unit.is_stretch:
-        return read_stretch(path, origin, patterns, piece.start, piece.end)
+        return iter([read_stretch(path, origin, patterns, piece.start, piece.end)])
     return read_broker_log(path, origin, patterns)
 
 
-def _events(parts: Iterable[LogPart], settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+def _events(speeches: Iterable[Speech], settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+    """The statements of speeches; of one that shows at its end that it is nobody's, what is refused of it alone."""
     printed: Printed = {}
-    for part in parts:
-        refusals.extend(part.refusals)
-        events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
-        settings.extend(changed(of_log(events, part.settings), printed))
-        yield from of_events(events)
+    for speech in speeches:
+        last, stated, refused, named = printed.copy(), list[Setting](), list[Refusal](), list[Named]()
+        for part in speech:
+            if is_nobodys(part):
+                last, stated, refused, named = printed.copy(), [], [], []
+            refused.extend(part.refusals)
+            events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
+            stated.extend(changed(of_log(events, part.settings), last))
+            named.extend(of_events(events))
+        printed = last
+        settings.extend(stated)
+        refusals.extend(refused)
+        yield from named
 
 
 def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
