@@ -15,14 +15,17 @@ TIMELESS: Final = ("trace-begins", "described")
 TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
 
 
-def left_behind(moments: Sequence[Moment]) -> frozenset[int]:
+def left_behind(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
     """The brokers that had a replica in an earlier life of the topic, and of which its last one knows nothing.
 
     By all that was told of the partition: neither they nor anybody else says that they took part.
     """
-    told = [moment for moment in ordered(moments) if moment.kind not in TIMELESS and moment.time is not None]
-    last = _since_made(of_the_last_life(told))
-    return _taking_part(told) - _taking_part(last) if last and len(last) < len(told) else frozenset()
+    last = _since_made(ordered(_dated(last_life)))
+    return _taking_part(_dated(moments)) - _taking_part(last) if last and len(last_life) < len(moments) else frozenset()
+
+
+def _dated(moments: Iterable[Moment]) -> list[Moment]:
+    return [moment for moment in moments if moment.kind not in TIMELESS and moment.time is not None]
 
 
 def _since_made(moments: Iterable[Moment]) -> list[Moment]:

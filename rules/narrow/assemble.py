@@ -126,10 +126,11 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     """The evidence about one partition from all facts about it, in whatever order they come."""
     ordered = sorted(facts, key=lambda fact: (fact.broker, fact.log_dir, fact.state, fact.path or "", fact.order))
     claims = {(fact.broker, fact.log_dir): fact for fact in ordered if fact.root is not None}
-    own = [fact for fact in ordered if fact.path is not None]
-    grouped = groupby(own, key=lambda fact: (fact.broker, fact.log_dir, fact.path))
+    pieces = [fact for fact in ordered if fact.path is not None]
+    grouped = groupby(pieces, key=lambda fact: (fact.broker, fact.log_dir, fact.path))
     replicas = tuple(_replica(list(group), claims.get((key[0], key[1]))) for key, group in grouped)
     told = _told(ordered)
+    own = _of_incarnation(told, replicas)
     first = ordered[0]
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
@@ -138,7 +139,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, frozenset() if _told_ids(told) else left_behind(told)),
+        replicas=with_lives(replicas, left_behind(told, own)),
         level=surroundings.level,
         versions=surroundings.versions,
         settings=surroundings.settings,
@@ -147,7 +148,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
-        moments=in_terms(tuple(collapse(_of_incarnation(told, replicas)))),
+        moments=in_terms(tuple(collapse(own))),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
 

@@ -1,4 +1,7 @@
-"""Replicas of a topic that was deleted and created again before topics had ids: whose records are an earlier life's."""
+"""Replicas of a topic that was deleted and created again, without an id in their directory, of an earlier life.
+
+Before 2.8 no directory has an id, and those of ZooKeeper's clusters of 2.8 may lack it too.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from rules.replicas.replica import Replica
 
 def with_lives(replicas: Sequence[Replica], left_behind: frozenset[int]) -> tuple[Replica, ...]:
     """The replicas, those marked that are of an earlier life: left behind by the last one, all their records older."""
-    current = [replica for replica in replicas if replica.state == "current" and replica.topic_id is None]
+    current = [replica for replica in replicas if replica.state == "current"]
     others = [replica for replica in current if replica.broker not in left_behind]
-    marked = {replica.path for replica in current if replica.broker in left_behind and older(replica, others)}
-    return tuple(replace(r, earlier_life=True) if r in current and r.path in marked else r for r in replicas)
+    behind = (r for r in current if r.topic_id is None and r.broker in left_behind and older(r, others))
+    marked = {replica.path for replica in behind}
+    return tuple(replace(replica, earlier_life=replica.path in marked) for replica in replicas)
 
 
 def incarnations(current: Sequence[Replica]) -> tuple[tuple[Replica, ...], ...]:
@@ -33,11 +37,11 @@ def older(replica: Replica, others: Sequence[Replica]) -> bool:
 
 
 def may_be_two_lives(left: Replica, right: Replica) -> bool:
-    """Whether two logs may be of two lives of their topic: no id tells, and all records of one are older.
+    """Whether two logs may be of two lives of their topic: no ids tell, and all records of one are older.
 
     Both begin at the same offset and in the same epoch, as every topic does: logs that only part later are one topic's.
     """
-    if left.topic_id is not None or right.topic_id is not None or not (left.log.epochs and right.log.epochs):
+    if (left.topic_id is not None and right.topic_id is not None) or not (left.log.epochs and right.log.epochs):
         return False
     first, second = left.log.epochs[0], right.log.epochs[0]
     same_start = (first.start_offset, first.epoch) == (second.start_offset, second.epoch)

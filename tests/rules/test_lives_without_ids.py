@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
-from rules.history.lives import left_behind
+from rules.history.lives import left_behind, of_the_last_life
 from rules.sketch.moments import read_event
 from tests.rules.broken_dumps import Batch, Yard
 
@@ -61,6 +62,14 @@ def test_disks_alone_leave_open_whether_it_is_one_topic(yard: Yard) -> None:
     assert yard.undecided() == [("LOG001", (1, 3)), ("LOG001", (2, 3))]
 
 
+def test_an_id_that_one_directory_lacks_leaves_it_open_too(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.broker(1, records(SINCE, 60))
+    yard.broker(2, records(BEFORE, 40), topic_id=None)
+    assert yard.told() == []
+    assert yard.undecided() == [("LOG001", (1, 2))]
+
+
 def test_logs_tell_that_a_replica_is_of_an_earlier_life(yard: Yard) -> None:
     for broker in (1, 2):
         write_logs(yard, broker, roles(broker, 10, ",3") + roles(broker, 40), GONE)
@@ -86,4 +95,13 @@ def test_brokers_that_tell_of_one_life_hold_one_topic(yard: Yard) -> None:
 )
 def test_who_is_named_in_the_last_life_was_not_left_behind(goes_on: str, behind: set[int]) -> None:
     begun = "t1 leads 1 epoch 0 at 0 hw 0\nt1 follows 2 epoch 0 at 0 hw 0\nt1 follows 3 epoch 0 at 0 hw 0\n"
-    assert left_behind([read_event(line) for line in (begun + goes_on).splitlines()]) == behind
+    told = [read_event(line) for line in (begun + goes_on).splitlines()]
+    assert left_behind(told, of_the_last_life(told)) == behind
+
+
+def test_ids_in_logs_tell_lives_apart() -> None:
+    begun = "t1 leader 1 epoch 0 isr 1,2,3\nt2 fetch 3@0 from 1 hw=0\nt5 leader 1 epoch 0 isr 1,2"
+    first, fetch, last = (read_event(line) for line in begun.splitlines())
+    told = [replace(first, topic_id="a"), replace(fetch, topic_id="a"), replace(last, topic_id="b")]
+    assert left_behind(told, told[2:]) == {3}
+    assert left_behind(told, told) == set()
