@@ -20,7 +20,7 @@ from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.standing import replica_verdict
 from rules.verdict import PartitionVerdict, RuleCoverage
-from rules.withheld import MISSING, NOT_TOLD, without_order
+from rules.withheld import MISSING, not_told, without_order
 from rules.zoom.compare import shared_range
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import as_written, with_believed_headers
@@ -90,7 +90,7 @@ class _Telling:
         """A part that takes statements in the order of their epochs, where they have one."""
         if not self._evidence.epochs_used_twice:
             return self.part(name, tell)
-        withheld = RuleCoverage(rule="-", reason=NOT_TOLD, missing=MISSING)
+        withheld = RuleCoverage(rule="-", reason=not_told(self._evidence), missing=MISSING)
         if withheld not in self._undecided:
             self._undecided.append(withheld)
         return ()

@@ -18,7 +18,7 @@ OF_FALLS: Final = ("LEAD004", "EPOCH008")
 OF_WHO_WOULD_LEAD: Final = ("TRUNC004",)
 """Rules that take the replica of the newest epoch for the leader."""
 REASON: Final = "leader epochs fall back while the logs go on, so a number may stand for two epochs"
-NOT_TOLD: Final = f"no bill, no advice and no cuts of other protocols: {REASON}"
+SET_BACK: Final = "a broker's clock was set back amid its logs, and it is open which of its lines it wrote since"
 MISSING: Final = "whether ZooKeeper was put back to an older state or a clock set back, and which statement is older"
 
 
@@ -31,7 +31,16 @@ def without_order(
         return
     accused = any(isinstance(one, Violation) for one in said)
     if accused or rule.severity is Severity.CRITICAL:
-        yield Undecided(reason=REASON, missing=MISSING)
+        yield Undecided(reason=_reason(evidence), missing=MISSING)
+
+
+def not_told(evidence: PartitionEvidence) -> str:
+    """Why there is more than findings to miss."""
+    return f"no bill, no advice and no cuts of other protocols: {_reason(evidence)}"
+
+
+def _reason(evidence: PartitionEvidence) -> str:
+    return SET_BACK if any(moment.set_back is None for moment in evidence.moments) else REASON
 
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:

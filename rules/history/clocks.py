@@ -72,8 +72,10 @@ def _sightings(moments: Sequence[Moment]) -> Sightings:
     seen: Sightings = {}
     # A state without a time was there before the next one of its epoch, which is then no first sight of it.
     older = {moment.epoch for moment in moments if moment.time is None and moment.clock == "controller"}
+    # How long a clock stood still when it was set back is not told: its times since are of no other clock.
+    set_back = {moment.clock for moment in moments if moment.set_back != 0}
     for moment in moments:
-        if moment.time is None or moment.epoch is None or moment.doubtful:
+        if moment.time is None or moment.epoch is None or moment.doubtful or moment.clock in set_back:
             continue
         if gives_role(moment) or (moment.clock == "controller" and moment.epoch not in older):
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, -1), moment.time)

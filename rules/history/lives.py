@@ -51,8 +51,11 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     """The statements since the topic was created last; all of them where no clock shows that it was created again.
 
     A clock that has seen fewer lives than another began late, or its broker held the partition in some of them only:
-    its times are taken as those of the one that has seen the last life begin.
+    its times are taken as those of the one that has seen the last life begin. Where a clock was set back, and it is
+    open what was written since, an epoch that falls shows no new life.
     """
+    if any(moment.set_back is None for moment in moments):
+        return list(moments)
     begun: dict[str, list[int]] = {}
     for moment in _beginnings(ordered(m for m in moments if m.kind in TELLING)):
         begun.setdefault(moment.clock, []).append(moment.time or 0)

@@ -51,7 +51,7 @@ def _milestone(moment: Moment, time: int | None) -> Milestone | None:
         return None
     return Milestone(
         clock=moment.clock,
-        time=moment.time,
+        time=moment.clock_time,
         reference_time=time,
         epoch=moment.epoch,
         text=text,

@@ -115,7 +115,14 @@ class Moment:
     records_size: int | None = None
     """Bytes of records in a produce request, or in the answer to a fetch; null where the line does not tell."""
     trust: str = "high"
+    set_back: int | None = 0
+    """How much was added to its times, because its clock was set back before it was written; null where it may be."""
     span: Span
+
+    @property
+    def clock_time(self) -> int | None:
+        """Its time as it is written."""
+        return None if self.time is None else self.time - (self.set_back or 0)
 
     @property
     def is_metadata(self) -> bool:
@@ -175,9 +182,7 @@ def committed(moments: Iterable[Moment]) -> Iterator[Committed]:
         if moment.kind == "described" and moment.epoch is not None and (moment.high_watermark or 0) > 0:
             # The quorum's leader answers with its epoch and its high watermark at once.
             because = f"a tool printed the quorum's high watermark {moment.high_watermark} of epoch {moment.epoch}"
-            yield Committed(
-                end_offset=moment.high_watermark or 0, term=moment.epoch, because=because, moment=moment
-            )
+            yield Committed(end_offset=moment.high_watermark or 0, term=moment.epoch, because=because, moment=moment)
         if moment.term is None or moment.doubtful or moment.error not in (None, 0):
             continue
         term = moment.term if moment.latest_term is None else max(moment.term, moment.latest_term)

@@ -145,7 +145,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
     evidence, epoch, start, end = accounts.evidence, part.epoch, part.start, part.end
     committed_end = min(end, max(start, accounts.committed.get(epoch, start)))
     answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end and _in_time(m, part)]
-    times = [m.time for m in answers if m.time is not None]
+    times = [m.clock_time for m in answers if m.clock_time is not None]
     standing = _survivors(evidence, part)
     again = restored(evidence, part)
     read = [c for c in accounts.read.get(epoch, ()) if start <= c.start_offset < end]

@@ -26,6 +26,7 @@ from rules.history.gaps import TraceGap
 from rules.history.lives import left_behind, of_the_last_life
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
+from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.replicas.groups import GroupCommit, in_order
 from rules.replicas.lives import with_lives
@@ -159,7 +160,7 @@ def _told(facts: Sequence[Fact]) -> list[Moment]:
     begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
     told = [moment for moment in every if moment.kind != "trace-begins"]
     told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
-    return [*begun.values(), *told]
+    return [*begun.values(), *going_on(told)]
 
 
 def _told_ids(moments: Iterable[Moment]) -> frozenset[str]:

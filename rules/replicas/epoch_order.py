@@ -48,9 +48,14 @@ def _first_records(replicas: Sequence[Replica]) -> Mapping[int, int]:
 
 
 def roles_fall_back(moments: Iterable[Moment]) -> bool:
-    """Whether a broker took a role in an older epoch than before, in one life of the topic."""
+    """Whether a broker took a role in an older epoch than before, in one life of the topic, or may have done so.
+
+    It may where its clock was set back, and nothing tells what it wrote after that.
+    """
     newest: dict[tuple[str, str | None], int] = {}
     for m in moments:
+        if m.set_back is None:
+            return True
         if m.kind not in ROLE_KINDS or m.epoch is None or m.doubtful:
             continue
         place = (m.clock, m.topic_id)

@@ -6,14 +6,19 @@ must stay silent whatever is missing.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.report.model import AuditReport
 from rules.catalog import BY_ID
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Violation
 from tests.lab.effort import fast_if
+from tests.models.clock_set_back import set_back
 from tests.models.lived import alarms, asked, audited, backed, lived, unfound
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version
@@ -79,3 +84,38 @@ def test_an_audit_of_a_walk_says_what_the_model_knows(version: Version, tmp_path
 def test_audits_of_many_walks_say_what_the_model_knows(version: Version, tmp_path: Path) -> None:
     findings = sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in range(20, 26))
     assert findings > (5 if version in TOLD_OF else 0)
+
+
+SET_BACK = [
+    ("2.6.3", "unclean", 5, 1),
+    ("2.6.3", "unclean", 7, 2),
+    ("4.0.0", "perils", 3, 2),
+    ("4.0.0", "perils", 7, 1),
+]
+"""Walks, and the broker whose clock is set back, of which more than one file shows it."""
+
+
+def verdicts(report: AuditReport) -> list[tuple[object, ...]]:
+    return sorted((f.rule, f.start_offset or 0, f.end_offset or 0, f.confidence, f.brokers) for f in report.violations)
+
+
+@pytest.mark.parametrize(("name", "where", "seed", "broker"), SET_BACK)
+def test_a_clock_that_is_set_back_changes_no_finding(
+    name: str, where: str, seed: int, broker: int, tmp_path: Path
+) -> None:
+    version = next(version for version in VERSIONS if version.name == name)
+    world = next(world for world in WORLDS if world.name == where)
+    report = audited(lived(version, world, seed, length=60), tmp_path)
+    set_back(tmp_path, broker, timedelta(hours=1))
+    assert verdicts(report)
+    assert verdicts(audit(tmp_path, AuditConfig(engine="local"))) == verdicts(report)
+
+
+def test_where_it_stays_open_what_was_written_since_it_is_a_question(tmp_path: Path) -> None:
+    world = next(world for world in WORLDS if world.name == "perils")
+    version = next(version for version in VERSIONS if version.name == "4.0.0")
+    report = audited(lived(version, world, 4, length=60), tmp_path)
+    set_back(tmp_path, 2, timedelta(hours=1))
+    now = audit(tmp_path, AuditConfig(engine="local"))
+    assert set(verdicts(now)) < set(verdicts(report))
+    assert any("clock was set back" in line.reason and line.blocking for line in now.coverage.undecided)

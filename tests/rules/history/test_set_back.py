@@ -1,0 +1,116 @@
+"""A clock that is set back amid its logs: what was written since comes after what was written before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from parsers.provenance import Span
+from rules.history.clocks import clock_offsets
+from rules.history.lives import of_the_last_life
+from rules.history.moments import TIMES, Moment, MomentKind, ordered
+from rules.history.set_back import going_on
+from rules.history.terms import in_terms
+from rules.replicas.epoch_order import roles_fall_back
+from tests.models.oracle import VERSIONS, Version
+from tests.models.test_replay_truth import TOLD_OF, by_name, walk
+from tests.models.witnessed import moments_of, replayed
+
+HOUR = 3_600_000
+SERVER, STATES, REQUESTS = "server.log", "state-change.log", "kafka-request.log"
+
+
+def line(kind: MomentKind, minute: int, place: int, source: str = STATES, **told: int) -> Moment:
+    span = Span(source=source, start=place, end=place + 1)
+    values: dict[str, int] = {"broker": 1, "witness": 1, **told}
+    return Moment(kind=kind, clock="broker 1", time=10 * HOUR + minute * 60_000, span=span, **values)  # type: ignore[arg-type]
+
+
+ROLES = [
+    line("leader-starts", 10, 0, epoch=0),
+    line("follower-starts", 20, 1, epoch=1),
+    line("leader-starts", 30 - 60, 2, epoch=2),
+    line("follower-starts", 40 - 60, 3, epoch=3),
+]
+
+
+def epochs(moments: Iterable[Moment]) -> list[int | None]:
+    return [moment.epoch for moment in ordered(moments)]
+
+
+def test_roles_rise_as_their_lines_do() -> None:
+    assert epochs(ROLES) == [2, 3, 0, 1]
+    told = going_on(ROLES)
+    assert epochs(told) == [0, 1, 2, 3]
+    assert [moment.clock_time for moment in told] == [moment.time for moment in ROLES]
+    assert not roles_fall_back(in_terms(told))
+
+
+def test_another_file_is_put_where_nothing_falls_back() -> None:
+    states = [line("isr", 12, 0, SERVER, partition_epoch=1), line("isr", 35 - 60, 0, "server.log.1", partition_epoch=4)]
+    orders = [line("leadership", 11, 0, REQUESTS, epoch=0, partition_epoch=0, leader=1)]
+    told = going_on([*ROLES, *states, *orders])
+    assert [m.partition_epoch for m in ordered(told) if m.partition_epoch is not None] == [0, 1, 4]
+
+
+def test_where_a_file_may_be_of_either_side_nothing_is_said_by_epoch() -> None:
+    told = going_on([*ROLES, line("truncated", 35 - 60, 0, SERVER, offset=3)])
+    assert roles_fall_back(told)
+    assert of_the_last_life(told) == told
+
+
+def test_parts_of_a_log_in_another_order_are_no_clock_set_back() -> None:
+    parts = [replace(moment, span=Span(source=STATES, start=place, end=place + 1)) for moment, place in zip(
+        [line("leader-starts", minute, 0, epoch=epoch) for minute, epoch in ((10, 0), (20, 1), (30, 2), (40, 3))],
+        (2, 3, 0, 1), strict=True,
+    )]  # fmt: skip
+    assert going_on(parts) == parts
+
+
+def test_epochs_that_fall_in_the_file_too_are_left_as_they_are() -> None:
+    put_back = [line("leader-starts", 10, 0, epoch=3), line("leader-starts", 20, 1, epoch=1)]
+    assert going_on(put_back) == put_back
+    assert roles_fall_back(put_back)
+
+
+def test_fetches_that_somebody_wrote_down_are_in_no_order() -> None:
+    rows = [line("fetched", minute, place, "fetches.csv", offset=1) for place, minute in enumerate((50, 10, 30))]
+    assert going_on(rows) == rows
+
+
+def test_a_clock_that_was_set_back_dates_nothing_on_another() -> None:
+    others = [replace(moment, clock="broker 2", witness=2, broker=2, time=10 * HOUR) for moment in ROLES]
+    assert {clock.clock for clock in clock_offsets([*ROLES, *others])} == {"broker 1", "broker 2"}
+    assert {clock.clock for clock in clock_offsets([*going_on(ROLES), *others])} == {"broker 2"}
+
+
+def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
+    """What a broker wrote in the second half of a walk, an hour earlier by its own clock."""
+    half = sorted(moment.span.start for moment in moments)[len(moments) // 2]
+    told: list[Moment] = []
+    for moment in moments:
+        late = moment.clock == f"broker {broker}" and moment.span.start >= half
+        times = {name: getattr(moment, name) for name in TIMES} if late else {}
+        told.append(replace(moment, **{name: at - HOUR for name, at in times.items() if at is not None}))
+    return sorted(told, key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
+
+
+def judge(version: Version, seed: int) -> int:
+    """No told high watermark lies outside what is recomputed; how many intervals are what they are without it."""
+    found = walk(version, seed)
+    moments = moments_of(found)
+    told = going_on(set_back(moments, 1 + seed % 2))
+    if any(moment.set_back is None for moment in told):
+        return 0
+    said = replayed(found, in_terms(told)).told
+    assert [one for one in said if one.standing in ("above", "below")] == [], (version.name, seed)
+    known = {(one.moment.span, one.moment.count): one.expected.interval for one in replayed(found, moments).told}
+    return sum(known.get((one.moment.span, one.moment.count)) == one.expected.interval for one in said)
+
+
+@pytest.mark.parametrize("version", [VERSIONS[2], VERSIONS[4], VERSIONS[-1]], ids=by_name)
+def test_a_replay_knows_what_it_knew_before_the_clock_was_set_back(version: Version) -> None:
+    assert version in TOLD_OF
+    assert sum(judge(version, seed) for seed in range(8)) > 15
