@@ -102,6 +102,12 @@ def test_what_another_log_shows_of_a_hole_is_taken_into_account(name: str, seed:
     assert list(outside(found, replayed(found, kept))) == []
 
 
+@pytest.mark.parametrize("name", ["3.9.1", "4.3.0"])
+def test_who_joins_an_isr_by_a_fetch_that_nobody_tells_of_bounds_nothing(name: str) -> None:
+    found = walk(next(version for version in TOLD_OF if version.name == name), 101053)
+    assert list(outside(found, replayed(found, moments_of(found)))) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", fast_if((TOLD_OF[0], TOLD_OF[-1]).__contains__, TOLD_OF), ids=by_name)
 def test_most_answers_are_known_exactly_when_nothing_is_lost(version: Version) -> None:

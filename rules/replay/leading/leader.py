@@ -93,7 +93,9 @@ class LeaderWalk:
         self._append(row)
         silent = (b for b, t in self.tracks.items() if t is not asker and self.counting.asks_unseen(t, time))
         possible = self.isr.possible(time)
-        self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.first))
+        # Who joined without any fetch that is told has sent one that nobody tells of.
+        unseen = (broker for broker in possible.joined if self.reached.get(broker) == NEVER)
+        self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.first), unseen)
         counted = [isr - self.isr.unassigned for isr in possible.isrs]
         self.end_low = taken(row, self.reign, self.tracks, counted, self.end_low)
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
