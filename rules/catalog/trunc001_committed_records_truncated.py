@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts
+from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.versions import parse_kafka_version
 from rules.rule import rule
 
 
@@ -30,7 +31,8 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    No line before the cut tells the replica's high watermark. A cut of which no log tells is inferred from segments that
+    No line before the cut tells the replica's high watermark, as none does before 1.0: where records beyond the cut are
+    known to have been committed before it, that is a question. A cut of which no log tells is inferred from segments that
     wait for their deletion, and is likely where the high watermark on disk is still above the log end; where the log has
     grown again, nothing tells whether what went was committed. So it is where a producer snapshot knows records at offsets
     that hold others now, or where a new epoch begins with a sequence ahead of the one that was due. A producer snapshot
@@ -51,6 +53,8 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     t2 truncates 1 to 2
     """
     for cut in cuts(evidence.moments):
+        if cut.high_watermark is None:
+            yield from _unknown_watermark(evidence, cut)
         if cut.high_watermark is None or cut.offset >= cut.high_watermark:
             continue
         end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark, cut.log_end_offset)
@@ -81,6 +85,24 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
         beyond = snapshot is not None and snapshot.offset > replica.log_end_offset
         if beyond and snapshot is not None and replica.broker not in told and replica.end_known:
             yield _once_longer(replica, snapshot)
+
+
+def _unknown_watermark(evidence: PartitionEvidence, cut: Cut) -> Iterator[Undecided]:
+    """A cut of a broker before 1.0, which tells its high watermark nowhere, below what others had committed."""
+    known = (parse_kafka_version(v.binary) for v in evidence.versions if v.binary and v.broker == cut.broker)
+    beyond = [c for c in evidence.committed_batches if c.end_offset > cut.offset and c.term < (cut.epoch or 0)]
+    if beyond and any(version is not None and not version.at_least(1) for version in known):
+        last = max(beyond, key=lambda proof: proof.end_offset)
+        yield Undecided(
+            reason=f"broker {cut.broker} cut its log to {cut.offset}, and no line before 1.0 tells its high watermark:"
+            f" records up to offset {last.end_offset} were committed, and nothing tells whether it held and knew them",
+            missing=f"broker {cut.broker}'s replication-offset-checkpoint as it was before the cut",
+            brokers=(cut.broker,),
+            start_offset=cut.offset,
+            end_offset=last.end_offset,
+            blocking=False,
+            exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
+        )
 
 
 def _once_longer(replica: Replica, snapshot: OffsetClaim) -> Undecided:
