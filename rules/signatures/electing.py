@@ -30,12 +30,15 @@ def _joined_below_epoch_start(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 
 def _asked_by(course: Course, broker: int, joined: Moment) -> list[int]:
-    """What a follower had asked for when it joined, the fetch included that was answered right after."""
+    """What a follower had asked for when it joined, the fetch included that was answered right after.
+
+    Without that one nothing: the fetch by which it joined may be among lines that are lost.
+    """
     if joined.clock != course.reign.clock or joined.time is None:
         return []
     rows = [row.moment for row in course.rows if row.moment.kind == "fetched" and row.moment.broker == broker]
     before = [m for m in rows if m.time is not None and m.time <= joined.time]
-    if any(m.doubtful or m.offset is None for m in rows):
+    if len(rows) == len(before) or any(m.doubtful or m.offset is None for m in rows):
         return []
     return [m.offset for m in rows[: len(before) + 1] if m.offset is not None]
 

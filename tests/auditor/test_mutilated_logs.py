@@ -62,6 +62,17 @@ def test_a_line_whose_time_is_no_date_accuses_nobody(tmp_path: Path) -> None:
     assert (unread["path"], unread["found"]) == ("broker-2/logs/kafka-request.log", "a time that is none")
 
 
+def test_an_isr_that_was_changed_is_not_the_one_that_a_reign_began_with(tmp_path: Path) -> None:
+    """An order that told it again is refused, since its broker leads already: before it another ISR was in force."""
+    dump = copied("fast_failover_kip101", tmp_path / "dump", logs=True)
+    log = dump / "broker-1/logs/kafka-request.log"
+    lines = log.read_bytes().splitlines(keepends=True)
+    first = next(place for place, line in enumerate(lines) if b"LEADER_AND_ISR" in line)
+    log.write_bytes(b"".join(lines[:first] + lines[first + 1 :]))
+    alone = [(f["startOffset"], f["endOffset"]) for f in told(dump)["findings"] if f["rule"] == "ACK002"]
+    assert (0, 15) not in alone
+
+
 def claims(report: dict[str, object]) -> set[tuple[object, ...]]:
     findings = report["findings"]
     assert isinstance(findings, list)

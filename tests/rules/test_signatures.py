@@ -23,6 +23,14 @@ RELEASE = re.compile(r"^kafka (\d+) (\S+)", re.MULTILINE)
 
 
 LAWFUL = {
+    "KAFKA-7128 the fetch by which it joined is not told": """
+        kafka 1 2.0.0
+        broker 1 000011|
+        broker 2 000011|
+        t1 leads 1 epoch 1 at 4 hw 2 isr 1
+        t2 fetch 2@2 from 1 hw=2
+        t3 isr 1 now 1,2
+    """,
     "KAFKA-10706 asked again in each epoch": """
         kafka 2 2.6.0
         broker 1 002|

@@ -79,7 +79,7 @@ def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, Cloc
     if _lost(merged, statements.first_states.get(reign.epochs[-1] + 1)):
         return IsrHistory(statements=())
     merged = _confirmed(merged)
-    if merged and _opens(merged[0], reign):
+    if merged and _opens(merged[0], reign, statements):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
         estimated = len(merged) > 1 and any(s.moment.clock != reign.clock for s in told)
         unassigned = _unassigned(merged, reign, statements)
@@ -115,10 +115,16 @@ def _followed(reign: Reign, statements: Statements) -> bool:
     return reign.clock in statements.own_logs or any(epoch in statements.controlled for epoch in reign.epochs)
 
 
-def _opens(first: InForce, reign: Reign) -> bool:
-    """Whether the first ISR known is the one that the reign began with."""
-    told = first.moment
-    return told.epoch == reign.epochs[0] and told.kind in ("leader-starts", "leadership")
+def _opens(first: InForce, reign: Reign, statements: Statements) -> bool:
+    """Whether the first ISR known is the one that the reign began with.
+
+    It is not where another state of the epoch is told that came before. An order that is refused, since its broker
+    leads already, tells of a change.
+    """
+    told, begun = first.moment, statements.first_states.get(reign.epochs[0])
+    if told.epoch != reign.epochs[0] or told.kind not in LED or told.error not in (None, 0):
+        return False
+    return first.partition_epoch is None or begun is None or first.partition_epoch <= begun
 
 
 def _time(statement: InForce) -> int | None:
