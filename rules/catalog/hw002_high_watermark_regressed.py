@@ -8,6 +8,7 @@ from typing import Final
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.moments import STARTING
 from rules.rule import rule
 
 
@@ -33,7 +34,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Undecided when
     --------------
-    Answers rest on fetch sessions whose beginning was not recorded: these are passed over. A checkpoint of an orderly
+    Answers rest on fetch sessions whose beginning was not recorded: these are passed over. Two answers are of two sessions,
+    and the leader's server.log does not go on to the second: it may have been restarted in between. A checkpoint of an orderly
     stop stands on its own word where the broker's logs, or its leader's, do not reach to that stop, or where the log itself ends below
     what the checkpoint was due to tell.
 
@@ -61,13 +63,34 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
                 continue
             before = highest.get(row.broker)
             if before is not None and (before.high_watermark or 0) > row.high_watermark:
-                yield _violation(before, row)
+                yield _undecided(before, row) if _perhaps_restarted(evidence, before, row) else _violation(before, row)
                 break
             highest[row.broker] = row
     yield from _closed_too_low(evidence)
     if evidence.replayed.courses:
         for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
             yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
+
+
+def _perhaps_restarted(evidence: PartitionEvidence, before: Moment, after: Moment) -> bool:
+    """Whether a leader may have been started again between two answers: no session outlives it, and its log may end there."""
+    if before.session == after.session or after.witness is None or after.time is None:
+        return False
+    told = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in _OF_SERVER_LOG]
+    told += [state.since for state in evidence.settings.states(after.witness)]
+    return all(time is None or time < after.time for time in told)
+
+
+_OF_SERVER_LOG: Final = (*STARTING, "isr-shrinking", "producer-state-saved", "truncated", "truncation-kept", "log-start-moved")
+
+
+def _undecided(before: Moment, after: Moment) -> Undecided:
+    return Undecided(
+        reason=f"broker {after.witness} told broker {after.broker} high watermark {before.high_watermark} and later, in"
+        f" another session of epoch {after.term}, only {after.high_watermark}",
+        missing=f"broker {after.witness}'s server.log of that time: it may have been restarted in between",
+        blocking=False,
+    )
 
 
 def _closed_too_low(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

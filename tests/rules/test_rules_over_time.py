@@ -613,3 +613,23 @@ def test_a_leader_without_any_log_leaves_open_what_it_acknowledged() -> None:
     for acks, blocking in (("1", True), ("all", False)):
         (question,) = (q for q in BY_ID["ACK001"].check(evidence(silent.format(acks))) if isinstance(q, Undecided))
         assert (question.brokers, question.blocking) == ((1,), blocking)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "later", "said"),
+    [
+        ((7, 7), "", [((1,), 3, 4, "certain")]),
+        # No session outlives its broker, and nothing tells that it was not restarted.
+        ((7, 8), "", []),
+        ((7, 8), "\nt9 shrinks 1 from 1,2 to 1 at 4", [((1,), 3, 4, "certain")]),
+    ],
+)
+def test_a_leader_may_be_restarted_between_two_sessions_where_its_log_ends(
+    sessions: tuple[int, int], later: str, said: list[Said]
+) -> None:
+    told = evidence("broker 1 0000|\nbroker 2 0000|\nt1 leads 1 epoch 0 at 0 hw 0\n"
+                    "t2 fetch 2@4 from 1 hw=4\nt3 fetch 2@4 from 1 hw=3" + later)  # fmt: skip
+    of = iter(sessions)
+    moments = tuple(replace(m, session=next(of)) if m.kind == "fetched" else m for m in told.moments)
+    found = tuple(BY_ID["HW002"].check(replace(told, moments=moments)))
+    assert [(v.brokers, v.start_offset, v.end_offset, v.confidence) for v in found if isinstance(v, Violation)] == said
