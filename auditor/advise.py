@@ -23,7 +23,8 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
     told = document if config.format == "json" else text
-    deliver(told(report.advice, interrupted=report.interrupted, absent=report.coverage.absent_logs), config)
+    absent, untold = report.coverage.absent_logs, report.untold
+    deliver(told(report.advice, interrupted=report.interrupted, absent=absent, untold=untold), config)
     return _code(report)
 
 
@@ -33,7 +34,8 @@ def _code(report: AuditReport) -> ExitCode:
     going = {gate.going for placed in report.advice for gate in _gates(placed)}
     if "no-go" in going:
         return ExitCode.FINDINGS
-    return ExitCode.UNKNOWN if "unknown" in going or report.verdict == "unknown" else ExitCode.CLEAN
+    unknown = "unknown" in going or report.untold or report.verdict == "unknown"
+    return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
 
 
 def _gates(placed: PlacedAdvice) -> Sequence[Gate]:

@@ -11,7 +11,17 @@ from auditor.report.advice_files import commands, election, reassignment
 from auditor.report.bill import sentence
 from auditor.report.gates import named_brokers, told_once
 from auditor.report.layout import Page, counted
-from auditor.report.model import AbsentLogs, Candidate, Doomed, Loss, OwedCut, PlacedAdvice, Stretch, Survivor
+from auditor.report.model import (
+    AbsentLogs,
+    Candidate,
+    Doomed,
+    Loss,
+    OwedCut,
+    PlacedAdvice,
+    Stretch,
+    Survivor,
+    UndecidedLine,
+)
 from auditor.report.plain import plain
 
 SCHEMA_VERSION: Final = 1
@@ -21,12 +31,20 @@ _FADING: Final = ("deleted file", "deleted dir")
 _WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
 
 
-def text(advice: Sequence[PlacedAdvice], *, interrupted: bool = False, absent: Sequence[AbsentLogs] = ()) -> str:
+def text(
+    advice: Sequence[PlacedAdvice],
+    *,
+    interrupted: bool = False,
+    absent: Sequence[AbsentLogs] = (),
+    untold: Sequence[UndecidedLine] = (),
+) -> str:
     """The advice on every partition, one after the other."""
-    unread = "".join(f"{line}\n" for logs in absent for line in _said(logs.words, 0))
+    unread = "".join(f"{line}\n" for line in _unread(absent, untold))
     if interrupted:
         told = "Interrupted: this is the advice on what had been judged by then; others may be in need of it.\n\n"
-        return told + (text(advice, absent=absent) if advice else unread)
+        return told + (text(advice, absent=absent, untold=untold) if advice else unread)
+    if not advice and untold:
+        return unread
     if not advice:
         none = "Nothing is to be decided: no loss, no cut that is owed, no finding of medium severity or above.\n"
         return none + unread
@@ -38,14 +56,30 @@ def text(advice: Sequence[PlacedAdvice], *, interrupted: bool = False, absent: S
     return "".join(f"{line}\n" for line in lines) + unread
 
 
+def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> Iterator[str]:
+    """What nothing could be said of, and what was not read."""
+    for point in untold:
+        words = f"In {counted(point.partitions, 'partition')} {point.reason} (needs {point.missing})"
+        yield from _said(words, 0)
+    for logs in absent:
+        yield from _said(logs.words, 0)
+
+
 def document(
-    advice: Sequence[PlacedAdvice], *, interrupted: bool = False, absent: Sequence[AbsentLogs] = ()
+    advice: Sequence[PlacedAdvice],
+    *,
+    interrupted: bool = False,
+    absent: Sequence[AbsentLogs] = (),
+    untold: Sequence[UndecidedLine] = (),
 ) -> str:
     """The same as one JSON document."""
     told = {
         "schemaVersion": SCHEMA_VERSION,
         "interrupted": interrupted,
         "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
+        "untold": [
+            {"reason": point.reason, "missing": point.missing, "partitions": point.partitions} for point in untold
+        ],
         "partitions": [_document(placed) for placed in advice],
     }
     return json.dumps(told, indent=2, ensure_ascii=True) + "\n"

@@ -40,6 +40,10 @@ class RefusalLine:
     """Whether it leaves the verdict open: what lies there might be a defect."""
 
 
+NO_RULE: Final = "-"
+"""Stands where a rule's id would: what is untold is of no rule."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndecidedLine:
     """What a rule could not decide, and in how many partitions."""
@@ -218,6 +222,11 @@ class AuditReport:
     def violations(self) -> tuple[Finding, ...]:
         """Findings of broken laws, without those that could not be decided."""
         return tuple(finding for finding in self.findings if finding.verdict == "violated")
+
+    @property
+    def untold(self) -> tuple[UndecidedLine, ...]:
+        """Parts beside the findings that could not be told of some partitions, such as the bill and the advice."""
+        return tuple(point for point in self.coverage.undecided if point.rule == NO_RULE)
 
     @property
     def worst(self) -> Severity | None:

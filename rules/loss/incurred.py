@@ -131,14 +131,20 @@ def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
 def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
     """The stretch in two where the log that leads now holds the records again up to somewhere amid it."""
     if stretch.reopening is not None:
-        yield from (replace(stretch, start=low, end=high) for low, high in reopened.parts(evidence, stretch))
+        yield from (_part(stretch, low, high) for low, high in reopened.parts(evidence, stretch))
         return
     held = held_end(evidence, stretch)
     if held >= stretch.end:
         yield stretch
     else:
-        yield from (replace(stretch, end=held),) if held > stretch.start else ()
+        yield from (_part(stretch, stretch.start, held),) if held > stretch.start else ()
         yield replace(stretch, start=held)
+
+
+def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
+    """A part of the stretch, with the reason why it ends where it ends."""
+    because = stretch.because if end == stretch.end else "what lies behind it fared otherwise"
+    return replace(stretch, start=start, end=end, because=because)
 
 
 def _bill(accounts: _Accounts, part: LeftOut) -> Loss:

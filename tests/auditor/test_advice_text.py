@@ -14,7 +14,7 @@ from auditor.advise import run_advise
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.report.advice import document, text
-from auditor.report.model import PlacedAdvice
+from auditor.report.model import PlacedAdvice, UndecidedLine
 from tests.lab.sample_reports import report_on
 
 pytestmark = pytest.mark.slow
@@ -101,6 +101,17 @@ def test_advice_that_was_cut_short_says_so() -> None:
     assert text([placed], interrupted=True).endswith(text([placed]))
     assert "Nothing is to be decided" not in text([], interrupted=True)
     assert json.loads(document([placed], interrupted=True))["interrupted"] is True
+
+
+def test_where_advice_is_withheld_nobody_is_told_that_nothing_is_to_be_decided() -> None:
+    untold = [
+        UndecidedLine(rule="-", reason="no advice: epochs fall", missing="older files", partitions=2, blocking=False)
+    ]
+    assert text([], untold=untold) == "In 2 partitions no advice: epochs fall (needs older files)\n"
+    assert text([advice_on("unclean_4x")], untold=untold).endswith("(needs older files)\n")
+    assert json.loads(document([], untold=untold))["untold"] == [
+        {"reason": "no advice: epochs fall", "missing": "older files", "partitions": 2}
+    ]
 
 
 def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) -> None:

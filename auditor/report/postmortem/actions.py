@@ -35,7 +35,7 @@ def actions(report: AuditReport) -> Iterator[str]:
     """The section of who must act."""
     yield "## Who must act\n"
     found = [action for history, loss in billed(report) for action in _after(history, loss)]
-    found += [_action(finding) for finding in grave(report) if finding.rule in _ADVICE]
+    found += _of_findings([finding for finding in grave(report) if finding.rule in _ADVICE])
     distinct = list(dict.fromkeys(found))
     yield from (f"- {action}" for action in distinct[: 2 * SHOWN])
     if len(distinct) > 2 * SHOWN:
@@ -98,10 +98,18 @@ def _named(words: Sequence[str]) -> str:
     return text(", ".join(words[:NAMED]) + more)
 
 
+def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
+    """What is to be done about findings: what is the same for several is said once."""
+    alike: dict[str, list[str]] = {}
+    for finding in findings:
+        alike.setdefault(_action(finding), []).append(finding.id)
+    yield from (f"{action}, {', '.join(ids)}." for action, ids in alike.items())
+
+
 def _action(finding: Finding) -> str:
     brokers: Sequence[int] = finding.brokers
     who = f" (broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))})" if brokers else ""
-    return f"{_ADVICE[finding.rule]} {about(finding)}{who}, {finding.id}."
+    return f"{_ADVICE[finding.rule]} {about(finding)}{who}"
 
 
 def gates(report: AuditReport) -> Iterator[str]:

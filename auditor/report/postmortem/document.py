@@ -57,7 +57,7 @@ def _impact(report: AuditReport) -> Iterator[str]:
     losses = billed(report)
     yield "## Impact\n"
     if not losses:
-        yield "No log tells of offsets that a new epoch left out."
+        yield _not_told(report) or "No log tells of offsets that a new epoch left out."
         return
     yield f"| {' | '.join(COLUMNS)} |"
     yield "|---|---|---|---|---|---|---|"
@@ -68,6 +68,11 @@ def _impact(report: AuditReport) -> Iterator[str]:
         yield f"\n{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}:\n"
         yield from (f"- {text(line)}" for line in details(loss))
         yield from (f"- {text(line)}" for line in _told_of(loss))
+
+
+def _not_told(report: AuditReport) -> str:
+    """Why a section is empty although there may be something to tell."""
+    return "\n".join(f"In {counted(point.partitions, 'partition')} {text(point.reason)}." for point in report.untold)
 
 
 def _told_of(loss: Loss) -> Iterator[str]:
@@ -122,7 +127,7 @@ def _cause(finding: Finding) -> str:
 def _counterfactuals(report: AuditReport) -> Iterator[str]:
     yield "## What each protocol would have done\n"
     if not report.counterfactuals:
-        yield "No two replicas hold different records now, and no cut is told of."
+        yield _not_told(report) or "No two replicas hold different records now, and no cut is told of."
     for placed in report.counterfactuals[:SHOWN]:
         table = placed.table
         yield (

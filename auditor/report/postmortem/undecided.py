@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditor.report.alike import alike_points
 from auditor.report.bill import span
 from auditor.report.markdown import code, text
-from auditor.report.model import AuditReport, Loss
+from auditor.report.model import NO_RULE, AuditReport, Loss
 from auditor.report.postmortem.parts import SHOWN, about, billed, capped, place
 
 
@@ -27,13 +27,17 @@ def still_open(report: AuditReport) -> Iterator[str]:
 
 def _undecided(report: AuditReport) -> Iterator[str]:
     open_findings = [finding for finding in report.findings if finding.verdict == "undecided"]
+    alike_findings: dict[tuple[str, str], list[str]] = {}
     for finding in open_findings[:SHOWN]:
-        yield f"- {finding.rule} {about(finding)}: {text(finding.message)}"
+        alike_findings.setdefault((about(finding), finding.message), []).append(finding.rule)
+    for (where, message), rules in alike_findings.items():
+        yield f"- {', '.join(dict.fromkeys(rules))} {where}: {text(message)}"
     yield from capped(len(open_findings), "open question")
     open_points = (p for p in report.coverage.undecided if not p.blocking and p.asked_at_level is None)
     for alike in alike_points(open_points):
         point = alike.first
-        yield f"- {point.rule}, {alike.words}: {text(point.reason)}; decided by {text(point.missing)}"
+        rule = "" if point.rule == NO_RULE else f"{point.rule}, "
+        yield f"- {rule}{alike.words}: {text(point.reason)}; decided by {text(point.missing)}"
 
 
 def _unasked(report: AuditReport) -> Iterator[str]:
