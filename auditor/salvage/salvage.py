@@ -132,7 +132,7 @@ def _whose(lost: Lost) -> str:
         return ""
     if lost.oldest_epoch == lost.newest_epoch:
         return f", records of epoch {lost.newest_epoch}"
-    since = f"{lost.oldest_epoch} to " if lost.oldest_epoch else ""
+    since = f"{lost.oldest_epoch} to " if lost.oldest_epoch > 0 else ""
     return f", records of epoch{'s' if since else ''} {since}{lost.newest_epoch}{'' if since else ' or older'}"
 
 

@@ -45,7 +45,7 @@ class Lost:
     """Whose copies to take; none for any copy that holds what the log that leads now does not."""
     newest_epoch: int | None = None
     """The newest epoch whose records the finding can mean; null where it names none, or a person chose the copy."""
-    oldest_epoch: int = 0
+    oldest_epoch: int = UNDEFINED_EPOCH
     """The oldest one: where a leader kept older records in their place, those are not lost."""
 
 
@@ -86,7 +86,7 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
         end=end,
         brokers=brokers,
         newest_epoch=None if brokers else _newest(finding, rule),
-        oldest_epoch=0 if brokers else _oldest(finding),
+        oldest_epoch=UNDEFINED_EPOCH if brokers else _oldest(finding),
     )
 
 
@@ -103,7 +103,7 @@ def _newest(finding: Mapping[str, object], rule: str) -> int | None:
 
 def _oldest(finding: Mapping[str, object]) -> int:
     held = _fact(finding, "heldEpoch")
-    return 0 if held is None else held + 1
+    return UNDEFINED_EPOCH if held is None else held + 1
 
 
 def _fact(finding: Mapping[str, object], name: str) -> int | None:
