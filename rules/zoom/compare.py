@@ -5,8 +5,10 @@ What was read again is compared in `rules.zoom.differences`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from rules.evidence import Level, PartitionEvidence, Replica
@@ -114,14 +116,29 @@ def in_range(zooms: Sequence[Zoom], start: int, end: int) -> tuple[BatchMark, ..
     return tuple(sorted(found.values(), key=lambda batch: (batch.base_offset, batch.span.source, batch.span.start)))
 
 
+def unlike(ours: Sequence[BatchMark], theirs: Sequence[BatchMark]) -> tuple[list[BatchMark], list[BatchMark]]:
+    """Of two logs the batches that only one holds, and those that both hold where such a one lies over them.
+
+    The latter a log shows that took a batch beginning below its end, as after a cut inside it: it holds offsets twice.
+    """
+    same = {identity(batch) for batch in ours} & {identity(batch) for batch in theirs}
+    alone = sorted({(b.base_offset, b.end_offset) for b in (*ours, *theirs) if identity(b) not in same})
+    ends = list(accumulate((end for _, end in alone), max))
+
+    def judged(batch: BatchMark) -> bool:
+        before = bisect_left(alone, (batch.end_offset, 0))
+        return identity(batch) not in same or (before > 0 and ends[before - 1] > batch.base_offset)
+
+    return [b for b in ours if judged(b)], [b for b in theirs if judged(b)]
+
+
 def to_decode(evidence: PartitionEvidence) -> dict[ReplicaKey, tuple[BatchMark, ...]]:
     """Batches that must be decoded record by record: those of a zoom that a comparable replica does not hold alike."""
     chosen: dict[ReplicaKey, dict[tuple[str, int], BatchMark]] = {}
     for left, right in evidence.pairs:
         start, end = shared_range(left, right)
         ours, theirs = in_range(left.zooms, start, end), in_range(right.zooms, start, end)
-        same = {identity(batch) for batch in ours} & {identity(batch) for batch in theirs}
-        for replica, batches in ((left, ours), (right, theirs)):
+        for replica, batches in zip((left, right), unlike(ours, theirs), strict=True):
             own = chosen.setdefault(replica_key(replica), {})
-            own.update({(b.span.source, b.span.start): b for b in batches if identity(b) not in same})
+            own.update({(b.span.source, b.span.start): b for b in batches})
     return {key: tuple(own.values()) for key, own in chosen.items()}

@@ -11,7 +11,7 @@ from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.facts.stretch import BUCKET_OFFSETS
 from rules.history.moments import ROLE_KINDS
 from rules.replicas.lives import may_be_two_lives
-from rules.zoom.compare import identity, in_range, shared_range, unequal_buckets, unread_buckets
+from rules.zoom.compare import identity, in_range, shared_range, unequal_buckets, unlike, unread_buckets
 from rules.zoom.ranges import BatchMark, RecordMark
 
 RUNS_TOLD: Final = 256
@@ -92,19 +92,28 @@ def _side(replica: Replica, start: int, end: int) -> _Side:
     decoded = all(zoom.decoded for zoom in replica.zooms)
     return _Side(
         batches=in_range(replica.zooms, start, end),
-        records={record.offset: record for zoom in replica.zooms for record in zoom.records} if decoded else None,
+        records=_first_read(replica) if decoded else None,
         undecodable=frozenset((u.span.source, u.span.start) for zoom in replica.zooms for u in zoom.undecodable),
     )
+
+
+def _first_read(replica: Replica) -> dict[int, RecordMark]:
+    """Records by offset: where a log holds an offset twice, the one that a consumer comes to first."""
+    records = [record for zoom in replica.zooms for record in zoom.records]
+    records.sort(key=lambda record: (record.span.source, record.span.start), reverse=True)
+    return {record.offset: record for record in records}
 
 
 def _conflicts(
     left: Replica, right: Replica, ours: _Side, theirs: _Side, *, compacted: bool
 ) -> tuple[list[_Run], list[int], bool]:
     """Conflicting runs, offsets at which both sides agree, and whether some batches could not be judged."""
-    same = {identity(b) for b in ours.batches} & {identity(b) for b in theirs.batches}
+    apart = unlike(ours.batches, theirs.batches)
+    unequal = {identity(batch) for batch in apart[0]}
+    same = {identity(b) for b in ours.batches} & {identity(b) for b in theirs.batches} - unequal
     agreed = [base for base, *_ in same]
-    mine = [b for b in ours.batches if identity(b) not in same and _believable(b, left)]
-    other = [b for b in theirs.batches if identity(b) not in same and _believable(b, right)]
+    mine = [batch for batch in apart[0] if _believable(batch, left)]
+    other = [batch for batch in apart[1] if _believable(batch, right)]
     if ours.records is None or theirs.records is None:
         dense = max(left.dense_from, right.dense_from) if compacted else 0
         judged = [b for b in mine if b.base_offset >= dense], [b for b in other if b.base_offset >= dense]
@@ -161,7 +170,7 @@ def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator
             if other.base_offset >= batch.end_offset:
                 break
             start, end = max(batch.base_offset, other.base_offset), min(batch.end_offset, other.end_offset)
-            if start < end:
+            if start < end and identity(batch) != identity(other):
                 yield _Run(start, end, batch.leader_epoch == other.leader_epoch >= 0)
 
 
