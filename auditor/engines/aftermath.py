@@ -46,10 +46,11 @@ def _copies(loss: Loss, level: Level, dump: str) -> Iterator[CopyRead]:
     for survivor in sorted(loss.survivors, key=lambda survivor: not survivor.sound):
         for start, end in [*without(survivor.start_offset, survivor.end_offset, taken)]:
             taken.append((start, end))
-            yield _copy(replace(survivor, start_offset=start, end_offset=end), loss.epoch, level, dump)
+            yield read_copy(replace(survivor, start_offset=start, end_offset=end), loss.epoch, level, dump)
 
 
-def _copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> CopyRead:
+def read_copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> CopyRead:
+    """What a copy holds of the lost offsets, batch by batch."""
     batches: list[CopiedBatch] = []
     believed = True
     for row, source in _rows(stretch, dump):
@@ -59,7 +60,7 @@ def _copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> CopyRe
         if row["crc_valid"] is False:
             believed = False
         else:
-            batches.append(_batch(row, source))
+            batches.append(_batch(row, source, dump))
     hashes, nulls = _keys(batches, stretch, dump) if level == "deep" else (None, 0)
     return CopyRead(
         path=stretch.path,
@@ -87,16 +88,20 @@ def _rows(stretch: Survivor, dump: str) -> Iterator[tuple[dict[str, Any], str]]:
                     yield row, span.source
 
 
-def _batch(row: Mapping[str, Any], source: str) -> CopiedBatch:
-    base = row["last_offset"] if row["base_offset"] is None else row["base_offset"]
+def _batch(row: Mapping[str, Any], source: str, dump: str) -> CopiedBatch:
+    span = Span(source=source, start=row["span_start"], end=row["span_end"])
     end, attributes = row["last_offset"] + 1, row["attributes"] or 0
+    base, records = row["base_offset"], row["record_count"]
+    if base is None:  # only decompression tells what an old format's wrapper holds
+        offsets = [r.offset for r in decode_entry(_entry(file_of(dump, source), span), Origin(source=""), 0).rows]
+        base, records = min(offsets, default=row["last_offset"]), len(offsets)
     last = _time(row["max_timestamp"])
     # Where the log cleaner has set a delete horizon it stands in the place of the first timestamp.
     first = last if attributes & _DELETE_HORIZON else _time(row["base_timestamp"])
     return CopiedBatch(
         base_offset=base,
         end_offset=end,
-        records=end - base if row["record_count"] is None else row["record_count"],
+        records=end - base if records is None else records,
         size=row["size"],
         first_timestamp=last if first is None else first,
         last_timestamp=last,
@@ -105,7 +110,7 @@ def _batch(row: Mapping[str, Any], source: str) -> CopiedBatch:
         base_sequence=_or_none(row["base_sequence"]),
         transactional=bool(attributes & _TRANSACTIONAL),
         control=bool(attributes & _CONTROL),
-        span=Span(source=source, start=row["span_start"], end=row["span_end"]),
+        span=span,
     )
 
 

@@ -207,7 +207,8 @@ class Replica:
     def holds(self, start_offset: int, end_offset: int) -> bool:
         """Whether every offset of the range stands in a batch that no known defect touches."""
         log = self.log
-        if log.first_offset is None or not log.first_offset <= start_offset < end_offset <= self.log_end_offset:
+        first = self.log_start_offset if log.first_offset is None and log.unknown_bases else log.first_offset
+        if first is None or not first <= start_offset < end_offset <= self.log_end_offset:
             return False
         holes = [(step.expected, step.found) for step in log.gaps]
         holes += [(fault.base_offset, fault.end_offset) for fault in log.checksum_faults]

@@ -1,0 +1,34 @@
+"""Wrappers of compressed messages, as formats before 2 have them, are billed by the messages in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from auditor.engines.aftermath import read_copy
+from parsers.provenance import Span
+from parsers.writers.segments import legacy_set_bytes
+from rules.facts.stretch import LogFacts
+from rules.loss.survivors import Survivor
+from rules.replicas.replica import Replica
+
+
+def test_messages_of_a_wrapper_are_counted_by_reading_them(tmp_path: Path) -> None:
+    values = [b"value"] * 10
+    sets = (legacy_set_bytes(magic=1, base_offset=base, values=values, codec="gzip") for base in (0, 10, 20))
+    log = tmp_path / "broker-1" / "t-0" / f"{0:020d}.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"".join(sets))
+    whole = Span(source="broker-1/t-0/" + log.name, start=0, end=log.stat().st_size)
+    copy = Survivor(
+        broker=1, kind="replica", path="broker-1/t-0", epoch=-1, start_offset=10, end_offset=30, sound=True,
+        spans=(whole,),
+    )  # fmt: skip
+    read = read_copy(copy, -1, "full", str(tmp_path))
+    held = [(batch.base_offset, batch.end_offset, batch.records) for batch in read.batches]
+    assert held == [(10, 20, 10), (20, 30, 10)]
+
+
+def test_a_log_of_wrappers_is_not_called_damaged() -> None:
+    log = LogFacts(batches=2, unknown_bases=2, end_offset=20)
+    assert Replica(broker=1, log_dir="d", path="d/t-0", log=log).holds(10, 20)
+    assert not Replica(broker=1, log_dir="d", path="d/t-0", log=log).holds(10, 30)
