@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -60,11 +62,24 @@ class UnitReader:
 
     def read(self, unit: ReadUnit, level: Level) -> Sequence[Fact]:
         """All facts that a unit gives."""
-        if unit.kind != "request-log":
-            return read_unit(unit, level)
-        before = self._before.get(stretch_of(unit)) or self._sessions.get(unit.chain, NOTHING)
-        facts, self._sessions[unit.chain] = read_trace(unit, before)
-        return facts
+        with uncollected():
+            if unit.kind != "request-log":
+                return read_unit(unit, level)
+            before = self._before.get(stretch_of(unit)) or self._sessions.get(unit.chain, NOTHING)
+            facts, self._sessions[unit.chain] = read_trace(unit, before)
+            return facts
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Facts refer to nothing that refers back: to look for such circles time and again takes as long as making them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def stretch_of(unit: ReadUnit) -> Stretch:

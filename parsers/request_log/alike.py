@@ -48,6 +48,7 @@ _JSON_TAIL: Final = re.compile(
     + rb"\})*\} \(kafka\.request\.logger\)"
 )  # fmt: skip
 _TOTAL: Final = re.compile(rb',"totalTimeMs":(' + _NUMBER + rb")")
+_TEXT_TOTAL: Final = re.compile(rb";totalTime:(\d{1,15}(?:\.\d{1,12})?)[, ]")
 
 
 class Words(NamedTuple):
@@ -106,10 +107,13 @@ class Alike:
 
 def _total_time(data: bytes, tail: int) -> int | None:
     """How long a request took, as its line tells."""
-    if not data.startswith(b"{", _MESSAGE):
-        return text_times(data[tail:].decode("utf-8", "surrogateescape")).total
-    told = _TOTAL.findall(data, tail)
-    return microseconds(float(told[-1])) if told else None
+    if data.startswith(b"{", _MESSAGE):
+        told = _TOTAL.findall(data, tail)
+        return microseconds(float(told[-1])) if told else None
+    once = _TEXT_TOTAL.search(data, tail) if data.count(b"totalTime:", tail) == 1 else None
+    if once is not None:
+        return microseconds(float(once[1]))
+    return text_times(data[tail:].decode("utf-8", "surrogateescape")).total
 
 
 def words_of(line: Line) -> Words | None:

@@ -284,7 +284,14 @@ def _clients(rows: Integers, texts: Sequence[str]) -> list[str | None]:
 
 
 def _numbers(column: Integers) -> list[int | None]:
-    return [None if number == NULL else number for number in column.tolist()]
+    untold = column == NULL
+    if not untold.any():
+        return list(column.tolist())
+    if untold.all():
+        return [None] * len(column)
+    told = column.astype(object)
+    told[untold] = None
+    return list(told.tolist())
 
 
 def _times(times: Integers, codes: Integers, texts: Sequence[str]) -> list[int | str | None]:

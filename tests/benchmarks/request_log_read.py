@@ -18,6 +18,7 @@ from statistics import median
 
 import numpy as np
 
+from auditor.engines.reading import uncollected
 from auditor.engines.told.logs import TELLING
 from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
@@ -187,8 +188,9 @@ def said(text: bytes, loops: Loops) -> None:
     """What an audit keeps, before repetitions are folded: of busy logs what rules over time need."""
     fold = line_fold(loops, TELLING, NOTHING, runs=True)
     reading = Reading(ORIGIN, LineCounts(), TELLING)
-    for _ in of_trace(thinned(read_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold)), ORIGIN, {}):
-        pass
+    with uncollected():
+        for _ in of_trace(thinned(read_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold)), ORIGIN, {}):
+            pass
 
 
 def said_plainly(text: bytes) -> None:

@@ -67,8 +67,8 @@ def fetched(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
     own: dict[str, Iterable[object]] = {
         "kind": ["fetched" if replica >= 0 else "consumed" for replica in replicas],
         "last_time": last,
-        "last_taken_in": _before(last, told["last_handled"]),
-        "last_answered": _before(last, told["last_answered"]),
+        "last_taken_in": before(last, told["last_handled"]),
+        "last_answered": before(last, told["last_answered"]),
         "count": told["times"],
         "broker": [replica if replica >= 0 else None for replica in replicas],
         "epoch": told["current_leader_epoch"],
@@ -109,9 +109,9 @@ def _statements(
         **own,
         "clock": [f"broker {writer}" for writer in writers],
         "time": time,
-        "arrived": _before(time, told["came"]),
-        "taken_in": _before(time, told["handled"]),
-        "answered": _before(time, told["answered"]),
+        "arrived": before(time, told["came"]),
+        "taken_in": before(time, told["handled"]),
+        "answered": before(time, told["answered"]),
         "witness": writers,
         "leader": writers,
         "error": told["error_code"],
@@ -137,10 +137,9 @@ def _clock(told: Sequence[int | str | None]) -> Clock:
     return [wall_clock(time) if isinstance(time, str) else time for time in told]
 
 
-def _before(times: Clock, spent: Sequence[int | None]) -> Clock:
-    return [before(time, microseconds) for time, microseconds in zip(times, spent, strict=True)]
-
-
-def before(time: int | None, microseconds: int | None) -> int | None:
-    """The millisecond that lay so long before the beginning of one."""
-    return None if time is None or microseconds is None else (time * 1000 - microseconds) // 1000
+def before(times: Clock, spent: Sequence[int | None]) -> Clock:
+    """The milliseconds that lay so many microseconds before the beginning of others."""
+    return [
+        None if time is None or microseconds is None else (time * 1000 - microseconds) // 1000
+        for time, microseconds in zip(times, spent, strict=True)
+    ]

@@ -85,7 +85,7 @@ class Repeated:
                 self._runs[place] = (*run[:2], time, run[3] + 1)
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
-            arrived = before(time, again.total_time_us) if moment.kind in _ORDERS else None
+            arrived = _before(time, again.total_time_us) if moment.kind in _ORDERS else None
             now = altered(moment, time=time, arrived=arrived, span=span)
             yield from self.ended(place)
             if moment.kind == "leader-told":
@@ -162,6 +162,10 @@ def _deletion(row: RequestEvent, clock: str, time: int | None, span: Span) -> Mo
     )  # fmt: skip
 
 
+def _before(time: int | None, microseconds: int | None) -> int | None:
+    return before([time], [microseconds])[0]
+
+
 def _asker(row: EpochRequest) -> int | None:
     """The asking replica; before version 3 the request does not name it, but its fetcher's client id does."""
     if row.replica is not None:
@@ -183,7 +187,7 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
     if not (ordered or granted):
         return None
     return Moment(
-        kind="leadership" if ordered else "isr", clock=clock, time=time, arrived=before(time, row.total_time_us),
+        kind="leadership" if ordered else "isr", clock=clock, time=time, arrived=_before(time, row.total_time_us),
         witness=row.broker, leader=row.leader,
         partition_epoch=row.partition_epoch, isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
         epoch=row.leader_epoch, error=row.error_code, topic_id=row.topic_id, span=span,
