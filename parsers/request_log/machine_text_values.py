@@ -146,6 +146,14 @@ def records(text: Bytes, at: int, out: Integers, column: int) -> int:
         return at + 2
     if not (97 <= text[at] <= 122 or 65 <= text[at] <= 90):
         return -1
+    opened = _parenthesis(text, at)
+    if opened >= 0:
+        end = opened
+        while text[end] != 41:
+            end += 1
+        size = _told_size(text, opened, end + 1)
+        out[column] = size if size >= 0 else g.NULL
+        return end + 1 if size >= 0 else -1
     end = _skipped(text, at, False)
     opened, marks = -1, 0
     for place in range(at, end):
@@ -161,6 +169,18 @@ def records(text: Bytes, at: int, out: Integers, column: int) -> int:
             return -1
         out[column] = size
     return end
+
+
+@inlined
+def _parenthesis(text: Bytes, at: int) -> int:
+    """Where the only parenthesis opens in a value that ends with it, and so does its struct; -1 for another value."""
+    while 64 <= text[at] <= 90 or 97 <= text[at] <= 122 or 48 <= text[at] <= 57:
+        at += 1
+    opened, within = at, text[at] == 40
+    while within and text[at] != 41:
+        at += 1
+        within = 32 <= text[at] <= 126 and text[at] != 40
+    return opened if within and text[at + 1] == 125 else -1
 
 
 @compiled

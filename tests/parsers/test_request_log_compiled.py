@@ -234,7 +234,7 @@ def test_any_mutation_tells_the_same(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=cases(200), deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 def test_a_line_that_is_shaped_almost_like_those_before_it_tells_the_same(data: st.DataObject) -> None:
     line = data.draw(st.sampled_from((*recorded(), *TEXTS)))
     at, gone = data.draw(st.integers(100, len(line))), data.draw(st.integers(0, 6))
