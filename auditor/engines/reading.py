@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -19,6 +17,7 @@ from auditor.engines.told.groups import read_groups
 from auditor.engines.told.logs import read_logs, read_trace
 from auditor.engines.told.tables import read_told
 from auditor.engines.told.texts import read_texts
+from auditor.engines.uncollected import uncollected
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
     read_leader_epoch_checkpoint,
@@ -68,18 +67,6 @@ class UnitReader:
             before = self._before.get(stretch_of(unit)) or self._sessions.get(unit.chain, NOTHING)
             facts, self._sessions[unit.chain] = read_trace(unit, before)
             return facts
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Facts refer to nothing that refers back: to look for such circles time and again takes as long as making them."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def stretch_of(unit: ReadUnit) -> Stretch:

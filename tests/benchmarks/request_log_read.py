@@ -18,10 +18,10 @@ from statistics import median
 
 import numpy as np
 
-from auditor.engines.reading import uncollected
 from auditor.engines.told.logs import TELLING
 from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
+from auditor.engines.uncollected import uncollected
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, LineCounts
 from parsers.request_log.compiled import Loops, compiled_loops
