@@ -1,10 +1,12 @@
 """What an audit by the Spark engine costs on this machine: wall time, bytes shuffled, memory of the driver.
 
     python -m tests.benchmarks.spark_audit [--size MIB] [--batch BYTES] [--sample NAME] [--partitions COUNT]
+    python -m tests.benchmarks.spark_audit --cluster PARTITIONS
 
 First the whole command on a recorded incident, as a user runs it. Then an audit of a generated dump of three equal
 replicas, in a process of its own; Spark's event log says what was shuffled, the system what the driver held. On
-one machine the driver's JVM runs the tasks too.
+one machine the driver's JVM runs the tasks too. A cluster has many small partitions and all the logs of its brokers:
+300 partitions are a small one, 1500 a large one. It is audited by both engines, whose reports must be the same.
 """
 
 from __future__ import annotations
@@ -12,18 +14,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from functools import cache
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 import numpy as np
 import numpy.typing as npt
 
 from parsers.writers.segments import batch_bytes
+from tests.benchmarks.cluster_dump import write_cluster
 
 MIB = 1 << 20
 REPLICAS = 3
@@ -99,7 +102,7 @@ def audited(dump: Path, events: Path) -> None:
 
     # Read by the JVM when it starts, so that the session is otherwise the tool's own.
     os.environ["SPARK_CONF_DIR"] = str(events)
-    build_session("tidemark benchmark")
+    build_session("tidemark benchmark", "local[2]")
     begin = time.perf_counter()
     report = audit(dump, AuditConfig(engine="spark"))
     seconds = time.perf_counter() - begin
@@ -126,40 +129,63 @@ def peak_memory(process: int) -> int:
     raise SystemExit("this system does not tell VmHWM")
 
 
-def shuffled(events: Path) -> tuple[int, int]:
-    """Bytes written to shuffles and tasks run, from Spark's event log."""
-    written = tasks = 0
+def shuffled(events: Path) -> tuple[int, int, int]:
+    """Bytes written to shuffles, jobs and tasks run, from Spark's event log."""
+    written = jobs = tasks = 0
     for path in sorted(events.rglob("*")):
         if not path.is_file() or path.suffix == ".conf":
             continue
         for line in path.read_text(errors="replace").splitlines():
+            jobs += line.startswith('{"Event":"SparkListenerJobStart"')
             if line.startswith('{"Event":"SparkListenerTaskEnd"'):
                 metrics = json.loads(line).get("Task Metrics") or {}
                 written += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
                 tasks += 1
-    return written, tasks
+    return written, jobs, tasks
+
+
+def on_spark(dump: Path, events: Path, written: int) -> None:
+    """Audit a dump of so many bytes by Spark, in a process of its own, and print what it took."""
+    events.mkdir()
+    settings = f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {events.as_uri()}\n"
+    (events / "spark-defaults.conf").write_text(settings)
+    command = [sys.executable, "-m", "tests.benchmarks.spark_audit", "--inside", str(dump), str(events)]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+    told = json.loads(done.stdout.splitlines()[-1])
+    shuffle, jobs, tasks = shuffled(events)
+    print(f"  verdict {told['verdict']} on {told['batches']}")
+    print(f"  audit {told['seconds']:.1f} s beside the session's start, {jobs} jobs, {tasks} tasks")
+    print(f"  shuffled {shuffle} B, {shuffle / written:.4%} of the logs")
+    print(f"  driver peak {told['driver'] / MIB:.0f} MiB in Python, {told['jvm'] / MIB:.0f} MiB in the JVM")
 
 
 def generated(size: int, batch_size: int, partitions: int) -> None:
-    """Audit a generated dump and print one line."""
-    folder = Path(tempfile.mkdtemp(prefix="tidemark-benchmark-"))
-    try:
-        events = folder / "events"
-        events.mkdir()
-        settings = f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {events.as_uri()}\n"
-        (events / "spark-defaults.conf").write_text(settings)
-        bytes_written = write_dump(folder / "dump", size, batch_size, partitions)
-        command = [sys.executable, "-m", "tests.benchmarks.spark_audit", "--inside", str(folder / "dump"), str(events)]
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
-        told = json.loads(done.stdout.splitlines()[-1])
-        shuffle, tasks = shuffled(events)
-    finally:
-        shutil.rmtree(folder)
-    held = f"{bytes_written / MIB:.0f} MiB of {partitions} partitions in {batch_size} B batches"
-    print(f"{held} ({told['batches']}), verdict {told['verdict']}")
-    print(f"  audit {told['seconds']:.1f} s beside the session's start, {tasks} tasks")
-    print(f"  shuffled {shuffle} B, {shuffle / bytes_written:.4%} of the segments")
-    print(f"  driver peak {told['driver'] / MIB:.0f} MiB in Python, {told['jvm'] / MIB:.0f} MiB in the JVM")
+    """Audit a generated dump and print what it took."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-benchmark-") as folder:
+        written = write_dump(Path(folder, "dump"), size, batch_size, partitions)
+        print(f"{written / MIB:.0f} MiB of {partitions} partitions in {batch_size} B batches")
+        on_spark(Path(folder, "dump"), Path(folder, "events"), written)
+
+
+def of_a_cluster(partitions: int) -> None:
+    """Audit a cluster by both engines, and print what it took."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-benchmark-") as folder:
+        dump = Path(folder, "dump")
+        written = write_cluster(dump, partitions)
+        print(f"a cluster of {partitions} partitions, {written / MIB:.0f} MiB of logs")
+        on_spark(dump, Path(folder, "events"), written)
+        begin, used = time.perf_counter(), getrusage(RUSAGE_CHILDREN).ru_utime
+        local = report_of(dump, "local")
+        cores = getrusage(RUSAGE_CHILDREN).ru_utime - used
+        print(f"  local engine: {time.perf_counter() - begin:.1f} s, {cores:.1f} s of the processor")
+        print(f"  reports {'are the same' if local == report_of(dump, 'spark') else 'DIFFER'}")
+
+
+def report_of(dump: Path, engine: str) -> str:
+    """The document that the command writes; it does not name the engine."""
+    command = [sys.executable, "-m", "auditor.cli", "audit", str(dump), "-q", "--format", "json", "--exit-zero"]
+    done = subprocess.run([*command, "--engine", engine], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+    return done.stdout
 
 
 def main() -> None:
@@ -168,14 +194,17 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1024, help="MiB of segments")
     parser.add_argument("--batch", type=int, default=16 * 1024, help="bytes a batch")
     parser.add_argument("--partitions", type=int, default=1, help="among which the segments are divided")
+    parser.add_argument("--cluster", type=int, metavar="PARTITIONS", help="a cluster with all its logs instead")
     parser.add_argument("--sample", default="fast_failover_kip101")
     parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
         audited(*options.inside)
-        return
-    print(f"{options.sample}: {whole_command(ROOT / 'sample_logs' / options.sample / 'dump'):.1f} s whole process")
-    generated(options.size * MIB, options.batch, options.partitions)
+    elif options.cluster:
+        of_a_cluster(options.cluster)
+    else:
+        print(f"{options.sample}: {whole_command(ROOT / 'sample_logs' / options.sample / 'dump'):.1f} s whole process")
+        generated(options.size * MIB, options.batch, options.partitions)
 
 
 if __name__ == "__main__":
