@@ -46,6 +46,11 @@ usage: python3 run.py COMMAND [ARGUMENT…]
   lock            remake requirements.lock from pyproject.toml, keeping pins that still fit (--upgrade renews them)
 """
 
+HELP = frozenset(("--help", "-h"))
+HELP_LATER = """\
+Each command tells its own options (`python3 run.py audit --help`) once `python3 run.py setup` has made the environment.
+"""
+
 LOCK_HEADER = """\
 # Every package of the tool, its Java runtime (extra jvm) and its tests (extra dev): exact versions, with hashes.
 # Remake after a change in pyproject.toml: python3 run.py lock      renew all versions: python3 run.py lock --upgrade
@@ -60,6 +65,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(USAGE)
         return COULD_NOT_RUN
     require_python(arguments)
+    if HELP.intersection(arguments) and stamped() != fingerprint():
+        print(f"{USAGE}\n{HELP_LATER}", end="")
+        return 0
     ensure_environment()
     command, rest = arguments[0], list(arguments[1:])
     own = {"test": test, "lint": lint, "check": check, "setup": setup, "lock": lock}

@@ -6,6 +6,7 @@ Up to 2.7 topics have no id: a topic of the same name begins again at leader epo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, ordered
@@ -57,8 +58,8 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     if any(moment.set_back is None for moment in moments):
         return list(moments)
     begun: dict[str, list[int]] = {}
-    for moment in _beginnings(ordered(m for m in moments if m.kind in TELLING)):
-        begun.setdefault(moment.clock, []).append(moment.time or 0)
+    for fall in _beginnings([*_falls(ordered(m for m in moments if m.kind in TELLING))]):
+        begun.setdefault(fall.first.clock, []).append(fall.first.time or 0)
     most = max(map(len, begun.values()), default=0)
     since = {clock: times[-1] for clock, times in begun.items() if len(times) == most}
     everywhere = max(since.values(), default=0)
@@ -69,24 +70,57 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     ]
 
 
-def _beginnings(moments: Sequence[Moment]) -> Iterator[Moment]:
-    """Where each clock shows a new life: a leader epoch falls to 0, or is taken anew after the log was deleted.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fall:
+    """A leader epoch that a clock tells below one that it told before, or anew after the log was deleted."""
+
+    first: Moment
+    """The first statement of the life that would begin here."""
+    epoch: int
+    deleted: bool
+    log_end: int | None
+    """Where the log ended that the role was taken with; null where no line tells."""
+
+
+def _beginnings(falls: Sequence[_Fall]) -> list[_Fall]:
+    """The falls that begin a new life: behind a deletion, or to epoch 0 with an empty log.
+
+    An epoch falls to 0 too where ZooKeeper was put back to an older state, and there the logs go on. An order or a
+    controller's word tells of no log: it begins a life where somebody else shows one.
+    """
+    begun = [fall for fall in falls if fall.deleted]
+    if any(fall.log_end and not fall.deleted for fall in falls):
+        return begun
+    shown = begun or any(fall.epoch == 0 and fall.log_end == 0 for fall in falls)
+    return [fall for fall in falls if fall.deleted or fall.epoch == 0] if shown else []
+
+
+def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
+    """Where each clock tells an older leader epoch, or takes one anew after the log was deleted.
 
     A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one.
     """
     newest: dict[str, int] = {}
     deleted: dict[str, Moment] = {}
-    for moment in moments:
+    for place, moment in enumerate(moments):
         known = newest.get(moment.clock)
         if moment.kind == "log-deleted" and known is not None:
             deleted[moment.clock] = moment
         elif moment.epoch is not None and _accepted(moment):
             gone = deleted.pop(moment.clock, None)
-            fallen = known is not None and moment.epoch < known and (moment.epoch == 0 or gone is not None)
-            anew = fallen or (gone is not None and moment.epoch == known)
-            if anew:
-                yield gone or moment
-            newest[moment.clock] = moment.epoch if known is None or anew else max(known, moment.epoch)
+            falls = known is not None and (moment.epoch < known or (gone is not None and moment.epoch == known))
+            if falls:
+                end = _log_end(moments[place:], moment.clock, moment.epoch)
+                yield _Fall(first=gone or moment, epoch=moment.epoch, deleted=gone is not None, log_end=end)
+            anew = known is None or (falls and (gone is not None or moment.epoch == 0))
+            newest[moment.clock] = moment.epoch if anew else max(known or 0, moment.epoch)
+
+
+def _log_end(behind: Iterable[Moment], clock: str, epoch: int) -> int | None:
+    """Where the log ended by the first role that the clock's broker tells from here on, if it is of this epoch."""
+    role = next((m for m in behind if m.clock == clock and (m.kind in ROLE_KINDS or m.epoch != epoch)), None)
+    taken = role is not None and role.kind in ROLE_KINDS and role.epoch == epoch and not role.doubtful
+    return role.offset if role is not None and taken else None
 
 
 def _accepted(moment: Moment) -> bool:

@@ -50,15 +50,20 @@ def _first_records(replicas: Sequence[Replica]) -> Mapping[int, int]:
 def roles_fall_back(moments: Iterable[Moment]) -> bool:
     """Whether a broker took a role in an older epoch than before, in one life of the topic, or may have done so.
 
-    It may where its clock was set back, and nothing tells what it wrote after that.
+    It may where its clock was set back, and nothing tells what it wrote after that; and where orders, or a controller,
+    begin again at epoch 0.
     """
-    newest: dict[tuple[str, str | None], int] = {}
+    newest: dict[tuple[str, str | None, bool], int] = {}
     for m in moments:
         if m.set_back is None:
             return True
-        if m.kind not in ROLE_KINDS or m.epoch is None or m.doubtful:
+        told = m.kind in ROLE_KINDS or (m.kind == "leadership" and m.time is not None and m.error in (None, 0))
+        if not told or m.epoch is None or m.doubtful:
             continue
-        place = (m.clock, m.topic_id)
+        place = (m.clock, m.topic_id, m.kind in ROLE_KINDS)
+        if m.kind == "leadership" and m.epoch > 0:
+            newest[place] = max(m.epoch, newest.get(place, m.epoch))
+            continue
         if m.epoch < newest.get(place, m.epoch):
             return True
         newest[place] = m.epoch

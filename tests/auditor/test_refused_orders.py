@@ -10,6 +10,7 @@ from parsers.request_log import Trace
 from rules.history.lives import of_the_last_life
 from rules.history.moments import Moment, gives_role
 from rules.history.turns import epochs_begin_anew
+from rules.replicas.epoch_order import roles_fall_back
 
 ORDER = (
     "[2026-11-22 07:42:{second},595] DEBUG Completed request:RequestHeader(apiKey=LEADER_AND_ISR, apiVersion=1, "
@@ -40,7 +41,12 @@ def test_a_refused_order_gives_no_role_and_begins_no_life(tmp_path: Path) -> Non
     assert not epochs_begin_anew(told)
 
 
-def test_an_order_that_is_taken_and_falls_back_begins_a_life(tmp_path: Path) -> None:
+def test_an_order_that_is_taken_and_falls_back_tells_of_no_log(tmp_path: Path) -> None:
     told = moments(tmp_path, (10, 0, 0, 0), (17, 1, 1, 0), (19, 0, 0, 0))
-    assert of_the_last_life(told) == told[2:]
+    assert of_the_last_life(told) == told
     assert epochs_begin_anew(told)
+    assert roles_fall_back(told)
+
+
+def test_an_order_that_is_refused_makes_nothing_fall_back(tmp_path: Path) -> None:
+    assert not roles_fall_back(moments(tmp_path, (10, 0, 0, 0), (17, 1, 1, 0), (19, 0, 0, STALE_CONTROLLER_EPOCH)))

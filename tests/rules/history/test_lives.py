@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.history.lives import of_the_last_life
+from rules.replicas.epoch_order import roles_fall_back
 from rules.sketch.moments import read_event
 
 LIFE = """
@@ -28,6 +29,11 @@ def kept(history: str) -> list[int]:
         ("t5 deletes 1\nt5 deletes 2\nt7 leads 2 epoch 0 at 0 hw 0\nt8 follows 1 epoch 0 at 0 hw 0", [5, 5, 7, 8]),
         ("t5 leads 2 epoch 1 at 4 hw 4\nt7 leads 2 epoch 0 at 0 hw 0\nt8 acks 2 at 0 acks=all", [7, 8]),
         ("t5 deletes 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 deletes 1\nt9 leads 1 epoch 0 at 0 hw 0", [8, 9]),
+        # Deleted where its former leader tells it, and another broker has but its new order, or its controller one.
+        (
+            "t4 deletes 1\nt5 leads 1 epoch 0 at 0 hw 0\nt6 leader 2 epoch 1 isr 1,2\nt7 leader 2 epoch 0 isr 2",
+            [4, 5, 7],
+        ),
         # Started again in its epoch; on an empty disk; moved away and back.
         ("t7 leads 1 epoch 0 at 4 hw 4", [1, 1, 2, 3, 7]),
         ("t6 begins 1\nt7 follows 1 epoch 1 at 0 hw 0", [1, 1, 2, 3, 6, 7]),
@@ -36,3 +42,25 @@ def kept(history: str) -> list[int]:
 )
 def test_only_a_deletion_or_a_falling_epoch_begins_a_new_life(goes_on: str, times: list[int]) -> None:
     assert kept(LIFE + goes_on) == times
+
+
+EMPTY = "t8 leads 1 epoch 0 at 0 hw 0"
+OF_A_CONTROLLER = "t7 leader 1 epoch 0 isr 1\nt8 leads 2 epoch 2 at 8 hw 4"
+
+
+@pytest.mark.parametrize(
+    "goes_on",
+    [
+        "t5 leads 2 epoch 1 at 4 hw 4\nt7 leads 2 epoch 0 at 4 hw 4\nt8 acks 2 at 4 acks=all",
+        # One broker's log goes on: that another one's is empty, and what controllers say, tells of no new topic.
+        "t4 leads 1 epoch 1 at 4 hw 4\nt7 leads 2 epoch 1 at 4 hw 4\nt7 leads 2 epoch 0 at 4 hw 4\n" + EMPTY,
+        "t5 leads 2 epoch 4 at 4 hw 4\nt6 leader 2 epoch 4 isr 1\n" + OF_A_CONTROLLER,
+        # Nobody tells of a log.
+        "t5 leader 2 epoch 1 isr 1,2\nt7 leader 1 epoch 0 isr 1,2",
+    ],
+)
+def test_an_epoch_that_falls_while_the_logs_go_on_begins_no_life(goes_on: str) -> None:
+    """ZooKeeper put back to an older state gives epochs again that logs hold already."""
+    moments = [read_event(line) for line in (LIFE + goes_on).strip().splitlines()]
+    assert of_the_last_life(moments) == moments
+    assert roles_fall_back(moments)
