@@ -14,7 +14,7 @@ from rules.finding import Finding, Severity, Undecided, Violation, named_facts
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
 from rules.loss.incurred import Loss, losses
-from rules.loss.unbilled import unbilled
+from rules.open_bill import open_points
 from rules.replay import ClockOffset
 from rules.rule import Rule
 from rules.sketch.draw import draw
@@ -36,7 +36,7 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
     ordered = _causes_first(findings, rules)
     told = _Telling(evidence, undecided)
     billed = told.by_epoch("the bill of losses", losses)
-    undecided.extend(_unasked(evidence, billed))
+    undecided.extend(open_points(evidence, billed))
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
@@ -65,18 +65,6 @@ def _assigned_only(evidence: PartitionEvidence) -> tuple[int, ...]:
     ids = frozenset(replica.topic_id for replica in evidence.current if replica.topic_id is not None)
     held = {replica.broker for replica in evidence.replicas}
     return tuple(sorted(set(last_assignment(evidence.moments, ids)) - held))
-
-
-def _unasked(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[RuleCoverage]:
-    """What of a bill a deeper audit would tell, or the logs of a broker."""
-    if evidence.level == "quick" and any(loss.matters and not loss.groups_known for loss in billed):
-        reason, missing = "what consumer groups committed is not read", "the logs of __consumer_offsets, decoded"
-        yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
-    for cut in () if evidence.epochs_used_twice else unbilled(evidence, billed):
-        what = f"[{cut.start_offset}, {cut.end_offset})"
-        reason = f"broker {cut.broker} cut committed records {what}, of an unknown epoch"
-        missing = f"broker {cut.broker}'s own log of its roles (state-change.log, up to 2.5 server.log)"
-        yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
 
 
 class _Telling:

@@ -40,7 +40,15 @@ def sentence(loss: Loss) -> str:
         return f"{what} ({told}) {left_out}; a later leader had them still, as far as logs tell: its disk is not here."
     if loss.restored:
         return f"{what} ({told}) {left_out}; the log that leads now holds them again."
-    return f"{what} ({told}) {left_out}; {_standing(loss)}."
+    return f"{what} ({told}) {left_out}; {_standing(loss)}{perhaps_held(loss)}."
+
+
+def perhaps_held(loss: Loss) -> str:
+    """Who led later and may have had the records still, and what would tell."""
+    if not loss.unread:
+        return ""
+    whose = " and ".join(f"broker {broker}" for broker in loss.unread)
+    return f"; {whose} led since, and nothing here tells whether with them: the disk would, or a whole server.log"
 
 
 def _standing(loss: Loss) -> str:

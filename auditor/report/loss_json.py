@@ -37,6 +37,7 @@ def loss_document(loss: Loss) -> Json:
         "survivors": [_survivor(survivor) for survivor in loss.survivors],
         "searched": list(loss.searched),
         "restored": loss.restored,
+        "perhapsHeldBy": list(loss.unread),
         "because": loss.because,
     }
 

@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.moments import STARTING
+from rules.history.moments import OF_SERVER_LOG
 from rules.rule import rule
 
 
@@ -76,12 +76,9 @@ def _perhaps_restarted(evidence: PartitionEvidence, before: Moment, after: Momen
     """Whether a leader may have been started again between two answers: no session outlives it, and its log may end there."""
     if before.session == after.session or after.witness is None or after.time is None:
         return False
-    told = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in _OF_SERVER_LOG]
+    told = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
     told += [state.since for state in evidence.settings.states(after.witness)]
     return all(time is None or time < after.time for time in told)
-
-
-_OF_SERVER_LOG: Final = (*STARTING, "isr-shrinking", "producer-state-saved", "truncated", "truncation-kept", "log-start-moved")
 
 
 def _undecided(before: Moment, after: Moment) -> Undecided:

@@ -138,6 +138,10 @@ ONE_CONTROLLER: Final = "controller "
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")
 STARTING: Final = ("log-loaded", "log-created", "high-watermark-loaded")
 """What a broker says of a replica when it starts."""
+OF_SERVER_LOG: Final = (
+    *STARTING, "isr-shrinking", "producer-state-saved", "truncated", "truncation-kept", "log-start-moved",
+)  # fmt: skip
+"""What a broker's server.log alone tells of a partition."""
 DISTURBED: Final = ("log-loaded", "log-created", "log-reset", "truncated")
 """After these a broker's log may end elsewhere than before."""
 ZOOKEEPER_CLOCK: Final = "zookeeper"

@@ -23,7 +23,7 @@ from rules.loss.bill import (
     readers,
 )
 from rules.loss.left_out import LeftOut, left_out
-from rules.loss.restored import held_end, restored
+from rules.loss.restored import held_end, restored, unread
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.zoom.aftermath import CopyRead
@@ -69,6 +69,8 @@ class Loss:
     restored_seen: bool
     """Whether that log is here to show it: else logs tell that its broker had them still."""
     because: str
+    unread: tuple[int, ...] = ()
+    """Later leaders of which nothing here tells whether they still had the records: disk or server.log would."""
     portions: tuple[Portion, ...] = ()
     """The offsets by what they were worth."""
     contents: Contents | None = None
@@ -179,6 +181,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
+        unread=unread(evidence, part),
         portions=portions((start, end), committed_end, answers, read),
         contents=contents(read),
         clients=clients(answers),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.bill import client_name, span
+from auditor.report.bill import client_name, perhaps_held, span
 from auditor.report.gates import told_once
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
@@ -63,7 +63,7 @@ def _producers(where: str, loss: Loss) -> Iterator[str]:
     lost = span(loss.start_offset, loss.end_offset)
     who = _named([client_name(client.client_id) for client in loss.clients])
     asked = f"write again what was acknowledged at {lost} in epoch {loss.epoch}"
-    yield f"Producers of {where}{f' ({who})' if who else ''}: {asked}."
+    yield f"Producers of {where}{f' ({who})' if who else ''}: {asked}{perhaps_held(loss)}."
 
 
 def _consumers(where: str, loss: Loss) -> Iterator[str]:

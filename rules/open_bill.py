@@ -1,0 +1,31 @@
+"""What a bill leaves open, and what would tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rules.evidence import PartitionEvidence
+from rules.loss.incurred import Loss
+from rules.loss.unbilled import unbilled
+from rules.verdict import RuleCoverage
+
+
+def open_points(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[RuleCoverage]:
+    """What of a bill a deeper audit would tell, or the logs of a broker."""
+    if evidence.level == "quick" and any(loss.matters and not loss.groups_known for loss in billed):
+        reason, missing = "what consumer groups committed is not read", "the logs of __consumer_offsets, decoded"
+        yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
+    yield from (_perhaps_held(loss) for loss in billed if loss.matters and loss.unread)
+    for cut in () if evidence.epochs_used_twice else unbilled(evidence, billed):
+        what = f"[{cut.start_offset}, {cut.end_offset})"
+        reason = f"broker {cut.broker} cut committed records {what}, of an unknown epoch"
+        missing = f"broker {cut.broker}'s own log of its roles (state-change.log, up to 2.5 server.log)"
+        yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
+
+
+def _perhaps_held(loss: Loss) -> RuleCoverage:
+    what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
+    whose = " and ".join(f"broker {broker}" for broker in loss.unread)
+    reason = f"whether {whose}, which led after records {what} were left out, still had them is not told"
+    missing = f"{whose}'s disk, or whole server.log, which tells cuts"
+    return RuleCoverage(rule="the bill", reason=reason, missing=missing)
