@@ -18,6 +18,7 @@ from auditor.report.plain import plain
 from auditor.salvage.sources import (
     Lost,
     Place,
+    held_again,
     lost_log_dirs,
     lost_of,
     partition_evidence,
@@ -82,15 +83,26 @@ def run_salvage(request: SalvageRequest) -> str:
     evidence = partition_evidence(remembered, lost)
     chosen = sources(evidence, lost, remembered.report)
     if not chosen:
-        raise ConfigError(f"{lost.finding}: {why_none(evidence, lost)}")
+        raise ConfigError(f"{lost.finding}: {why_none(evidence, lost, remembered.report)}")
     found = places(chosen, remembered.dump)
-    head = [*_described(lost, chosen, written_first(found)), "", *(f"Warning: {warning}" for warning in WARNINGS), ""]
+    warnings = [*_held_again(chosen, lost, remembered.report), *WARNINGS]
+    head = [*_described(lost, chosen, written_first(found)), "", *(f"Warning: {warning}" for warning in warnings), ""]
     if not request.understood:
         asked = "Nothing was written. If this is what you want, say so with --yes-i-understand."
         return _shown([*head, asked])
     markers = markers_of(chosen, evidence, remembered.dump)
     done = _write(request.target, remembered, lost, found, markers)
     return _shown([*head, *_told(done, request.target)])
+
+
+def _held_again(chosen: Sequence[Survivor], lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
+    """What of the chosen copies is no loss by the bill: replayed, it stands twice."""
+    told = held_again(lost, report)
+    for epoch in sorted({copy.epoch for copy in chosen}):
+        for start, end in told.get(epoch, ()):
+            if any(c.epoch == epoch and c.start_offset < end and c.end_offset > start for c in chosen):
+                what = f"{_range(start, end)} of epoch {epoch}"
+                yield f"The log that leads holds offsets {what} again, by the report's bill: a replay doubles them."
 
 
 def _shown(lines: Sequence[str]) -> str:

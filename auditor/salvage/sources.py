@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow.compute as pc
 
@@ -22,7 +22,7 @@ from parsers.segment import scan_source
 from rules.evidence import PartitionEvidence
 from rules.loss.survivors import Survivor, survivors
 from rules.narrow.assemble import Surroundings, assemble
-from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.protocol.offsets import UNDEFINED_EPOCH, without
 
 TOLD_BY_SIDE: Final = {"TRUNC004": "follower", "LOG001": "wrongSide"}
 """Findings whose records stand on a broker that they name, and the fact that names it."""
@@ -47,6 +47,10 @@ class Lost:
     """The newest epoch whose records the finding can mean; null where it names none, or a person chose the copy."""
     oldest_epoch: int = UNDEFINED_EPOCH
     """The oldest one: where a leader kept older records in their place, those are not lost."""
+
+    def means(self, epoch: int) -> bool:
+        """Whether the finding can mean records of an epoch."""
+        return self.newest_epoch is None or self.oldest_epoch <= epoch <= self.newest_epoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,40 +159,60 @@ def _log_dirs(report: Mapping[str, object], lost: Lost) -> Iterator[tuple[int, s
 
 
 def sources(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object]) -> tuple[Survivor, ...]:
-    """The copies to take the records from, the most lasting first; without epochs, those that were billed."""
+    """The copies to take the records from, the most lasting first; without epochs, those that were billed.
+
+    Unless a person chose the copy, none of records that the bill says the log that leads holds again.
+    """
     runs = [run for replica in evidence.replicas for run in replica.log.epochs]
     runs += [run for replica in evidence.replicas for leftover in replica.leftovers for run in leftover.epochs]
     epochs = sorted({run.epoch for run in runs if run.start_offset < lost.end and run.end_offset > lost.start})
-    newest = lost.newest_epoch
-    meant = [epoch for epoch in epochs if newest is None or lost.oldest_epoch <= epoch <= newest]
-    found = [copy for epoch in meant for copy in survivors(evidence, epoch, lost.start, lost.end)]
+    meant = [epoch for epoch in epochs if lost.means(epoch)]
     if lost.brokers:
-        return tuple(copy for copy in found if copy.broker in lost.brokers)
+        chosen = (copy for epoch in meant for copy in survivors(evidence, epoch, lost.start, lost.end))
+        return tuple(copy for copy in chosen if copy.broker in lost.brokers)
+    again = held_again(lost, report)
+    gone = ((e, *part) for e in meant for part in without(lost.start, lost.end, again.get(e, ())))
+    found = [copy for epoch, start, end in gone for copy in survivors(evidence, epoch, start, end)]
     told = _billed(report, lost)
     if told and all(copy.epoch == UNDEFINED_EPOCH for copy in found):
         return tuple(copy for copy in found if copy.path in told)
     return tuple(copy for copy in found if not _leads_now(copy, evidence))
 
 
+def held_again(lost: Lost, report: Mapping[str, object]) -> dict[int, list[tuple[int, int]]]:
+    """By epoch what of the records the report's bills say that the log that leads holds again."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for loss in _losses(report, lost):
+        if loss["restored"]:
+            start, end = max(loss["startOffset"], lost.start), min(loss["endOffset"], lost.end)
+            found.setdefault(loss["epoch"], []).append((start, end))
+    return found
+
+
 def _billed(report: Mapping[str, object], lost: Lost) -> frozenset[str]:
     """Paths of the copies that the report's bills name: logs told it whose records they are, where no epoch does."""
+    gone = (loss for loss in _losses(report, lost) if not loss["restored"])
+    return frozenset(str(survivor["path"]) for loss in gone for survivor in loss["survivors"])
+
+
+def _losses(report: Mapping[str, object], lost: Lost) -> Iterator[dict[str, Any]]:
+    """The report's losses of the partition that touch the offsets."""
     histories = report.get("histories")
     place = (lost.cluster_id, lost.topic, lost.partition)
-    return frozenset(
-        str(survivor["path"])
-        for history in (histories if isinstance(histories, list) else ())
-        if tuple(history.get(key) for key in ("clusterId", "topic", "partition")) == place
-        for loss in history["losses"]
-        if not loss["restored"] and loss["startOffset"] < lost.end and loss["endOffset"] > lost.start
-        for survivor in loss["survivors"]
-    )
+    for history in histories if isinstance(histories, list) else ():
+        if tuple(history.get(key) for key in ("clusterId", "topic", "partition")) == place:
+            own = (loss for loss in history["losses"] if loss["startOffset"] < lost.end)
+            yield from (loss for loss in own if loss["endOffset"] > lost.start)
 
 
-def why_none(evidence: PartitionEvidence, lost: Lost) -> str:
+def why_none(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object]) -> str:
     """Why no copy can be taken."""
     what = f"offsets [{lost.start}, {lost.end})"
     if lost.brokers:
         return f"broker {', '.join(map(str, lost.brokers))} holds none of {what}"
+    again = [part for epoch, parts in held_again(lost, report).items() if lost.means(epoch) for part in parts]
+    if again and not [*without(lost.start, lost.end, again)]:
+        return f"the log that leads holds {what} again, by the report's bill; choose a copy with --broker to write them"
     if all(replica.last_epoch < 0 for replica in evidence.replicas):
         return f"this format carries no epochs, so nothing tells whose {what} were lost; choose with --broker"
     taken = any(run.end_offset > lost.start for replica in evidence.replicas for run in replica.log.epochs)

@@ -134,19 +134,34 @@ def test_the_preview_names_the_bytes_that_are_read(tmp_path: Path) -> None:
     assert before.endswith(f"bytes [{end - sum(map(len, lost_batches()))}, {end})")
 
 
-@pytest.mark.parametrize(("said", "epoch"), [("at offset 10", 0), ("with epoch 0's records", 1)])
-def test_a_leader_that_kept_older_records_lost_those_of_the_newer_epoch(said: str, epoch: int, tmp_path: Path) -> None:
+def of_the_failover(said: str, to: Path, *words: str) -> Ended:
+    """The salvage of the opening that is told to have gone on like this."""
     dump = SAMPLES / "fast_failover_kip101" / "dump"
-    report = tmp_path / "report.json"
-    report.write_text(render(audited(dump)), encoding="utf-8")
+    report = reported(to.with_name("report.json"), render(audited(dump)))
     findings = json.loads(report.read_text())["findings"]
     (name,) = [f["id"] for f in findings if f["rule"] == "LEAD001" and str(f["facts"]["instead"]).startswith(said)]
-    words = ("--to", str(tmp_path / "out.jsonl"), "--report", str(report), "--dump", str(dump), "--yes-i-understand")
-    ended = run("salvage", name, *words)
+    asked = ("--to", str(to), "--report", str(report), "--dump", str(dump), "--yes-i-understand")
+    return run("salvage", name, *asked, *words)
+
+
+def test_an_opening_gives_what_older_epochs_lost_by_it(tmp_path: Path) -> None:
+    ended = of_the_failover("at offset 10", tmp_path / "out.jsonl")
     assert ended.code == 0, ended.err
-    assert [(row["offset"], row["leaderEpoch"]) for row in lines(tmp_path / "out.jsonl")] == [
-        (offset, epoch) for offset in range(10, 15)
-    ]
+    assert "again, by the report's bill" not in ended.out
+    told = [(row["offset"], row["leaderEpoch"]) for row in lines(tmp_path / "out.jsonl")]
+    assert told == [(offset, 0) for offset in range(10, 15)]
+
+
+def test_what_the_log_that_leads_holds_again_is_written_only_from_a_chosen_copy(tmp_path: Path) -> None:
+    refused = of_the_failover("with epoch 0's records", tmp_path / "out.jsonl")
+    assert refused.code == 2
+    assert "the log that leads holds offsets [10, 15) again, by the report's bill" in refused.err
+    assert not (tmp_path / "out.jsonl").exists()
+    chosen = of_the_failover("with epoch 0's records", tmp_path / "out.jsonl", "--broker", "2")
+    assert chosen.code == 0, chosen.err
+    assert "Warning: The log that leads holds offsets [10, 15) of epoch 1 again" in chosen.out
+    told = [(row["offset"], row["leaderEpoch"]) for row in lines(tmp_path / "out.jsonl")]
+    assert told == [(offset, 1) for offset in range(10, 15)]
 
 
 def test_nothing_is_written_until_it_is_understood(tmp_path: Path) -> None:
