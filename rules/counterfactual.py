@@ -61,18 +61,22 @@ def counterfactuals(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
     tables: list[Counterfactual] = []
     for left, right in evidence.pairs:
         own = [d for d in evidence.differences if d.left is left and d.right is right]
-        for difference in _first_of_each_stretch(own):
-            tables.extend(_table(d, evidence, leaders) for d in _roles(difference, leaders))
+        for first, end in _stretches(own):
+            tables.extend(_table(roles, end, evidence, leaders) for roles in _roles(first, leaders))
     return tuple(tables)
 
 
-def _first_of_each_stretch(found: Iterable[Difference]) -> Iterator[Difference]:
-    """A pair parts once for all the offsets up to the next place where its logs agree again."""
-    end = -1
+def _stretches(found: Iterable[Difference]) -> Iterator[tuple[Difference, int]]:
+    """A pair parts once for all the offsets up to the next place where its logs agree again: where, and up to there."""
+    first, end = None, -1
     for difference in found:
-        if difference.start_offset > end:
-            yield difference
+        if first is None or difference.start_offset > end:
+            if first is not None:
+                yield first, end
+            first = difference
         end = max(end, difference.end_offset)
+    if first is not None:
+        yield first, end
 
 
 def _roles(difference: Difference, leaders: tuple[Replica, ...]) -> Iterator[tuple[Replica, Replica, Difference]]:
@@ -85,11 +89,14 @@ def _roles(difference: Difference, leaders: tuple[Replica, ...]) -> Iterator[tup
 
 
 def _table(
-    roles: tuple[Replica, Replica, Difference], evidence: PartitionEvidence, leaders: tuple[Replica, ...]
+    roles: tuple[Replica, Replica, Difference], end: int, evidence: PartitionEvidence, leaders: tuple[Replica, ...]
 ) -> Counterfactual:
     follower, leader, difference = roles
     versions = {version.broker: version for version in evidence.versions}
-    asking = as_run(follower, versions.get(follower.broker), difference.end_offset)
+    # Where the leader's log ends amid what differs, the follower's goes on with what the leader never had.
+    whole = end >= leader.log_end_offset and follower.end_known
+    stood_at = follower.log_end_offset if whole else difference.end_offset
+    asking = as_run(follower, versions.get(follower.broker), stood_at)
     answering = as_run(leader, versions.get(leader.broker), leader.log_end_offset)
     in_force = rule_run_by(versions.get(follower.broker))
     known = "by newest epoch and log end" if leader in leaders and len(leaders) == 1 else "either could lead"
@@ -97,7 +104,7 @@ def _table(
         follower=follower.broker,
         leader=leader.broker,
         start_offset=difference.start_offset,
-        end_offset=difference.end_offset,
+        end_offset=stood_at,
         outcomes=tuple(
             outcome(rule(asking, answering), asking, in_force=name == in_force) for name, rule in RULES.items()
         ),
