@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
-from typing import Final
+from itertools import accumulate
 
 from parsers.tables import BrokerEvent, Produce
 from rules.evidence import (
@@ -19,11 +18,8 @@ from rules.evidence import (
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.led import sure_terms
-from rules.history.moments import ROLE_KINDS, STARTING
-from rules.loss.left_out import LeftOut, left_out
-from rules.protocol.offsets import without
+from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, succeeded, unanswered
 from rules.rule import rule
-from rules.settings import STOPPED
 
 
 @rule(
@@ -31,7 +27,7 @@ from rules.settings import STOPPED
     severity=Severity.HIGH,
     needs=(Produce, BrokerEvent),
     law="NoCommittedRecordLost",
-    message="broker {leader} acknowledged records [{start_offset}, {end_offset}) of epoch {epoch} ({acks}), and {instead}",
+    message="broker {leader} acknowledged records [{start_offset}, {end_offset}) of {epochs} ({acks}){more}, and {instead}",
     implied_by=("LEAD001", "LEAD002"),
 )
 def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -50,8 +46,10 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     --------------
     Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
     broker answered. Or records were written that no later leader had, and their leader was killed or its log is not
-    here: an answer that it gave last may be in no log. The verdict is open then where producers of the partition do not
-    wait for all replicas (acks=1, acks=0); where all that are seen do, what was not replicated was not acknowledged.
+    here: an answer that it gave last may be in no log. The verdict is open then where producers of the partition are seen
+    that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of the epoch are not here while others'
+    are. Where its log of them is here and all that are seen wait for all replicas, such records are most likely those
+    that waited when it was killed.
 
     Upheld
     ------
@@ -92,7 +90,7 @@ def _unplaced(evidence: PartitionEvidence) -> Iterator[Undecided]:
     answers: dict[int, list[Moment]] = {}
     for m in evidence.moments:
         placed = m.clock in telling or (m.clock, m.term) in sure
-        if _succeeded(m) and m.witness is not None and not placed:
+        if succeeded(m) and m.witness is not None and not placed:
             answers.setdefault(m.witness, []).append(m)
     leaders = leaders_by_epoch(evidence.moments)
     for broker, own in sorted(answers.items()):
@@ -129,88 +127,37 @@ def _stands_no_more(answer: Moment, last: Replica | None, leaders: Mapping[int, 
 
 def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """Records that no later leader had and of which no answer is told, though one may have been given."""
-    leaders = leaders_by_epoch(evidence.moments)
-    for stretch in left_out(evidence):
-        leader = leaders.get(stretch.epoch, stretch.leader)
-        for start, end in _untold_parts(evidence, stretch):
-            if leader is None or not _saw_its_last_answers(evidence, leader, stretch.epoch):
-                yield _perhaps_acknowledged(evidence, stretch, leader, start, end)
-    silent = _silent_leaders(evidence.moments, leaders)
-    for broker in sorted(silent):
+    for part in unanswered(evidence):
+        yield _perhaps_acknowledged(part)
+    for broker, offset in sorted(silent_leaders(evidence).items()):
+        beyond = "" if offset is None else f" beyond {offset}"
         yield Undecided(
-            reason=f"nothing tells how far broker {broker} wrote and acknowledged before another broker led",
+            reason=f"nothing tells how far{beyond} broker {broker} wrote and acknowledged before another broker led",
             missing=f"broker {broker}'s own logs (server.log and its request log)",
             brokers=(broker,),
-            blocking=not {m.acks for m in evidence.moments if m.kind == "produced"}.isdisjoint(_NOT_OF_ALL),
+            start_offset=offset,
+            blocking=not_of_all_seen(evidence.moments),
         )
 
 
-def _silent_leaders(moments: Sequence[Moment], leaders: Mapping[int, int]) -> set[int]:
-    """Brokers that led before another one and of which no log is here."""
-    followed = {leaders[before] for before, after in pairwise(sorted(leaders)) if leaders[before] != leaders[after]}
-    clocks = {moment.clock for moment in moments}
-    return {broker for broker in followed if f"broker {broker}" not in clocks}
-
-
-def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
-    """What of a stretch nobody tells to be acknowledged or committed, and is not in the log that leads."""
-    epoch = stretch.epoch
-    answers = [m.offset or 0 for m in evidence.moments if _succeeded(m) and m.term == epoch]
-    own = [offset for offset in answers if stretch.start <= offset < stretch.end]
-    known = [(min(own), evidence.batch_end(max(own), epoch))] if own else []
-    known += [(0, proof.end_offset) for proof in evidence.committed_batches if proof.term == epoch]
-    last = evidence.leader_at_the_end
-    if last is not None:
-        older = () if not stretch.older else (e for e in last.runs_by_epoch if e < epoch)
-        held = (run for e in (epoch, *older) for run in last.runs_by_epoch.get(e, ()))
-        known += [(run.start_offset, run.end_offset) for run in held]
-        newer = (m.offset for e, m in evidence.openings.items() if e > epoch and m.offset is not None)
-        known.append((0, min([last.log_start_offset, *newer])))
-    yield from without(stretch.start, stretch.end, sorted(known))
-
-
-def _saw_its_last_answers(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
-    """Whether a leader answered in the epoch, and its process went on afterwards or stopped in order.
-
-    What a broker answers before it is killed may not have reached its log of requests.
-    """
-    own = [m for m in evidence.moments if m.clock == f"broker {leader}"]
-    opened = next((m.time for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
-    if opened is None or not any(m.kind in ("produced", "fetched") and m.term == epoch for m in own):
-        return False
-    after = [m for m in own if m.time is not None and m.time > opened and m.epoch != epoch]
-    following = next((m for m in after if m.kind in (*ROLE_KINDS, *STARTING)), None)
-    if following is None or following.kind in ROLE_KINDS:
-        return following is not None
-    stops = [state.since or 0 for state in evidence.settings.states(leader) if state.value == STOPPED]
-    return any(opened < since <= (following.time or 0) for since in stops)
-
-
-def _perhaps_acknowledged(
-    evidence: PartitionEvidence, stretch: LeftOut, leader: int | None, start: int, end: int
-) -> Undecided:
-    written = [m for m in evidence.moments if m.kind == "produced"]
-    in_epoch = {m.acks for m in written if m.witness == leader and m.term == stretch.epoch}
-    acks = in_epoch or {m.acks for m in written}
-    who = "its leader" if leader is None else f"broker {leader}"
-    missing = f"{who}'s request log whole up to its end, or what its producers were told"
-    if acks.isdisjoint(_NOT_OF_ALL):
-        reason = f"no later leader had the last records that {who} wrote: with acks=1 they may have been acknowledged"
-        return Undecided(reason=reason, missing=missing, blocking=False)
-    opening = evidence.openings.get(stretch.next_epoch)
+def _perhaps_acknowledged(part: Unanswered) -> Undecided:
+    who = "its leader" if part.leader is None else f"broker {part.leader}"
+    reason = f"no later leader had the records [{part.start}, {part.end}) of epoch {part.epoch}, and "
+    if part.by_one:
+        reason += f"{who}, whose producers did not wait for all replicas, may have acknowledged them"
+    elif part.log_missing:
+        reason += f"of what {who} answered then no request log is here, or not all of it: with acks=1 it acknowledged them"
+    else:
+        reason += f"{who} may have acknowledged them last, if a producer of theirs sent with acks=1: none is seen"
     return Undecided(
-        reason=f"no later leader had the records [{start}, {end}) of epoch {stretch.epoch}, and {who}, whose producers did not"
-        " wait for all replicas, may have acknowledged them",
-        missing=missing,
-        brokers=() if leader is None else (leader,),
-        start_offset=start,
-        end_offset=end,
-        exhibits=() if opening is None else (Exhibit(span=opening.span, role="the next leader opens its epoch"),),
+        reason=reason,
+        missing=f"{who}'s request log whole up to its end, or what its producers were told",
+        brokers=() if part.leader is None else (part.leader,),
+        start_offset=part.start,
+        end_offset=part.end,
+        blocking=part.by_one or part.log_missing,
+        exhibits=() if part.opening is None else (Exhibit(span=part.opening.span, role="the next leader opens its epoch"),),
     )
-
-
-_NOT_OF_ALL: Final = (0, 1)
-"""acks of producers that are answered, or go on, before other replicas hold their records."""
 
 
 def _answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
@@ -218,7 +165,7 @@ def _answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -
     answers: dict[int, list[Moment]] = {}
     sure = sure_terms(moments)
     for m in moments:
-        if _succeeded(m) and m.term is not None:
+        if succeeded(m) and m.term is not None:
             opening = starts.get(m.term)
             if (m.clock, m.term) in sure or (opening is not None and opening.clock == m.clock):
                 answers.setdefault(m.term, []).append(m)
@@ -262,32 +209,29 @@ class _Later:
         return held not in without_a_break
 
 
-def _succeeded(moment: Moment) -> bool:
-    """Whether a producer was told that its records are written."""
-    answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return answered and moment.acks != 0
-
-
 def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answers: list[Moment]) -> Violation:
-    end = evidence.batch_end(max(m.offset or 0 for m in answers), epoch)
+    first, last = min(m.offset or 0 for m in answers), max(m.offset or 0 for m in answers)
+    latest = max(epoch if m.latest_term is None else m.latest_term for m in answers)
+    # Of an epoch that is not sure the boundaries may be another's.
+    end = evidence.batch_end(last, epoch) if latest == epoch else last + 1
+    ended = latest == epoch and evidence.ends_told(epoch, end)
     leader = answers[0].witness
     everyone = any(m.acks == -1 for m in answers)
-    start = min(m.offset or 0 for m in answers)
-    who = "its leader" if following.broker is None else f"broker {following.broker}"
-    opened = f"{who} opened epoch {following.epoch} at {following.offset}"
-    held = evidence.leader_at_the_end and epoch_held(evidence.leader_at_the_end, start)
     return Violation(
         brokers=() if leader is None else (leader,),
-        start_offset=start,
+        start_offset=first,
         end_offset=end,
         severity=Severity.CRITICAL if everyone else Severity.HIGH,
         facts={
             "leader": leader,
             "epoch": epoch,
+            "latest_epoch": latest,
+            "epochs": _epochs(epoch, latest, answers),
+            "more": "" if ended else f" and whatever more the batch at {last} held",
             "acks": "acks=all" if everyone else "acks=1",
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": opened if (following.offset or 0) <= start else f"epoch {held}'s records stand at {start} now",
+            "instead": _instead(evidence, following, first),
             "answers": times_told(answers),
             "clock": following.clock,
             "time": following.time,
@@ -297,3 +241,19 @@ def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answe
             Exhibit(span=following.span, role="the next leader opens its epoch"),
         ),
     )
+
+
+def _epochs(epoch: int, latest: int, answers: Sequence[Moment]) -> str:
+    """Of which epoch the answers are, where that is sure of all of them, of some, or of none."""
+    if latest == epoch:
+        return f"epoch {epoch}"
+    some = any(m.latest_term in (None, epoch) for m in answers)
+    return f"epoch {epoch} and perhaps of later ones up to {latest}" if some else f"an epoch from {epoch} to {latest}"
+
+
+def _instead(evidence: PartitionEvidence, following: Moment, start: int) -> str:
+    if (following.offset or 0) <= start:
+        who = "its leader" if following.broker is None else f"broker {following.broker}"
+        return f"{who} opened epoch {following.epoch} at {following.offset}"
+    held = evidence.leader_at_the_end and epoch_held(evidence.leader_at_the_end, start)
+    return f"epoch {held}'s records stand at {start} now"

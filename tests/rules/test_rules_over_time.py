@@ -593,8 +593,8 @@ t9 truncates 1 to 3
     [
         # The answer for what it had appended last may have gone out before its request log had a line of it.
         ("1", "", [((1,), 3, 5, True)]),
-        # Who waits for all replicas was not answered for what no other replica had.
-        ("all", "", [((), None, None, False)]),
+        # All that are seen wait for all replicas; the answer that is in no log may have been another's.
+        ("all", "", [((1,), 3, 5, False)]),
         # It answered on, in the same life: nothing of what it had told before is missing.
         ("1", "t3 follows 1 epoch 1 at 5 hw 2 from 2", []),
     ],
