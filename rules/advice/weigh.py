@@ -76,16 +76,25 @@ def _candidate(replica: Replica, owed: Cuts, evidence: PartitionEvidence) -> Can
 
 
 def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvidence) -> Iterator[Stretch]:
-    """What a follower keeps although the leader holds other records there: nobody reads it from the leader."""
+    """What a follower keeps although the leader holds other records there, or none: nobody reads it from the leader."""
     kept = {cut.follower: cut.cut_to for cut in cuts}
     for difference in evidence.differences:
         for other in (difference.left, difference.right):
             end = min(difference.end_offset, kept.get(other.broker, 0))
             if leader in (difference.left, difference.right) and other is not leader:
-                for run in other.log.epochs:
-                    low, high = max(run.start_offset, difference.start_offset), min(run.end_offset, end)
-                    if low < high:
-                        yield stretch_of(other, run.epoch, low, high, evidence)
+                yield from _within(other, difference.start_offset, end, evidence)
+    for step in () if evidence.compacted else leader.log.gaps:
+        for other in evidence.followers_of(leader):
+            own = [(gap.expected, gap.found) for gap in other.log.gaps]
+            for low, high in without(step.expected, min(step.found, kept.get(other.broker, 0)), own):
+                yield from _within(other, low, high, evidence)
+
+
+def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence) -> Iterator[Stretch]:
+    for run in replica.log.epochs:
+        low, high = max(run.start_offset, start), min(run.end_offset, end)
+        if low < high:
+            yield stretch_of(replica, run.epoch, low, high, evidence)
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int]:

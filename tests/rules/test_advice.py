@@ -205,3 +205,16 @@ def test_who_is_assigned_last_and_not_here_is_named_and_nobody_else() -> None:
     drawn = "broker 1 0000|\nbroker 2 0000|\nt1 leader 1 epoch 0 isr 1,2 of 1,2,4\n"
     assert judge(evidence(drawn + "t2 leader 1 epoch 1 isr 1,2 of 1,2,3\n"), RULES).assigned_only == (3,)
     assert judge(evidence(drawn + "t2 leader 1 epoch 1 isr 1,2 of 1,2\n"), RULES).assigned_only == ()
+
+
+def test_a_hole_in_its_log_costs_what_only_another_holds() -> None:
+    told = advice_on(NEW + "broker 1 00000000|\nbroker 2 0000..00|\n")
+    (lacked,) = candidate(told, 2).lacks
+    assert (lacked.epoch, lacked.start_offset, lacked.end_offset) == (0, 4, 6)
+    assert candidate(told, 1).lacks == ()
+    assert "[4, 6)" in gate(told, "elect broker 2").first
+
+
+def test_a_hole_that_all_logs_have_costs_nothing() -> None:
+    told = advice_on(NEW + "broker 1 0000..00|\nbroker 2 0000..00|\n")
+    assert candidate(told, 1).lacks == candidate(told, 2).lacks == ()
