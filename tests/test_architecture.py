@@ -80,11 +80,11 @@ LAWS: Final = (
     ),
     Law(
         modules=("rules.catalog.**",),
-        says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes, which records ceased to count and "
-        "which of them nobody is seen to be answered for, never another page or a frame",
+        says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes and which records ceased to count, "
+        "may stand still, or are not seen to be answered for, never another page or a frame",
         ours=(
             "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.unanswered",
-            *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
+            "rules.loss.held_on", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
         ),
     ),
     Law(

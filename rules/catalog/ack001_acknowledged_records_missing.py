@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 
 from parsers.tables import BrokerEvent, Produce
 from rules.evidence import (
@@ -18,7 +17,9 @@ from rules.evidence import (
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.led import sure_terms
+from rules.loss.held_on import held_on, passed_over
 from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, succeeded, unanswered
+from rules.replicas.later import Later
 from rules.rule import rule
 
 
@@ -45,11 +46,12 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Undecided when
     --------------
     Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
-    broker answered. Or records were written that no later leader had, and their leader was killed or its log is not
-    here: an answer that it gave last may be in no log. The verdict is open then where producers of the partition are seen
-    that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of the epoch are not here while others'
-    are. Where its log of them is here and all that are seen wait for all replicas, such records are most likely those
-    that waited when it was killed.
+    broker answered. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
+    or one led next that had written others at their offsets. Or records were written that no later leader had, and their
+    leader was killed or its log is not here: an answer that it gave last may be in no log. The verdict is open then where
+    producers of the partition are seen that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of
+    the epoch are not here while others' are. Where its log of them is here and all that are seen wait for all replicas,
+    such records are most likely those that waited when it was killed.
 
     Upheld
     ------
@@ -71,17 +73,63 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     answers = _answers_by_epoch(evidence.moments, starts)
     led = {epoch: course.reign.epochs for course in reversed(evidence.replayed.courses) for epoch in course.reign.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
-    log = _Later(openings, evidence.leader_at_the_end, led)
+    log = Later(openings, evidence.leader_at_the_end, led)
     for epoch, given in sorted(answers.items()):
         later = openings[log.place(epoch) :]
         missing = [m for m in given if log.lacks(m, epoch, starts.get(epoch))] if later else []
         if missing:
             first = min(m.offset or 0 for m in missing)
             lost_by = next((m for m in later if (m.offset or 0) <= first), later[0])
-            yield _violation(evidence, epoch, lost_by, missing)
+            yield from _told(evidence, epoch, lost_by, sorted(missing, key=lambda m: m.offset or 0))
+        elif later and evidence.leader_at_the_end is None:
+            yield from _passed_over(evidence, epoch, given)
     yield from _unplaced(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _unanswered(evidence)
+
+
+def _told(
+    evidence: PartitionEvidence, epoch: int, lost_by: Moment, missing: Sequence[Moment]
+) -> Iterator[Violation | Undecided]:
+    """Without the log of who led last: who had them may have held them still, and led again with them."""
+    place = 0
+    if evidence.leader_at_the_end is None:
+        place = bisect_left(missing, 1, key=lambda m: held_on(evidence, m, epoch, lost_by) is None)
+    if place < len(missing):
+        yield _violation(evidence, epoch, lost_by, [*missing[place:]])
+    again = held_on(evidence, missing[0], epoch, lost_by) if place else None
+    if again is not None:
+        left = f"broker {lost_by.broker} opened epoch {lost_by.epoch} without them"
+        yield _held_or_not(evidence, epoch, missing[:place], again, f"{left}, but broker {again.broker} had them")
+
+
+def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment]) -> Iterator[Undecided]:
+    """Answers whose records the next leader need not have had, though its log was long enough."""
+    begun = evidence.openings[epoch].offset if epoch in evidence.openings else None
+    own = sorted((m for m in given if begun is not None and (m.offset or 0) >= begun), key=lambda m: m.offset or 0)
+    following = passed_over(evidence, own[0], epoch) if own else None
+    if following is not None:
+        kept = f"broker {following.broker} had written others there before"
+        yield _held_or_not(evidence, epoch, own, following, kept)
+
+
+def _held_or_not(
+    evidence: PartitionEvidence, epoch: int, answers: Sequence[Moment], leader: Moment, why: str
+) -> Undecided:
+    start, end = answers[0].offset or 0, evidence.batch_end(answers[-1].offset or 0, epoch)
+    who = f"broker {answers[0].witness}"
+    return Undecided(
+        reason=f"{who} acknowledged records [{start}, {end}) of epoch {epoch}; {why}, led epoch {leader.epoch} and tells of no"
+        " cut: whether the log that leads now holds them is not known",
+        missing=f"the log of who led last, or broker {leader.broker}'s own log (server.log) whole",
+        brokers=() if answers[0].witness is None else (answers[0].witness,),
+        start_offset=start,
+        end_offset=end,
+        exhibits=(
+            Exhibit(span=answers[0].span, role="the first acknowledgement"),
+            Exhibit(span=leader.span, role="the leader opens its epoch"),
+        ),
+    )
 
 
 def _unplaced(evidence: PartitionEvidence) -> Iterator[Undecided]:
@@ -170,43 +218,6 @@ def _answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -
             if (m.clock, m.term) in sure or (opening is not None and opening.clock == m.clock):
                 answers.setdefault(m.term, []).append(m)
     return answers
-
-
-class _Later:
-    """What came after an answer: later openings, and the log of who led last."""
-
-    def __init__(
-        self, openings: Sequence[Moment], last: Replica | None, led: Mapping[int, tuple[int, ...]]
-    ) -> None:
-        self._epochs = [-1 if opening.epoch is None else opening.epoch for opening in openings]
-        self._lowest = list(accumulate((opening.offset or 0 for opening in reversed(openings)), min))[::-1]
-        self._opener = {opening.epoch: opening.broker for opening in openings}
-        self._last = last
-        self._led = led
-
-    def place(self, epoch: int) -> int:
-        """Of the first opening of a newer epoch."""
-        return bisect_right(self._epochs, epoch)
-
-    def lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> bool:
-        """Whether the record is gone: by the last leader's own log, which may have come back with it, else by an opening.
-
-        An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide, unless
-        another broker opened it.
-        """
-        offset = answer.offset or 0
-        latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
-        held = None if self._last is None else epoch_held(self._last, offset)
-        if held is None or held < 0:  # up to message format 1 records carry no epoch
-            newer = self.place(latest)
-            return newer < len(self._lowest) and self._lowest[newer] <= offset
-        if epoch < held <= latest and {self._opener.get(held), self._opener.get(latest)} & {None, answer.witness}:
-            return False  # in its last epoch it may have been sent again
-        if opening is None or offset < (opening.offset or 0):
-            return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
-        # Its answer waits through all that its leader leads without a break.
-        without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
-        return held not in without_a_break
 
 
 def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answers: list[Moment]) -> Violation:

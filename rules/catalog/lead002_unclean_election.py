@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
 from rules.evidence import (
@@ -14,6 +14,7 @@ from rules.evidence import (
     partition_states,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replicas.epoch_ends import EpochEnd
 from rules.rule import rule
 
 
@@ -86,29 +87,52 @@ def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity,
     again = not change.previous_isr and _last_leader(evidence.moments, change) == change.leader
     who = "it was the last known leader, and " if again else ""
     opening = evidence.openings.get(change.epoch)
-    before = [end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0]
-    furthest = max(before, key=lambda end: (end.offset, end.witnessed), default=None)
+    before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0}
+    furthest = max(before.values(), key=lambda end: (end.offset, end.witnessed), default=None)
     open_cost = Severity.MEDIUM if again else Severity.HIGH
     if opening is None or opening.offset is None or furthest is None:
         return open_cost, f"{who}nothing tells what it lacked"
     if furthest.offset > opening.offset:
         return open_cost, f"{who}it lacked what was written from {opening.offset} to {furthest.offset}"
-    untold = _untold_before(evidence, change)
+    untold = _untold_before(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:
-        return open_cost, f"{who}nothing tells what it lacked, as broker {untold}'s own log of its roles is not here"
-    if not furthest.witnessed:  # of records that every copy has lost since, none tells
-        return open_cost, f"{who}no witness tells what it lacked"
+        return open_cost, f"{who}{untold}"
     severity = Severity.LOW if again else Severity.MEDIUM
     return severity, f"{who}it opened at {opening.offset} with all that is known to have been written"
 
 
-def _untold_before(evidence: PartitionEvidence, change: LeaderChange) -> int | None:
-    """Who led before or after an election, and tells of no epoch that it led: how far it wrote, or what it held."""
+def _wrote_others(evidence: PartitionEvidence, leader: int, epoch: int, end: int) -> bool:
+    """Whether a leader had written records of an older epoch where another's stood, and is not seen to have had those."""
+    opening = evidence.openings.get(epoch)
+    if opening is None or opening.broker == leader or opening.offset is None:
+        return False
+    own = (e for e, o in evidence.openings.items() if e < epoch and o.broker == leader and e in evidence.epoch_ends)
+    fetches = (m for m in evidence.moments if m.kind == "fetched" and m.broker == leader and m.term == epoch)
+    held = (run for r in evidence.current if r.broker == leader for run in r.runs_by_epoch.get(epoch, ()))
+    taken = any((m.offset or 0) >= end for m in fetches) or any(run.end_offset >= end for run in held)
+    return not taken and any(evidence.epoch_ends[e].offset > opening.offset for e in own)
+
+
+def _untold_of_its_log(
+    evidence: PartitionEvidence, change: LeaderChange, before: Mapping[int, EpochEnd], furthest: EpochEnd
+) -> str | None:
+    """Why a log that is long enough need not hold what had been written."""
+    if not furthest.witnessed:  # of records that every copy has lost since, none tells
+        return "no witness tells what it lacked"
+    last = max(before)
+    if _wrote_others(evidence, change.leader, last, before[last].offset):
+        return f"nothing tells that it held what epoch {last} had written, not older records of its own"
+    return None
+
+
+def _untold_before(evidence: PartitionEvidence, change: LeaderChange) -> str | None:
+    """Whether who led before or after an election tells of no epoch that it led: how far it wrote, or what it held."""
     led = leaders_by_epoch(evidence.moments)
     former = max((epoch for epoch in led if epoch < change.epoch), default=None)
     telling = {m.broker for m in evidence.moments if m.kind == "leader-starts"}
     leaders = [change.leader] if former is None else [led[former], change.leader]
-    return next((leader for leader in leaders if leader not in telling), None)
+    untold = next((leader for leader in leaders if leader not in telling), None)
+    return None if untold is None else f"nothing tells what it lacked, as broker {untold}'s own log of its roles is not here"
 
 
 def _eligible(moments: Sequence[Moment], change: LeaderChange) -> tuple[int, ...]:

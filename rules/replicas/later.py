@@ -1,0 +1,48 @@
+"""What came after an answer to a producer: whether its record is gone."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from rules.history.moments import Moment
+from rules.replicas.lineage import epoch_held
+from rules.replicas.replica import Replica
+
+
+class Later:
+    """What came after an answer: later openings, and the log of who led last."""
+
+    def __init__(
+        self, openings: Sequence[Moment], last: Replica | None, led: Mapping[int, tuple[int, ...]]
+    ) -> None:
+        self._epochs = [-1 if opening.epoch is None else opening.epoch for opening in openings]
+        self._lowest = list(accumulate((opening.offset or 0 for opening in reversed(openings)), min))[::-1]
+        self._opener = {opening.epoch: opening.broker for opening in openings}
+        self._last = last
+        self._led = led
+
+    def place(self, epoch: int) -> int:
+        """Of the first opening of a newer epoch."""
+        return bisect_right(self._epochs, epoch)
+
+    def lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> bool:
+        """Whether its record is gone: by the last leader's log, which may have come back with it, else by an opening.
+
+        An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide,
+        unless another broker opened it.
+        """
+        offset = answer.offset or 0
+        latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
+        held = None if self._last is None else epoch_held(self._last, offset)
+        if held is None or held < 0:  # up to message format 1 records carry no epoch
+            newer = self.place(latest)
+            return newer < len(self._lowest) and self._lowest[newer] <= offset
+        if epoch < held <= latest and {self._opener.get(held), self._opener.get(latest)} & {None, answer.witness}:
+            return False  # in its last epoch it may have been sent again
+        if opening is None or offset < (opening.offset or 0):
+            return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
+        # Its answer waits through all that its leader leads without a break.
+        without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
+        return held not in without_a_break
