@@ -35,8 +35,7 @@ def keep_compiled(function: Function, signature: object, modules: tuple[str, ...
     What is kept is found by the function's name, which is given a digest of the `modules` beside it that are compiled
     into it: a kept loop would not notice that a function it calls has changed.
     """
-    digest = _digest(Path(function.__code__.co_filename).parent, modules)
-    function.__qualname__ = f"{function.__name__}_{digest:08x}"
+    _name(function, modules)
     # Without a writable place to keep the code it is compiled anew, which must not end a run.
     for keep in (True, False):
         try:
@@ -45,6 +44,22 @@ def keep_compiled(function: Function, signature: object, modules: tuple[str, ...
         except (RuntimeError, OSError):
             continue
     return None
+
+
+def is_kept(function: Function, modules: tuple[str, ...]) -> bool:
+    """Whether an entry's code lies where it would be kept: then it is loaded in a second, else made in a minute."""
+    name = _name(function, modules)
+    try:
+        folder = numba.njit(function, cache=True).stats.cache_path
+    except (RuntimeError, OSError):
+        return False
+    return any(Path(folder).glob(f"*{name}*.nbi"))
+
+
+def _name(function: Function, modules: tuple[str, ...]) -> str:
+    digest = _digest(Path(function.__code__.co_filename).parent, modules)
+    function.__qualname__ = f"{function.__name__}_{digest:08x}"
+    return function.__qualname__
 
 
 @cache

@@ -168,6 +168,7 @@ LAWS: Final = (
         says="the inventory is no format but a walk over all of them: it reads the identity files through checkpoints",
         ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**"),
     ),
+    Law(modules=("parsers.worth_compiling",), says="when loops are worth their start is counted without numba"),
     Law(
         modules=("parsers.machine_code",),
         says="what compiled loops share knows numba and no format",
@@ -191,7 +192,7 @@ LAWS: Final = (
     Law(
         modules=("parsers.**",),
         says="a format knows parsers.tables, provenance, refusal, files, wire and itself, never another format",
-        ours=(*FORMAT_BASE, "{unit}.**"),
+        ours=(*FORMAT_BASE, "parsers.worth_compiling", "{unit}.**"),
         foreign=("pyarrow", "numpy", "google_crc32c"),
     ),
     Law(

@@ -22,13 +22,14 @@ from parsers.request_log.lines import Block, Line
 from parsers.request_log.sessions import NOTHING, SessionState
 from parsers.request_log.shapes import no_shapes
 from parsers.request_log.tables import Tables, empty_tables
+from parsers.worth_compiling import Worth
 
 if TYPE_CHECKING:
     from parsers.request_log.machine import Scan
     from parsers.request_log.machine_fold import Folding
 
-WORTHWHILE: Final = 16 << 20
-"""Bytes from which loading the compiled loops takes less time than it saves."""
+WORTH: Final = Worth(load=16 << 20, make=256 << 20)
+"""Read plainly at some five to ten megabytes a second; making the loops takes most of a minute."""
 BLOCK: Final = 1 << 20
 """Bytes that are scanned at once; a longer block goes to the plain parser."""
 _LINE_FEED: Final = 10
@@ -57,6 +58,15 @@ def compiled_loops() -> Loops | None:
 
     scan, fold = compile_scan(), compile_fold()
     return None if scan is None or fold is None else Loops(scan, fold)
+
+
+@cache
+def are_kept() -> bool:
+    """Whether the loops were made before, here, and lie on disk."""
+    from parsers.request_log.machine import scan_is_kept
+    from parsers.request_log.machine_fold import fold_is_kept
+
+    return scan_is_kept() and fold_is_kept()
 
 
 class LineFold:

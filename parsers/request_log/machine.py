@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numba import types
 
-from parsers.machine_code import compiled, keep_compiled
+from parsers.machine_code import compiled, is_kept, keep_compiled
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
 from parsers.request_log.grammar import LEFT, OTHER, READ, READ_SENT, UNREAD, Bytes, Integers
@@ -158,3 +158,8 @@ def compile_scan() -> Scan | None:
     letters: Any = types.Array(types.uint8, 1, "C")
     number: Any = types.int64
     return keep_compiled(_scan, number(text, flat, number, flat, flat, flat, flat, letters), COMPILED)
+
+
+def scan_is_kept() -> bool:
+    """Whether the loop was compiled before and need only be loaded."""
+    return is_kept(_scan, COMPILED)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from numba import types
 
-from parsers.machine_code import compiled, keep_compiled
+from parsers.machine_code import compiled, is_kept, keep_compiled
 from parsers.request_log import columns as c
 from parsers.request_log import grammar as g
 from parsers.request_log import tables as t
@@ -227,3 +227,8 @@ def compile_fold() -> Folding | None:
     take = keep_compiled(_take, types.void(state), COMPILED)
     reindex = keep_compiled(_reindex, types.void(letters, state), COMPILED)
     return None if fold is None or take is None or reindex is None else Folding(fold, take, reindex)
+
+
+def fold_is_kept() -> bool:
+    """Whether the loop was compiled before and need only be loaded."""
+    return is_kept(_fold, COMPILED)

@@ -15,7 +15,7 @@ from parsers.request_log import grammar as g
 from parsers.request_log.alike import Again, Alike, Worded, words_of
 from parsers.request_log.call import FetchCall
 from parsers.request_log.columns import Columns
-from parsers.request_log.compiled import BLOCK, WORTHWHILE, LineFold, Loops, Scanned, compiled_loops
+from parsers.request_log.compiled import BLOCK, WORTH, LineFold, Loops, Scanned, are_kept, compiled_loops
 from parsers.request_log.fetches import Resting, fetch_runs
 from parsers.request_log.layout import DEFAULT_PATTERN, Layout, layout_of
 from parsers.request_log.lines import LINE_LIMIT, Block, Line, Unpackable, lines_in, pieces_of
@@ -127,7 +127,7 @@ def sessions_after(path: Path, origin: Origin, start: int = 0, end: int | None =
 def loops_for(path: Path, start: int, end: int | None) -> Loops | None:
     """The compiled loops where a range is worth them; they know the default layout only."""
     size = path.stat().st_size if end is None else end
-    return compiled_loops() if size - start >= WORTHWHILE else None
+    return compiled_loops() if WORTH.after(size - start, are_kept) else None
 
 
 def line_fold(loops: Loops, apis: Collection[str], before: SessionState, *, runs: bool) -> LineFold:

@@ -1,32 +1,43 @@
-"""What is kept of compiled code is found again, and not where anything that is compiled into it reads otherwise."""
+"""Compiled loops: kept on disk under what they were made of, and started only where that is worth it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from runpy import run_path
-from typing import Any
 
+import numba
 import pytest
-from numba import types
 
-from parsers.machine_code import keep_compiled
+from parsers.machine_code import is_kept, keep_compiled
+from parsers.worth_compiling import Worth
 
-TEXT = "def added(number):\n    return number + {}\n"
-
-
-def entry(folder: Path, beside: str) -> tuple[Any, Any]:
-    folder.mkdir()
-    (folder / "machine.py").write_text(TEXT.format(1), encoding="utf-8")
-    (folder / "tables.py").write_text(beside, encoding="utf-8")
-    read = run_path(str(folder / "machine.py"))
-    number: Any = types.int64
-    return read["added"], keep_compiled(read["added"], number(number), ("machine*.py", "tables.py"))
+MODULES = ("test_machine_code.py",)
+NUMBER = numba.types.int64
 
 
-@pytest.mark.slow
-def test_an_entry_is_named_after_all_that_is_compiled_into_it(tmp_path: Path) -> None:
-    beside = {"a": "X = 1", "b": "X = 1", "c": "X = 2"}
-    named, found = zip(*(entry(tmp_path / name, text) for name, text in beside.items()), strict=True)
-    assert [one(41) for one in found] == [42, 42, 42]
-    first, again, other = (function.__qualname__ for function in named)
-    assert first == again != other
+def _doubled(number: int) -> int:
+    return number + number
+
+
+def test_code_is_found_where_it_was_kept_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert not is_kept(_doubled, MODULES)
+    made = keep_compiled(_doubled, NUMBER(NUMBER), MODULES)
+    assert made is not None
+    assert made(21) == 42
+    assert is_kept(_doubled, MODULES)
+    assert not is_kept(_doubled, ("none_of_these.py",))
+
+
+def test_kept_loops_are_loaded_soon_and_others_made_when_there_is_much_to_read() -> None:
+    worth = Worth(load=10, make=100)
+    assert not worth.after(9, lambda: True)
+    assert not worth.after(2, lambda: False)
+    assert worth.after(1, lambda: True)
+    assert worth.after(88, lambda: False)
+
+
+def test_nobody_looks_for_kept_loops_before_they_could_be_worth_it() -> None:
+    def asked() -> bool:
+        raise AssertionError("numba was loaded for a small log")
+
+    assert not Worth(load=10, make=100).after(5, asked)

@@ -16,6 +16,7 @@ from parsers.broker_log.layout import Layout
 from parsers.broker_log.lines import Block
 from parsers.broker_log.rows import Found
 from parsers.broker_log.settings import Printed
+from parsers.worth_compiling import Worth
 
 if TYPE_CHECKING:
     from parsers.broker_log.compiled.machine import Loops
@@ -25,16 +26,20 @@ _SLOTS: Final = 1 << 14
 _LINES: Final = 1 << 14
 _MOST_ROWS: Final = 1 << 18
 
-
-WORTHWHILE: Final = 64 << 20
-"""Bytes of logs that a process reads before it loads the compiled loops: so many are read plainly in that time."""
-_passed = [0]
+_WORTH: Final = Worth(load=64 << 20, make=2 << 30)
+"""Read plainly at some fifty megabytes a second or more; making the loops takes a third of a minute or more."""
 
 
 def worthwhile(size: int) -> bool:
-    """Whether the compiled loops are worth loading for who has read other blocks before this one of `size` bytes."""
-    _passed[0] += size
-    return _passed[0] > WORTHWHILE
+    """Whether the compiled loops are worth their start for who has read other blocks before this one of `size` bytes."""
+    return _WORTH.after(size, _are_kept)
+
+
+@cache
+def _are_kept() -> bool:
+    from parsers.broker_log.compiled.machine import loops_are_kept
+
+    return loops_are_kept()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from parsers.broker_log.compiled import tables as t
 from parsers.broker_log.compiled.machine_texts import copy_texts, find_settings, line_end, number_of
 from parsers.broker_log.compiled.machine_walk import keep_text, stands, walk
 from parsers.broker_log.compiled.tables import Bytes, Integers, Words
-from parsers.machine_code import compiled, keep_compiled
+from parsers.machine_code import compiled, is_kept, keep_compiled
 
 _COMPILED: Final = ("machine*.py", "tables.py")
 _TAIL_LIMIT: Final = 512
@@ -272,3 +272,8 @@ def compile_loops() -> Loops | None:
     if scan is None or match is None or settings is None or copy is None:
         return None
     return Loops(scan, match, settings, copy)
+
+
+def loops_are_kept() -> bool:
+    """Whether they were compiled before and need only be loaded; the loop over lines is the longest to make."""
+    return is_kept(_scan, _COMPILED)
