@@ -104,7 +104,7 @@ DAMAGES: tuple[Damage, ...] = (
 )  # fmt: skip
 PARTLY: dict[str, frozenset[str]] = {
     "a_broker_is_missing": frozenset({"LEAD001"}),
-    "brokers_logs_in_one_file": frozenset({"LEAD001"}),
+    "brokers_logs_in_one_file": frozenset({"ACK001", "LEAD001"}),
 }
 """Where less is left, a smaller part of the loss is told."""
 
