@@ -9,6 +9,7 @@ from rules.counterfactual import rule_run_by
 from rules.evidence import BrokerVersion, PartitionEvidence, Replica
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
+from rules.replicas.electable import vacancy
 
 
 def gates(
@@ -21,10 +22,22 @@ def gates(
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
     in_order = sorted(replicas, key=lambda replica: replica.broker)
-    restarts = [_restart(r, [d for d in doomed if d.broker == r.broker], losses) for r in in_order]
+    vacant = vacancy(evidence.moments, evidence.current)
+    elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
+    leading = {c.broker: _leads_by_its_start(c) for c in candidates if c.lacks and c.broker in elected}
+    restarts = [
+        leading.get(r.broker) or _restart(r, [d for d in doomed if d.broker == r.broker], losses) for r in in_order
+    ]
     yield from restarts
     yield from _elections(candidates, absent)
     yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], absent)
+
+
+def _leads_by_its_start(candidate: Candidate) -> Gate:
+    named = _named(candidate.lacks)
+    because = f"it is in the last ISR while nobody leads, so that it leads as soon as it runs, and lacks {named}"
+    first = f"copy what the others hold: {named}"
+    return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
 def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss]) -> Gate:

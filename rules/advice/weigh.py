@@ -13,6 +13,7 @@ from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
+from rules.replicas.electable import vacancy
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 
@@ -38,7 +39,11 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
             ),
         )
     )  # fmt: skip
-    doomed = tuple(_doomed(replicas, leaders, cuts, evidence))
+    vacant = vacancy(evidence.moments, evidence.current)
+    elected = tuple(c.broker for c in candidates if c.broker in vacant.electable and c.lacks)
+    lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
+    followed = (*leaders, *(r for r in lacking if r not in leaders))
+    doomed = tuple(_doomed(replicas, followed, cuts, evidence))
     absent = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
     return Advice(
         topic_id=next((replica.topic_id for replica in replicas if replica.topic_id is not None), None),

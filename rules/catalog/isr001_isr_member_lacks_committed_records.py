@@ -10,6 +10,7 @@ from parsers.tables.metadata import NO_LEADER
 from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence, committed, epoch_starts
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.moments import ROLE_KINDS
+from rules.replicas.electable import vacancy
 from rules.rule import rule
 
 
@@ -31,7 +32,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
 
     Undecided when
     --------------
-    The files were copied while brokers ran, no statement tells the last ISR, or nothing tells where a later epoch opened:
+    The files were copied while brokers ran, unless nobody leads and the log is as its broker told it then; no statement tells the last ISR, or nothing tells where a later epoch opened:
     it may have given the records up.
 
     Upheld
@@ -55,14 +56,16 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     last = _last_state(evidence)
     if last is None or last.isr is None:
         return
-    if evidence.copied_live:
+    at_rest = vacancy(evidence.moments, evidence.current).at_rest
+    if evidence.copied_live and len(at_rest) < len(evidence.current):
         yield Undecided(
             reason="files of brokers that ran are moments apart", missing="a copy of stopped brokers", blocking=False
         )
-        return
     certain, furthest, untold = _standing(evidence)
     for replica in evidence.current:
         if furthest is None or replica.broker not in last.isr or replica.log_end_offset >= furthest.end_offset:
+            continue
+        if evidence.copied_live and replica not in at_rest:
             continue
         if not replica.end_known:
             yield Undecided(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.evidence import Closing, Moment, PartitionEvidence, Unclosed, gives_role, translated
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.shortened import in_words, led_by_nobody, told_as_leader, watermark_told
 from rules.rule import rule
 
 
@@ -23,7 +24,8 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     """A log ended, when loaded or on disk, below an offset it had reached.
 
     A follower asks for its own log end. The leader counts that as held; pages that were not flushed can be lost with
-    the machine all the same. An orderly stop flushes them: the log on disk must reach as far as the broker's last fetches,
+    the machine all the same, and so can a leader's, which told what it held by its answers and its high watermark: above
+    that this is information only. An orderly stop flushes them: the log on disk must reach as far as the broker's last fetches,
     its own appends and its own word say.
 
     Proves
@@ -71,6 +73,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
                 yield from _loaded_short(evidence, own, load, furthest, placed=placed)
+        yield from _led_and_loaded_short(evidence, broker)
     yield from _cut_since(evidence)
 
 
@@ -79,9 +82,9 @@ def _loaded_short(
 ) -> Iterator[Violation | Undecided]:
     """What a log shows that was loaded with less than its broker had asked for."""
     if load.end_offset == 0:
-        yield from () if _begun_anew(own, load) else (_perhaps_emptied(load, fetch),)
+        yield from () if _begun_anew(own, load) else (_perhaps_emptied(load, f"asked for offset {fetch.offset}"),)
     elif _perhaps_cut_untold(evidence, load, fetch.offset or 0):
-        yield _undecided(load, fetch)
+        yield _undecided(load, f"asked for offset {fetch.offset}")
     else:
         yield Violation(
             brokers=() if load.broker is None else (load.broker,),
@@ -100,6 +103,44 @@ def _loaded_short(
                 Exhibit(span=load.span, role="the log as it was loaded"),
             ),
         )
+
+
+def _led_and_loaded_short(evidence: PartitionEvidence, broker: int) -> Iterator[Violation | Undecided]:
+    """What a log shows that was loaded with less than its broker had told as the leader, by the broker's own clock."""
+    own = [m for m in evidence.moments if m.clock == f"broker {broker}"]
+    for place, load in enumerate(own):
+        if load.kind != "log-loaded" or load.end_offset is None or load.term is None:
+            continue
+        told = max(told_as_leader(own[:place], load.term), key=lambda word: word[0], default=None)
+        if told is None or told[0] <= load.end_offset:
+            continue
+        held, moment = told
+        if load.end_offset == 0:
+            yield from () if _begun_anew(own, load) else (_perhaps_emptied(load, f"led up to offset {held}"),)
+        elif load.latest_term not in (None, load.term) and _perhaps_cut_untold(evidence, load, held):
+            yield _undecided(load, f"led up to offset {held}")
+        else:
+            yield _led(load, moment, held, watermark_told(own[:place], load.term))
+
+
+def _led(load: Moment, told: Moment, held: int, watermark: int) -> Violation:
+    """Above the high watermark a crash takes what was not flushed, and no replica in sync was promised it."""
+    committed = (load.end_offset or 0) < watermark
+    return Violation(
+        brokers=() if load.broker is None else (load.broker,),
+        start_offset=load.end_offset,
+        end_offset=held,
+        severity=None if committed else Severity.INFO,
+        facts={
+            "broker": load.broker,
+            "held": in_words(told, held),
+            "ends": f"ended at {load.end_offset} when it was loaded again",
+            "leader": load.broker,
+            "epoch": load.term,
+            "committed_end": watermark,
+        },
+        exhibits=(Exhibit(span=told.span, role="what it told"), Exhibit(span=load.span, role="the log as it was loaded")),
+    )
 
 
 def _cut_since(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -182,13 +223,18 @@ def _between_epochs(roles: _Roles, load: Moment) -> bool:
 def _perhaps_cut_untold(evidence: PartitionEvidence, load: Moment, held: int) -> bool:
     """Whether it may have been, before the loading, in a role of which its log has no word, and that made it cut.
 
-    An epoch that opened with all that the replica held made it cut nothing.
+    An epoch that opened with all that the replica held made it cut nothing, nor did one that nobody led.
     """
     if load.latest_term is None or load.term is None:
         return False
     named = {m.epoch for m in evidence.moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
-    openings = (evidence.openings.get(epoch) for epoch in named)
-    return not named or any(told is None or told.offset is None or told.offset < held for told in openings)
+    led = named - led_by_nobody(evidence.moments)
+    openings = (evidence.openings.get(epoch) for epoch in led)
+    return load.latest_term not in named if not led else _some_below(openings, held)
+
+
+def _some_below(openings: Iterable[Moment | None], held: int) -> bool:
+    return any(told is None or told.offset is None or told.offset < held for told in openings)
 
 
 def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
@@ -199,8 +245,8 @@ def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
     return any(moment.kind == "log-created" for moment in (*before, *behind))
 
 
-def _perhaps_emptied(load: Moment, fetch: Moment) -> Undecided:
-    reason = f"broker {load.broker} asked for offset {fetch.offset}, and its log was empty when it was loaded again"
+def _perhaps_emptied(load: Moment, held: str) -> Undecided:
+    reason = f"broker {load.broker} {held}, and its log was empty when it was loaded again"
     missing = (
         f"what tells whether broker {load.broker}'s disk was replaced or emptied: its line that it created the log, or the"
         " ids of the log dir in meta.properties before and after"
@@ -208,8 +254,8 @@ def _perhaps_emptied(load: Moment, fetch: Moment) -> Undecided:
     return Undecided(reason=reason, missing=missing, brokers=(load.broker or 0,))
 
 
-def _undecided(load: Moment, fetch: Moment) -> Undecided:
-    reason = f"broker {load.broker} asked for offset {fetch.offset} and its log ended at {load.end_offset} when loaded"
+def _undecided(load: Moment, held: str) -> Undecided:
+    reason = f"broker {load.broker} {held} and its log ended at {load.end_offset} when loaded"
     missing = f"broker {load.broker}'s state-change.log from epoch {load.term} on: a role that made it cut may be missing"
     return Undecided(reason=reason, missing=missing, blocking=False)
 

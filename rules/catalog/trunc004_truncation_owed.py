@@ -8,6 +8,7 @@ from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation, truncate_on_fetch
+from rules.replicas.electable import vacancy
 from rules.rule import rule
 
 
@@ -23,7 +24,8 @@ from rules.rule import rule
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The epoch protocol demands a cut that has not happened yet.
 
-    The replica with the newest epoch, then the longest log, is taken for the leader, as the protocol would have it.
+    The replica with the newest epoch, then the longest log, is taken for the leader, as the protocol would have it; while
+    nobody leads and that one is not in the ISR, a member of the ISR whose log is as its broker told it since.
 
     Proves
     ------
@@ -84,9 +86,16 @@ def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
 
 
 def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
-    """Every follower with the first of those that could lead its incarnation of the topic."""
+    """Every follower with the first of those that could lead its incarnation of the topic.
+
+    While nobody leads it is one of the ISR, whatever a longer log outside of it holds.
+    """
+    vacant = vacancy(evidence.moments, evidence.current)
     for replicas in evidence.incarnations:
         leader = next((replica for replica in evidence.presumed_leaders if replica in replicas), None)
+        if leader is not None and vacant.electable and leader.broker not in vacant.electable:
+            elected = (r for r in vacant.at_rest if r in replicas)
+            leader = next((r for r in elected if r.broker in vacant.electable), leader)
         yield from ((follower, leader) for follower in replicas if leader is not None and follower is not leader)
 
 

@@ -49,7 +49,7 @@ _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
 _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
 _SHAPES: Final[Mapping[str, str]] = {
     "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?",
-    "follows": _ROLE + r"(?: from (?P<leader>\d+))?",
+    "follows": _ROLE + r"(?: from (?P<leader>-?\d+))?",
     "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
     r"(?: last (?P<last>-?\d+))?(?: start (?P<start>\d+))?(?: diverges (?P<of>\d+):(?P<ends>\d+))?"
     r"(?: error (?P<error>\d+))?(?P<implied> implied)?",

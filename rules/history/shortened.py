@@ -1,0 +1,53 @@
+"""What a broker told as the leader before its log was loaded again: what that log must hold still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rules.history.moments import Moment, gives_role
+
+_TOUCHED: Final = ("log-loaded", "log-created", "log-deleted", "log-reset", "truncated", "log-start-moved")
+"""After these a log may end elsewhere than before, and who touched it may have had a role that is not told."""
+_LED: Final = ("fetched", "consumed", "isr-shrinking")
+"""What only a leader tells, with its high watermark."""
+
+
+def told_as_leader(before: Sequence[Moment], term: int) -> Iterator[tuple[int, Moment]]:
+    """How far a broker's log went by what it told as the leader of its last role, since its log was touched last."""
+    for moment in reversed(before):
+        if gives_role(moment):
+            if moment.kind == "leader-starts" and moment.epoch == term and moment.offset and not moment.doubtful:
+                yield moment.offset, moment
+            if moment.kind == "leader-starts" or moment.leader == moment.witness:
+                continue
+            return
+        if moment.kind in _TOUCHED:
+            return
+        sure = moment.term == term and moment.latest_term in (None, term) and not moment.doubtful
+        if not sure or moment.error not in (None, 0):
+            continue
+        if moment.kind == "produced" and moment.offset is not None and moment.offset >= 0:
+            yield moment.offset + 1, moment
+        elif moment.kind in _LED and moment.high_watermark is not None:
+            yield moment.high_watermark, moment
+
+
+def watermark_told(before: Sequence[Moment], term: int) -> int:
+    """Below this offset records were committed, by the high watermarks that the leader told."""
+    return max((end for end, moment in told_as_leader(before, term) if moment.kind in _LED), default=0)
+
+
+def led_by_nobody(moments: Sequence[Moment]) -> frozenset[int]:
+    """Epochs that the controllers gave to nobody: there is no leader to follow, and nothing to be cut for."""
+    told = [m for m in moments if m.kind in ("leadership", "leader-starts") and m.epoch is not None]
+    led = {m.epoch for m in told if m.kind == "leader-starts" or m.leader is None or m.leader >= 0}
+    return frozenset(m.epoch for m in told if m.epoch is not None and m.epoch not in led)
+
+
+def in_words(told: Moment, held: int) -> str:
+    """What the leader told, as its broker's doing."""
+    if told.kind == "leader-starts":
+        return f"began to lead epoch {told.epoch} from offset {held}"
+    named = f"acknowledged offset {held - 1}" if told.kind == "produced" else f"told high watermark {held}"
+    return f"{named} as the leader of epoch {told.term}"

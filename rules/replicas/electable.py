@@ -1,0 +1,59 @@
+"""Who can be elected while nobody leads, by the controllers' last word: the ISR, or who is eligible where it is empty.
+
+The disks may let another replica lead, whose log is longer: it left the ISR, and is cut when it follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment
+from rules.replicas.replica import Replica
+
+NOBODY: Final = -1
+_TELLING_AN_END: Final = (*ROLE_KINDS, "log-loaded", "log-created", "log-reset", "truncated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vacancy:
+    """A partition that nobody leads, as far as anything is told."""
+
+    electable: frozenset[int] = frozenset()
+    """The brokers of which one can be elected without an unclean election; nobody where somebody leads."""
+    at_rest: tuple[Replica, ...] = ()
+    """The replicas whose logs are as their brokers told them since nobody leads."""
+
+
+def vacancy(moments: Sequence[Moment], current: Sequence[Replica]) -> Vacancy:
+    """Who can be elected, and whose logs cannot have grown since."""
+    state = _vacant(moments)
+    if state is None:
+        return Vacancy()
+    return Vacancy(electable=frozenset(state.isr or state.elr or ()), at_rest=tuple(_at_rest(current, moments, state)))
+
+
+def _vacant(moments: Iterable[Moment]) -> Moment | None:
+    """The last state of the partition, where nobody leads in it and nothing is told of a later epoch."""
+    told = [m for m in moments if m.epoch is not None]
+    states = [m for m in told if m.kind == "leadership" and m.partition_epoch is not None and m.isr is not None]
+    last = max(states, key=lambda m: (m.epoch or 0, m.partition_epoch or 0), default=None)
+    if last is None or last.leader != NOBODY or last.clock == ZOOKEEPER_CLOCK:
+        return None
+    return None if any((m.epoch or 0) > (last.epoch or 0) for m in told) else last
+
+
+def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: Moment) -> Iterator[Replica]:
+    """The replicas whose logs are as their brokers told them since the epoch began that nobody leads.
+
+    No copy of such a log is too early: in that epoch nothing is appended.
+    """
+    for replica in replicas:
+        own = [m for m in moments if m.clock == f"broker {replica.broker}" and m.kind in _TELLING_AN_END]
+        epochs = [m.epoch if m.kind in ROLE_KINDS else None for m in own]
+        since = own[epochs.index(state.epoch) :] if state.epoch in epochs else []
+        ends = {None if m.doubtful else m.end_offset if m.kind == "log-loaded" else m.offset for m in since}
+        alone = sum(other.broker == replica.broker for other in replicas) == 1
+        if alone and ends == {replica.log_end_offset}:
+            yield replica

@@ -1,0 +1,105 @@
+"""A log that was shortened while its broker was the only one in sync: nothing else would stop it from leading again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rules.advice import Advice, advise
+from rules.catalog import BY_ID
+from rules.evidence import PartitionEvidence
+from rules.finding import Severity, Undecided, Violation
+from rules.sketch.notation import read_sketch
+
+NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\n"
+LED = """
+t1 leader 1 epoch 0 isr 1,2 of 1,2
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+t2 fetch 2@10 from 1 hw=10
+t3 acks 1 at 9 acks=all
+t4 leader 1 epoch 0 isr 1 of 1,2
+"""
+SHORTENED = NEW + "broker 1 0000|\nbroker 2 0000000000|\n" + LED
+ALONE = "t5 leader -1 epoch 1 isr 1 of 1,2\n"
+LOADED = ALONE + "t5 loads 1 at 4\nt6 follows 1 epoch 1 at 4 hw 0 from -1\n"
+Said = list[tuple[tuple[int, ...], int | None, int | None, Severity | None]]
+
+
+def live(drawing: str) -> PartitionEvidence:
+    return replace(read_sketch(drawing).evidence, copied_live=True)
+
+
+def violations(rule: str, drawing: str) -> Said:
+    said = BY_ID[rule].check(live(drawing))
+    found = (one for one in said if isinstance(one, Violation))
+    return [(one.brokers, one.start_offset, one.end_offset, one.severity) for one in found]
+
+
+def undecided(rule: str, drawing: str) -> list[bool]:
+    return [one.blocking for one in BY_ID[rule].check(live(drawing)) if isinstance(one, Undecided)]
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        (LOADED, [((1,), 4, 10, None)]),
+        ("t5 loads 1 at 10\nt6 follows 1 epoch 1 at 10 hw 0 from -1", []),
+        # Above its high watermark a crash may take what was not flushed.
+        ("t4 acks 1 at 12 acks=1\n" + LOADED.replace("at 4", "at 10"), [((1,), 10, 13, Severity.INFO)]),
+        # It was cut, moved away and back, or followed a leader in between.
+        ("t5 truncates 1 to 4\nt6 loads 1 at 4\nt7 follows 1 epoch 1 at 4 hw 4 from 2", []),
+        ("t5 deletes 1\nt6 begins 1\nt7 loads 1 at 4\nt8 follows 1 epoch 1 at 4 hw 4 from 2", []),
+        ("t5 follows 1 epoch 1 at 10 hw 10 from 2\nt6 loads 1 at 4\nt7 follows 1 epoch 2 at 4 hw 4 from 2", []),
+        # On a new disk, by its own line.
+        ("t5 begins 1\nt5 loads 1 at 0\nt6 follows 1 epoch 1 at 0 hw 0 from 2", []),
+    ],
+)
+def test_a_leader_that_told_more_than_it_loads_has_lost_it(history: str, said: Said) -> None:
+    assert violations("LEO001", SHORTENED + history) == said
+
+
+def test_a_leader_that_loads_nothing_may_be_on_a_new_disk() -> None:
+    history = "t5 loads 1 at 0\nt6 follows 1 epoch 1 at 0 hw 0 from 2"
+    assert violations("LEO001", SHORTENED + history) == []
+    assert undecided("LEO001", SHORTENED + history) == [True]
+
+
+def test_the_only_member_of_the_isr_is_judged_by_its_log_at_rest() -> None:
+    assert violations("ISR001", SHORTENED + LOADED) == [((1,), 4, 10, None)]
+    assert violations("TRUNC004", SHORTENED + LOADED) == [((2,), 4, 10, Severity.CRITICAL)]
+
+
+@pytest.mark.parametrize("rule", ["ISR001", "TRUNC004"])
+@pytest.mark.parametrize(
+    "history",
+    [
+        # A disk that was copied before the logs: it reached 10 since, or nobody tells.
+        ALONE + "t6 follows 1 epoch 1 at 10 hw 10 from -1",
+        ALONE,
+        # Somebody leads: it appends, and the copies are moments apart.
+        "t5 loads 1 at 4\nt6 leader 1 epoch 1 isr 1 of 1,2\nt6 leads 1 epoch 1 at 4 hw 4",
+        LOADED + "t7 leads 2 epoch 2 at 10 hw 10",
+    ],
+)
+def test_a_disk_that_may_be_copied_too_early_accuses_nobody(rule: str, history: str) -> None:
+    assert violations(rule, SHORTENED + history) == []
+
+
+def advice_on(drawing: str) -> Advice:
+    (told,) = advise(live(drawing))
+    return told
+
+
+def test_advice_bars_the_start_of_who_would_lead_and_cut_the_last_copy() -> None:
+    told = advice_on(SHORTENED + LOADED)
+    going = {gate.action: (gate.going, gate.first) for gate in told.gates}
+    assert going["restart broker 1"] == ("no-go", "copy what the others hold: [4, 10) of epoch 0")
+    assert going["restart broker 2"] == ("no-go", "copy broker-2/t-0")
+    assert going["elect broker 2"][0] == "go"
+
+
+def test_advice_lets_start_who_lacks_nothing() -> None:
+    equal = SHORTENED.replace("broker 1 0000|", "broker 1 0000000000|") + LOADED.replace("at 4", "at 10")
+    assert {gate.going for gate in advice_on(equal).gates} == {"go"}
