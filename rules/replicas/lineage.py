@@ -149,8 +149,8 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Mo
 
 def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
-    known = boundaries(moments, replicas)
-    told = [_whole_batch(proof, known.get(proof.term, ())) for proof in committed(moments)]
+    known, starts = boundaries(moments, replicas), epoch_starts(moments)
+    told = [_whole_batch(proof, known.get(proof.term, ()), starts) for proof in committed(moments)]
     return [*told, *_checkpointed(replicas)]
 
 
@@ -172,12 +172,16 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
             yield Committed(end_offset=claim.offset, term=term, because=because, moment=told)
 
 
-def _whole_batch(proof: Committed, known: Sequence[int]) -> Committed:
-    """An answer to a producer names the first record of a batch that is committed as a whole."""
+def _whole_batch(proof: Committed, known: Sequence[int], starts: Mapping[int, Moment]) -> Committed:
+    """An answer to a producer names the first record of a batch that is committed as a whole.
+
+    No batch goes on beyond the offset at which a later leader opened: its own log had a batch's end there.
+    """
     told = proof.moment
     if told.kind != "produced" or told.offset is None:
         return proof
-    return replace(proof, end_offset=next_boundary(told.offset, known))
+    opened = [m.offset for epoch, m in starts.items() if epoch > proof.term and (m.offset or 0) > told.offset]
+    return replace(proof, end_offset=min([next_boundary(told.offset, known), *(o for o in opened if o is not None)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +210,7 @@ def openings_on_older_records(
     sure, known = sure_terms(moments), boundaries(moments, replicas)
     best: dict[int, Committed] = {}
     for told_of in committed(moments):
-        proof = _whole_batch(told_of, known.get(told_of.term, ()))
+        proof = _whole_batch(told_of, known.get(told_of.term, ()), starts)
         if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
             best[proof.term] = proof
     told: set[int] = set()

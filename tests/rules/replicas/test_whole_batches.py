@@ -1,0 +1,41 @@
+"""Where a batch ends whose first record an answer to a producer names."""
+
+from __future__ import annotations
+
+from parsers.provenance import Span
+from rules.history.moments import Moment
+from rules.replicas.lineage import committed_batches
+
+SPAN = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
+
+
+def opened(broker: int, epoch: int, offset: int, time: int) -> Moment:
+    return Moment(
+        kind="leader-starts", clock=f"broker {broker}", witness=broker, broker=broker, epoch=epoch, term=epoch,
+        offset=offset, time=time, span=SPAN,
+    )  # fmt: skip
+
+
+ANSWERED = Moment(
+    kind="produced", clock="broker 1", witness=1, broker=1, acks=-1, error=0, term=0, offset=348, time=2000, span=SPAN
+)
+LOADED = Moment(
+    kind="log-loaded", clock="broker 1", witness=1, broker=1, term=0, end_offset=350, time=9000, span=SPAN
+)
+
+
+def ends(*moments: Moment) -> list[int]:
+    return [proof.end_offset for proof in committed_batches(moments, ()) if proof.moment is ANSWERED]
+
+
+def test_a_batch_ends_at_the_first_boundary_behind_it() -> None:
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, LOADED) == [350]
+
+
+def test_no_batch_goes_on_beyond_what_a_later_leader_opened_at() -> None:
+    """The killed leader's log went on with a record that was never answered; the next one had all before it."""
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, opened(3, 1, 349, 3000), LOADED) == [349]
+
+
+def test_a_leader_that_opened_at_or_below_it_ends_no_batch() -> None:
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, opened(3, 1, 348, 3000), LOADED) == [350]
