@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from parsers.request_log.machine import Scan
     from parsers.request_log.machine_fold import Folding
 
-WORTH: Final = Worth(load=16 << 20, make=256 << 20)
+WORTH: Final = Worth(load=16 << 20, make=256 << 20, least=16 << 20)
 """Read plainly at some five to ten megabytes a second; making the loops takes most of a minute."""
 BLOCK: Final = 1 << 20
 """Bytes that are scanned at once; a longer block goes to the plain parser."""

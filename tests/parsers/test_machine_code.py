@@ -36,6 +36,12 @@ def test_kept_loops_are_loaded_soon_and_others_made_when_there_is_much_to_read()
     assert worth.after(88, lambda: False)
 
 
+def test_what_is_short_is_read_plainly_whatever_came_before() -> None:
+    worth = Worth(load=10, make=100, least=10)
+    assert worth.after(200, lambda: False)
+    assert not worth.after(9, lambda: True)
+
+
 def test_nobody_looks_for_kept_loops_before_they_could_be_worth_it() -> None:
     def asked() -> bool:
         raise AssertionError("numba was loaded for a small log")
