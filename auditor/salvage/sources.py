@@ -99,15 +99,16 @@ def _newest(finding: Mapping[str, object], rule: str) -> int | None:
 
     A leader that opened its epoch once more, with an empty log, lost what it had written in that epoch.
     """
-    epoch, committed = _fact(finding, "epoch"), _fact(finding, "committedInEpoch")
+    only = _fact(finding, "onlyEpoch")
+    epoch, committed = _fact(finding, "epoch") if only is None else only, _fact(finding, "committedInEpoch")
     if epoch is None or rule not in ("LEAD001", "ACK001"):
         return None
     return epoch - 1 if rule == "LEAD001" and committed != epoch else epoch
 
 
 def _oldest(finding: Mapping[str, object]) -> int:
-    held = _fact(finding, "heldEpoch")
-    return UNDEFINED_EPOCH if held is None else held + 1
+    held, only = _fact(finding, "heldEpoch"), _fact(finding, "onlyEpoch")
+    return (UNDEFINED_EPOCH if only is None else only) if held is None else held + 1
 
 
 def _fact(finding: Mapping[str, object], name: str) -> int | None:

@@ -19,6 +19,7 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.led import sure_terms
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, succeeded, unanswered
+from rules.loss.whatever_order import NotHeld, not_held
 from rules.replicas.later import Later
 from rules.rule import rule
 
@@ -41,7 +42,8 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Records whose producers were answered without error are not in the log: that of the last leader where its disk is
     at hand, else that of the next one. The range runs from the first such record to the end of the last
     such batch, which is the next batch boundary that anything tells of the epoch: an answer, a fetch, or the old leader's
-    log end. Not all records in between need have been answered.
+    log end. Not all records in between need have been answered. Where leader epochs began anew: that no log here holds
+    records of the epoch in which their broker led when it answered, or that one counts another epoch's as committed there.
 
     Undecided when
     --------------
@@ -69,6 +71,9 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     t2 acks 1 at 3 acks=1
     t3 leads 2 epoch 1 at 2 hw 2
     """
+    if evidence.epochs_used_twice:
+        yield from map(_whatever_order, not_held(evidence))
+        return
     starts = evidence.openings
     answers = _answers_by_epoch(evidence.moments, starts)
     led = {epoch: course.reign.epochs for course in reversed(evidence.replayed.courses) for epoch in course.reign.epochs}
@@ -174,13 +179,11 @@ def _stands_no_more(answer: Moment, last: Replica | None, leaders: Mapping[int, 
 
 
 def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
-    """Records that no later leader had and of which no answer is told, though one may have been given."""
     for part in unanswered(evidence):
         yield _perhaps_acknowledged(part)
     for broker, offset in sorted(silent_leaders(evidence).items()):
-        beyond = "" if offset is None else f" beyond {offset}"
         yield Undecided(
-            reason=f"nothing tells how far{beyond} broker {broker} wrote and acknowledged before another broker led",
+            reason=f"nothing tells how far{'' if offset is None else f' beyond {offset}'} broker {broker} wrote and acknowledged before another broker led",
             missing=f"broker {broker}'s own logs (server.log and its request log)",
             brokers=(broker,),
             start_offset=offset,
@@ -254,8 +257,35 @@ def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answe
     )
 
 
+def _whatever_order(found: NotHeld) -> Violation | Undecided:
+    told = ((found.answers[0], "the first acknowledgement"), (found.opening, "the role in which it was given"))
+    exhibits = tuple(Exhibit(span=moment.span, role=role) for moment, role in told)
+    brokers, place, end = (found.leader,), found.start_offset, found.end_offset
+    reason = f"broker {found.leader} acknowledged records [{place}, {end}) of epoch {found.epoch}, and {found.instead}"
+    if found.doubt is not None:
+        return Undecided(
+            reason=reason, missing=found.doubt, brokers=brokers, start_offset=place, end_offset=end, exhibits=exhibits
+        )
+    return Violation(
+        brokers=brokers,
+        start_offset=place,
+        end_offset=end,
+        confidence="certain" if found.sure else "likely",
+        severity=Severity.CRITICAL if found.for_all else Severity.HIGH,
+        facts={
+            "leader": found.leader,
+            "only_epoch": found.epoch,
+            "epochs": f"epoch {found.epoch}",
+            "answers": times_told(found.answers),
+            "more": "" if found.end_told else f" and whatever more the batch at {found.answers[-1].offset} held",
+            "acks": "acks=all" if found.for_all else "acks=1",
+            "instead": found.instead,
+        },
+        exhibits=exhibits,
+    )
+
+
 def _epochs(epoch: int, latest: int, answers: Sequence[Moment]) -> str:
-    """Of which epoch the answers are, where that is sure of all of them, of some, or of none."""
     if latest == epoch:
         return f"epoch {epoch}"
     some = any(m.latest_term in (None, epoch) for m in answers)
@@ -263,8 +293,8 @@ def _epochs(epoch: int, latest: int, answers: Sequence[Moment]) -> str:
 
 
 def _instead(evidence: PartitionEvidence, following: Moment, start: int) -> str:
+    who = "its leader" if following.broker is None else f"broker {following.broker}"
     if (following.offset or 0) <= start:
-        who = "its leader" if following.broker is None else f"broker {following.broker}"
         return f"{who} opened epoch {following.epoch} at {following.offset}"
     held = evidence.leader_at_the_end and epoch_held(evidence.leader_at_the_end, start)
     return f"epoch {held}'s records stand at {start} now"

@@ -1,0 +1,215 @@
+"""What brokers acknowledged and logs here do not hold, told where leader epochs have no order.
+
+A batch keeps the epoch in which it was written. In which one its broker led when it answered is that broker's own word,
+whatever the number stands for elsewhere: a log with records of another epoch at that offset does not hold what was
+answered for. What bears the same number may be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held, gives_role
+from rules.history.moments import STARTING
+from rules.loss.unanswered import succeeded
+
+ANEW = ("log-created", "log-deleted")
+"""After these a broker's log may be of another life of its topic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stands:
+    """What stands in one log where a record was acknowledged."""
+
+    broker: int
+    epoch: int | None
+    """Another epoch, whose records are there; null where the log ends before."""
+    committed: bool
+    """Whether the log counts them as committed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotHeld:
+    """Records that a broker acknowledged in one epoch, and the logs that do not hold them."""
+
+    epoch: int
+    opening: Moment
+    answers: tuple[Moment, ...]
+    end_offset: int
+    end_told: bool
+    elsewhere: tuple[Stands, ...]
+    """The logs that have them not; all logs of the partition, if nobody has them."""
+    everywhere: bool
+    sure: bool
+    """Whether one file of its broker's log tells the role before the answers and the next, or a log bears it out."""
+    doubt: str | None
+    """What is to be known before anything is missing for sure, if anything is."""
+
+    @property
+    def leader(self) -> int:
+        """Who acknowledged them."""
+        return self.answers[0].witness or 0
+
+    @property
+    def start_offset(self) -> int:
+        """The first record that was answered for."""
+        return self.answers[0].offset or 0
+
+    @property
+    def for_all(self) -> bool:
+        """Whether a producer was told that every replica in sync has them."""
+        return any(answer.acks == -1 for answer in self.answers)
+
+    @property
+    def instead(self) -> str:
+        """What stands there, in words."""
+        alike: dict[tuple[int | None, bool], list[int]] = {}
+        for one in self.elsewhere:
+            alike.setdefault((one.epoch, one.committed), []).append(one.broker)
+        there = "; ".join(_there(brokers, self.start_offset, *what) for what, brokers in alike.items())
+        return f"no log here holds them: {there}" if self.everywhere else there
+
+
+class _Reign:
+    """One broker's lead without a break; lives only inside `not_held`."""
+
+    def __init__(self, role: Moment, opened: int | None, epochs: tuple[int, ...]) -> None:
+        """With the files that tell of it, and those that tell of a later role."""
+        self.role, self.opened, self.epochs = role, opened, epochs
+        self.answers: list[Moment] = []
+        self.ends: list[int] = []
+        self.told_by: set[str] = set()
+        self.gone_on: set[str] = set()
+        self._closed = False
+
+    def go_on(self, role: Moment) -> None:
+        """A later role is told."""
+        self.gone_on.add(role.span.source)
+        if role.offset is not None and not self._closed:
+            self.ends.append(role.offset)
+            self._closed = True
+
+
+def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld]:
+    """Of every reign what no log holds, and what a log holds otherwise and counts as committed."""
+    for reign in _reigns(evidence.moments):
+        own = [m for m in reign.answers if reign.opened is not None and (m.offset or 0) >= reign.opened]
+        told = sorted(own, key=lambda m: m.offset or 0)
+        for elsewhere, answers in groupby(told, key=lambda m: _elsewhere(evidence, reign, m.offset or 0)):
+            everywhere = len(elsewhere) == len(evidence.current)
+            conflicting = tuple(one for one in elsewhere if one.committed)
+            if everywhere or conflicting:
+                yield _told(evidence, reign, tuple(answers), elsewhere if everywhere else conflicting)
+
+
+def _reigns(moments: Sequence[Moment]) -> Iterator[_Reign]:
+    """Every lead of every broker, by its own log and in the order in which that was written."""
+    own = (m for m in moments if m.witness is not None and m.clock == f"broker {m.witness}")
+    for _, told in groupby(own, key=lambda m: m.clock):
+        reign: _Reign | None = None
+        reigns: list[_Reign] = []
+        for moment in told:
+            if gives_role(moment) and moment.epoch is not None:
+                reign = _opened(moment, reign)
+                for earlier in reigns:
+                    if earlier is not reign:
+                        earlier.go_on(moment)
+                if reign is not None:
+                    reign.told_by.add(moment.span.source)
+                    reigns += [reign] if reign not in reigns else []
+            elif moment.kind in STARTING:
+                reign = None
+            elif reign is not None:
+                _add(reign, moment)
+        yield from reigns
+
+
+def _opened(role: Moment, reign: _Reign | None) -> _Reign | None:
+    """The reign after a role is taken: the same one where it is told again, none where another broker leads."""
+    epoch = -1 if role.epoch is None else role.epoch
+    if role.kind != "leader-starts" and role.leader != role.witness:
+        return None
+    if reign is not None and reign.role.epoch == epoch:
+        reign.opened = role.offset if reign.opened is None else reign.opened
+        return reign
+    if reign is None:
+        return _Reign(role, role.offset, (epoch,))
+    return _Reign(role, reign.opened, (*reign.epochs, epoch))
+
+
+def _add(reign: _Reign, moment: Moment) -> None:
+    if succeeded(moment):
+        reign.answers.append(moment)
+    if moment.error in (None, 0) and moment.kind in ("produced", "fetched", "producer-state-saved"):
+        reign.ends.append(moment.offset or 0)
+
+
+def _elsewhere(evidence: PartitionEvidence, reign: _Reign, offset: int) -> tuple[Stands, ...]:
+    """The logs that do not hold what the reign's broker wrote at an offset; those that may are left out."""
+    found = (_stands(evidence, replica, reign, offset) for replica in evidence.current)
+    return tuple(one for one in found if one is not None)
+
+
+def _stands(evidence: PartitionEvidence, replica: Replica, reign: _Reign, offset: int) -> Stands | None:
+    held = epoch_held(replica, offset)
+    if held is None:
+        stopped = replica.clean_shutdown is not None or not evidence.copied_live
+        ended = offset >= replica.log_end_offset and replica.end_known and stopped and not replica.cleaned
+        return Stands(broker=replica.broker, epoch=None, committed=False) if ended else None
+    if held < 0 or held in reign.epochs:
+        return None
+    mark = replica.high_watermark
+    return Stands(broker=replica.broker, epoch=held, committed=mark is not None and mark.offset > offset)
+
+
+def _told(
+    evidence: PartitionEvidence, reign: _Reign, answers: tuple[Moment, ...], elsewhere: tuple[Stands, ...]
+) -> NotHeld:
+    last = answers[-1].offset or 0
+    runs = (run for replica in evidence.current for run in replica.runs_within(last, last + 1))
+    ends = [*reign.ends, *(run.end_offset for run in runs if run.epoch in reign.epochs)]
+    beyond = [end for end in ends if end > last]
+    everywhere = len(elsewhere) == len(evidence.current)
+    held = {epoch_held(replica, last) for replica in evidence.current}
+    return NotHeld(
+        epoch=-1 if reign.role.epoch is None else reign.role.epoch,
+        opening=reign.role,
+        answers=answers,
+        end_offset=min(beyond, default=last + 1),
+        end_told=bool(beyond),
+        elsewhere=elsewhere,
+        everywhere=everywhere,
+        sure=not reign.told_by.isdisjoint(reign.gone_on) or held & {*reign.epochs} != set(),
+        doubt=_doubt(evidence, answers[0], everywhere=everywhere),
+    )
+
+
+def _doubt(evidence: PartitionEvidence, answer: Moment, *, everywhere: bool) -> str | None:
+    """What else may explain that the records are not there."""
+    who = f"broker {answer.witness}"
+    if any(moment.set_back is None for moment in evidence.moments):
+        return f"which lines {who} wrote after its clock was set back"
+    later = (m for m in evidence.moments if m.clock == answer.clock and (m.time or 0) > (answer.time or 0))
+    if any(m.kind in ANEW for m in later) or not any(True for r in evidence.current for _ in epoch_falls(r)):
+        return f"whether the topic was deleted and created again after {who} answered, as its server.log tells"
+    away = sorted(_taking_part(evidence.moments) - {replica.broker for replica in evidence.current})
+    if everywhere and away:
+        return f"the {'log' if len(away) == 1 else 'logs'} of {' and '.join(f'broker {broker}' for broker in away)}"
+    return None
+
+
+def _there(brokers: Sequence[int], offset: int, epoch: int | None, committed: bool) -> str:  # noqa: FBT001 - a fact of a log
+    """What stands at an offset in some logs, in words."""
+    one = len(brokers) == 1
+    who = f"broker {brokers[0]}" if one else f"brokers {', '.join(map(str, brokers[:-1]))} and {brokers[-1]}"
+    if epoch is None:
+        return f"{who} {'ends' if one else 'end'} before {offset}"
+    counted = f", which {'it counts' if one else 'they count'} as committed" if committed else ""
+    return f"{who} {'holds' if one else 'hold'} records of epoch {epoch} at {offset}{counted}"
+
+
+def _taking_part(moments: Sequence[Moment]) -> set[int]:
+    assigned = {broker for m in moments for broker in m.replicas or ()}
+    return assigned | {m.witness for m in moments if gives_role(m) and m.witness is not None}
