@@ -9,7 +9,15 @@ from typing import Final
 
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import LOG_KINDS, ReadUnit
-from auditor.report.model import AbsentLogs, Coverage, LogTimes, MissingReplica, RefusalLine, UndecidedLine
+from auditor.report.model import (
+    AbsentLogs,
+    Coverage,
+    LogTimes,
+    MissingReplica,
+    RefusalLine,
+    UndecidedLine,
+    UnnamedTopic,
+)
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC
@@ -68,7 +76,20 @@ def coverage_of(
         undecided=tuple(_undecided(verdicts)),
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
         absent_logs=tuple(_absent_logs(units, verdicts)),
+        unnamed=tuple(_unnamed(verdicts)),
     )
+
+
+def _unnamed(verdicts: Sequence[PartitionVerdict]) -> Iterator[UnnamedTopic]:
+    for verdict in verdicts:
+        for each in verdict.unnamed:
+            yield UnnamedTopic(
+                cluster_id=verdict.cluster_id,
+                topic_id=each.topic_id,
+                partitions=each.partitions,
+                statements=each.statements,
+                names=each.names,
+            )
 
 
 def _absent_logs(units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict]) -> Iterator[AbsentLogs]:

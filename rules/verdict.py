@@ -10,6 +10,7 @@ from rules.finding import Finding
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
+from rules.replicas.topic_names import UnnamedTopic
 from rules.zoom.ranges import UnreadFile
 
 
@@ -89,5 +90,7 @@ class PartitionVerdict:
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
     assigned_only: tuple[int, ...] = ()
     """Brokers of the last assignment that is told that hold no copy of the partition here."""
+    unnamed: tuple[UnnamedTopic, ...] = ()
+    """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
     offsets_compared: int = 0
     """Offsets held by two replicas or more, whose contents were therefore compared."""

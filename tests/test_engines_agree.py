@@ -61,6 +61,17 @@ def test_reports_are_equal_where_logs_are_cut(
 
 
 @pytest.mark.usefixtures("spark")
+def test_reports_are_equal_where_logs_alone_name_topics(
+    sample: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = Path(shutil.copytree(sample("unclean_4x"), tmp_path / "dump", ignore=shutil.ignore_patterns("data")))
+    whole = report(dump, "local")
+    monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
+    monkeypatch.setattr(plan_logs, "LOG_BYTES", 9 << 10)
+    assert report(dump, "spark") == report(dump, "local") == whole
+
+
+@pytest.mark.usefixtures("spark")
 def test_what_no_partition_owns_is_reported_in_one_order(sample: Callable[[str], Path], tmp_path: Path) -> None:
     dump = shutil.copytree(sample("lost_pages_hw"), tmp_path / "dump")
     for place, checkpoint in enumerate(sorted(dump.rglob("*-offset-checkpoint"))):

@@ -25,16 +25,17 @@ def told_fact(
     topic: str | None,
     partition: int | None,
     *,
+    topic_id: str | None = None,
     moments: Sequence[Moment] = (),
     commits: Sequence[GroupCommit] = (),
     root: RootClaims | None = None,
 ) -> Fact:
-    """What a unit tells of a partition, or of none."""
+    """What a unit tells of a partition, or of none; `topic_id` where that is all that it tells of the topic."""
     return Fact(
         cluster_id=unit.cluster_id,
         topic=topic,
         partition=partition,
-        topic_id=None,
+        topic_id=topic_id,
         broker=unit.broker,
         log_dir=unit.log_dir,
         path=None,

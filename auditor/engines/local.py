@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from auditor.engines.naming import heard
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit
 from auditor.engines.progress import Progress
@@ -23,7 +24,7 @@ def run(
     selection: Selection,
 ) -> Iterator[PartitionVerdict]:
     """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
-    claims: dict[PartitionKey, list[Fact]] = {}
+    told_facts: list[Fact] = []
     partitions: dict[PartitionKey, list[ReadUnit]] = {}
     reader = UnitReader()
     of_clusters: list[Fact] = []
@@ -33,14 +34,19 @@ def run(
                 if fact.of_the_cluster:
                     of_clusters.append(fact)
                 elif fact.topic is None or selection.admits(fact.topic, fact.partition):
-                    claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
+                    told_facts.append(fact)
             progress.advance(unit.bytes)
         else:
             partitions.setdefault((unit.cluster_id, unit.topic, unit.partition), []).append(unit)
     dump = units[0].dump if units else ""
-    told = informed(surroundings, of_clusters)
+    told, topics = informed(surroundings, of_clusters), heard(units, of_clusters, selection)
+    claims: dict[PartitionKey, list[Fact]] = {}
+    for fact in topics.named(told_facts):
+        claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
+    del told_facts
+    yield from topics.verdicts()
     for key in sorted(claims.keys() | partitions.keys(), key=repr):
-        facts = list(claims.get(key, ()))
+        facts = claims.pop(key, [])
         for unit in partitions.get(key, ()):
             facts.extend(reader.read(unit, surroundings[unit.cluster_id].level))
             progress.advance(unit.bytes)

@@ -265,6 +265,16 @@ def _coverage(report: AuditReport) -> Json:
         "ratio": coverage.ratio,
         "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
         "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
+        "unnamedTopics": [
+            {
+                "clusterId": each.cluster_id,
+                "topicId": each.topic_id,
+                "partitions": list(each.partitions),
+                "statements": each.statements,
+                "names": list(each.names),
+            }
+            for each in coverage.unnamed
+        ],
         "undecided": [
             {
                 "rule": point.rule,

@@ -20,7 +20,7 @@ __all__ = [
     "Advice", "AuditReport", "Candidate", "ClockOffset", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate",
     "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone",
     "OwedCut", "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome",
-    "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine",
+    "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine", "UnnamedTopic",
 ]  # fmt: skip
 
 
@@ -84,6 +84,27 @@ class LogTimes:
     brokers: tuple[int, ...]
 
 
+IDS_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnnamedTopic:
+    """A topic of which requests or logs tell by its id alone; none of that is judged."""
+
+    cluster_id: str | None
+    topic_id: str
+    partitions: tuple[int, ...]
+    statements: int
+    names: tuple[str, ...]
+    """The names that are told of the id: none, or several that contradict each other."""
+
+    @property
+    def words(self) -> str:
+        """The id and what is known of its name, for people."""
+        named = " and ".join(self.names)
+        return f"{self.topic_id} ({f'called {named}' if named else 'never named'})"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentLogs:
     """Kinds of logs that were not read of some brokers: the fewer there are, the less could be judged."""
@@ -145,6 +166,21 @@ class Coverage:
     """How the times in logs are meant: as instants of a given zone, or as they are written."""
     absent_logs: tuple[AbsentLogs, ...] = ()
     """Logs that were not read, and of which brokers."""
+    unnamed: tuple[UnnamedTopic, ...] = ()
+    """Topics that are told of by ids alone, which no witness gives one name."""
+
+    @property
+    def nameless(self) -> str:
+        """What is told of such topics, counted, the first ids shown; empty where there is none."""
+        if not self.unnamed:
+            return ""
+        told = sum(topic.statements for topic in self.unnamed)
+        shown, rest = "; ".join(topic.words for topic in self.unnamed[:IDS_SHOWN]), len(self.unnamed) - IDS_SHOWN
+        of = f"{len(self.unnamed)} topic{'s' * (len(self.unnamed) > 1)}"
+        return (
+            f"{told} statement{'s' * (told > 1)} of logs name {of} by id alone, and nothing here gives the id one name,"
+            f" so they were not judged: {shown}{f'; {rest} more' if rest > 0 else ''}"
+        )
 
     @property
     def elsewhere(self) -> str:

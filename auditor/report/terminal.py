@@ -120,6 +120,8 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
         yield from page.wrapped(coverage.elsewhere, 2, "unknown", 2)
     for absent in coverage.absent_logs:
         yield from page.wrapped(absent.words, 2, "unknown", 2)
+    if coverage.nameless:
+        yield from page.wrapped(coverage.nameless, 2, "unknown", 2)
     if not quiet:
         yield from _undecided(coverage, page)
 

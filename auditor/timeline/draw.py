@@ -10,6 +10,7 @@ from typing import Final
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
+from auditor.engines.naming import heard
 from auditor.engines.reading import UnitReader
 from auditor.engines.told.settings import informed
 from auditor.outlet import deliver, require_writable
@@ -62,15 +63,19 @@ def evidence_of(
     only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
     asked = merge(config, {**only, "level": "quick", "engine": "local"})
     prepared = prepare(given, asked)
-    facts: dict[str | None, list[Fact]] = {}
+    told: list[Fact] = []
     reader = UnitReader()
     of_clusters: list[Fact] = []
     for unit in prepared.units:
         for fact in reader.read(unit, "quick"):
             if fact.of_the_cluster:
                 of_clusters.append(fact)
-            elif (fact.topic, fact.partition) == (topic, partition):
-                facts.setdefault(fact.cluster_id, []).append(fact)
+            elif fact.partition == partition and (fact.topic == topic or fact.topic is None):
+                told.append(fact)
+    facts: dict[str | None, list[Fact]] = {}
+    for fact in heard(prepared.units, of_clusters, asked.selection).named(told):
+        if fact.topic == topic:
+            facts.setdefault(fact.cluster_id, []).append(fact)
     if not facts:
         raise ConfigError(f"{given.root}: nothing speaks of {topic}-{partition}")
     if len(facts) > 1:

@@ -31,6 +31,7 @@ from rules.history.terms import in_terms
 from rules.replicas.groups import GroupCommit, in_order
 from rules.replicas.lives import with_lives
 from rules.replicas.topic_ids import Bearer
+from rules.replicas.topic_names import Nameless, TopicName
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom.ranges import UnreadFile
 
@@ -85,13 +86,17 @@ class Fact:
     """What is told of brokers and topics as a whole; a fact of settings or gaps tells nothing else."""
     disowned: tuple[str, ...] = ()
     """Logs into which several brokers wrote, told by those of their stretches that show it."""
+    names: tuple[TopicName, ...] = ()
+    """Names of topic ids, for those who tell the id alone."""
+    nameless: tuple[Nameless, ...] = ()
+    """What tells the id of a topic alone, counted; the statements are in facts that bear the id and no topic."""
     bytes_seen: int = 0
     bytes_read: int = 0
 
     @property
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
-        return bool(self.settings or self.gaps or self.disowned)
+        return bool(self.settings or self.gaps or self.disowned or self.names or self.nameless)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

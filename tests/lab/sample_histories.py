@@ -9,6 +9,8 @@ from pathlib import Path
 from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
+from auditor.engines.naming import heard
+from auditor.engines.plan.selection import Selection
 from auditor.engines.reading import read_unit
 from auditor.engines.told.settings import informed
 from rules.evidence import PartitionEvidence
@@ -26,13 +28,11 @@ def evidence_of(dump: Path) -> dict[tuple[str, int], PartitionEvidence]:
     """The evidence about each partition that anything in the dump speaks of."""
     prepared = prepare(gather(dump), AuditConfig(level="quick"))
     facts: dict[tuple[str | None, str, int], list[Fact]] = defaultdict(list)
-    of_clusters: list[Fact] = []
-    for unit in prepared.units:
-        for fact in read_unit(unit, "quick"):
-            if fact.topic is not None and fact.partition is not None:
-                facts[fact.cluster_id, fact.topic, fact.partition].append(fact)
-            elif fact.of_the_cluster:
-                of_clusters.append(fact)
+    every = [fact for unit in prepared.units for fact in read_unit(unit, "quick")]
+    of_clusters = [fact for fact in every if fact.of_the_cluster]
+    for fact in heard(prepared.units, of_clusters, Selection()).named(every):
+        if fact.topic is not None and fact.partition is not None:
+            facts[fact.cluster_id, fact.topic, fact.partition].append(fact)
     surroundings = informed(prepared.surroundings, of_clusters)
     return {
         (topic, partition): assemble(own, surroundings[cluster])

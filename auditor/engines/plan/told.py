@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.engines.plan.pieces import Piece
-from auditor.engines.plan.units import ReadUnit, TopicName, UnitKind, topic_names
+from auditor.engines.plan.units import ReadUnit, UnitKind, topic_names
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal
+from rules.replicas.topic_names import TopicName
 
 _UNITS: Final[Mapping[FileKind, UnitKind]] = {
     "trace-table": "trace-table",

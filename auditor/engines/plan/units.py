@@ -14,6 +14,7 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.traces import trace_stretches
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
+from rules.replicas.topic_names import TopicName
 
 UNIT_BYTES: Final = 128 << 20
 """A gigabyte of segment makes eight units; small segments of one replica share a unit."""
@@ -37,14 +38,6 @@ LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata
 TOLD_KINDS: Final[tuple[UnitKind, ...]] = ("trace-table", "describe-text", "znodes")
 """Units of what people brought along: tables of traces, outputs of tools, copies of znodes."""
 OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicName:
-    """A topic id and the name it bears."""
-
-    topic_id: str
-    topic: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,10 +200,17 @@ def _unit(
 
 
 def topic_names(inventory: Inventory) -> tuple[TopicName, ...]:
-    """The topic of every id that directories bear; of an id in directories of several topics, the one of most."""
-    borne = Counter((r.origin.topic_id, r.origin.topic) for r in inventory.replicas)
-    named = {topic_id: topic for (topic_id, topic), _ in reversed(borne.most_common()) if topic_id and topic}
-    return tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(named.items()))
+    """The topic of every id that directories bear; of an id in directories of several topics, the one of most.
+
+    Where as many bear it of one topic as of another, they do not tell whose it is.
+    """
+    borne: dict[str, Counter[str]] = {}
+    for origin in (replica.origin for replica in inventory.replicas):
+        if origin.topic_id and origin.topic:
+            borne.setdefault(origin.topic_id, Counter())[origin.topic] += 1
+    ranked = {topic_id: topics.most_common(2) for topic_id, topics in sorted(borne.items())}
+    most = {topic_id: top[0][0] for topic_id, top in ranked.items() if len(top) == 1 or top[0][1] > top[1][1]}
+    return tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in most.items())
 
 
 def _log_units(

@@ -28,6 +28,7 @@ from auditor.engines.reading import Stretch, UnitReader, stretch_of
 from auditor.engines.settle import settle
 from auditor.engines.spark.job import UNSEEN, WatchedJob
 from auditor.engines.spark.known import JudgedSoFar, packed, unpacked
+from auditor.engines.spark.naming import TELLS_NAMES, heard, named
 from auditor.engines.spark.packs import packs_of
 from auditor.engines.told.sessions import folded, followed, joined
 from auditor.engines.told.settings import informed
@@ -59,8 +60,9 @@ JUDGES_A_CORE: Final = 4
 PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
-OF_CLUSTERS: Final = "size(settings) > 0 OR size(gaps) > 0 OR size(disowned) > 0"
+OF_CLUSTERS: Final = "size(settings) > 0 OR size(gaps) > 0 OR size(disowned) > 0 OR size(nameless) > 0"
 """Facts that tell of whole clusters."""
+OF_PARTITIONS: Final = f"NOT ({OF_CLUSTERS} OR {TELLS_NAMES})"
 
 ArrowBatches = Iterator[pa.RecordBatch]
 
@@ -89,8 +91,12 @@ def run(
     session.conf.set(BATCH_ROWS, str(FACTS_A_BATCH))
     try:
         reading = WatchedJob(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
-        told = informed(surroundings, reading.run(lambda: _of_clusters(facts)))
-        kept = _verdicts(facts, told, dump, _partitions(units), judged).persist(StorageLevel.MEMORY_AND_DISK)
+        of_clusters = reading.run(lambda: _of_clusters(facts))
+        told = informed(surroundings, of_clusters)
+        topics = watched.run(lambda: heard(units, of_clusters, facts, selection))
+        yield from topics.verdicts()
+        kept = _verdicts(named(facts.where(OF_PARTITIONS), topics), told, dump, _partitions(units), judged)
+        kept.persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
         watched.run(kept.count)
         for verdict in _taken(kept, _partitions(units)):
@@ -170,7 +176,7 @@ def _verdicts(
     # A number of our own: facts are so small that Spark would have one task judge them all, zooms included.
     cores = facts.sparkSession.sparkContext.defaultParallelism
     judges = max(1, min(partitions, JUDGES_A_CORE * cores), partitions // PARTITIONS_A_JUDGE)
-    spread = facts.where(f"NOT ({OF_CLUSTERS})").repartition(judges, *KEYS).sortWithinPartitions(*KEYS, "unit")
+    spread = facts.repartition(judges, *KEYS).sortWithinPartitions(*KEYS, "unit")
     return spread.mapInArrow(_judge(surroundings, dump, judged), spark_schema(VERDICTS))
 
 

@@ -14,10 +14,13 @@ from parsers.tables import BrokerEvent
 from parsers.tables.metadata import MetadataChange, replica_ids
 from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
 
-PartitionName = tuple[str, int]
+PartitionName = tuple[str | None, int]
+"""Topic and number; no topic where its id is told and what it is named is not known here."""
 NO_EPOCH: Final = -1
 NO_TOPIC_ID: Final = "A" * 22
 """The id that a broker writes of a topic that has none, as under an inter-broker protocol before 2.8."""
+
+_NO_NAMES: Final[Mapping[str, str]] = {}
 
 Named = tuple[PartitionName, str | None, Moment]
 """A statement with the topic and partition that it is about, and the topic id where it is told."""
@@ -62,10 +65,10 @@ def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:
 def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
     """Statements of a broker's own log."""
     for event in events:
-        kind = _EVENTS.get(event.kind)
-        if kind is None or event.topic is None or event.partition is None:
-            continue
-        yield (event.topic, event.partition), known_id(event.topic_id), _event(event, kind)
+        kind, topic_id = _EVENTS.get(event.kind), known_id(event.topic_id)
+        place = place_of(event.topic, topic_id, event.partition, _NO_NAMES)
+        if kind is not None and place is not None:
+            yield place, topic_id, _event(event, kind)
 
 
 def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
@@ -106,9 +109,10 @@ def of_metadata(
 ) -> Iterator[Named]:
     """Statements of the metadata log, trusted less where it may have gone on, or of znodes on a clock of their own."""
     for change in changes:
-        if change.topic is None or change.partition is None or change.kind == "removed":
+        place = place_of(change.topic, change.topic_id, change.partition, _NO_NAMES)
+        if place is None or change.kind == "removed":
             continue
-        yield (change.topic, change.partition), change.topic_id, Moment(
+        yield place, change.topic_id, Moment(
             kind="leadership",
             clock=clock,
             time=None if _carried_over(change) else change.time,
@@ -145,5 +149,5 @@ def place_of(
     topic: str | None, topic_id: str | None, partition: int | None, names: Mapping[str, str]
 ) -> PartitionName | None:
     """Topic and partition of a row; `names` gives the topic of an id."""
-    name = topic if topic is not None else names.get(topic_id or "")
-    return None if name is None or partition is None else (name, partition)
+    name = topic if topic is not None or topic_id is None else names.get(topic_id)
+    return None if partition is None or (name is None and topic_id is None) else (name, partition)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.chronicle import PartitionName
 from parsers.broker_log import wall_clock
 from parsers.refusal import refuse
 from parsers.request_log import Columns, LostLines, Told, lost_line, lost_lines
@@ -65,7 +66,7 @@ class SessionsLost:
             yield TraceGap(broker=self._unit.broker, source=source, start=start, end=end)
 
 
-def undated(unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]]) -> list[Refusal]:
+def undated(unit: ReadUnit, spoken: dict[PartitionName, list[Moment]]) -> list[Refusal]:
     """Take out what is told at a time that is no date, where other lines have one: it stands nowhere."""
     told = [moment for moments in spoken.values() for moment in moments]
     lost = {(m.span.source, m.span.start, m.span.end) for m in told if m.time is None}
@@ -80,7 +81,7 @@ def undated(unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]]) -> list
     ]
 
 
-def of_several_brokers(unit: ReadUnit, spoken: Mapping[tuple[str, int], Sequence[Moment]]) -> Refusal | None:
+def of_several_brokers(unit: ReadUnit, spoken: Mapping[PartitionName, Sequence[Moment]]) -> Refusal | None:
     """Why a log of requests is not one broker's, if it is not: a broker never fetches from itself.
 
     A node that is a controller too asks every voter for the metadata log while it knows no leader, itself among them.

@@ -16,6 +16,7 @@ from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps, undated
 from auditor.engines.told.metadata import metadata_history_of
+from auditor.engines.told.naming import Spoken, apart, named_in, names_of, of_topics
 from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
 from auditor.engines.told.traces import thinned
@@ -29,6 +30,7 @@ from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
+from rules.replicas.topic_names import TopicName
 from rules.settings import Setting
 
 TELLING: Final = frozenset(
@@ -42,10 +44,12 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, and one for what could not be read."""
     refusals: list[Refusal] = []
     settings: list[Setting] = []
-    spoken = _spoken(_statements(unit, settings, refusals))
+    names: set[TopicName] = set()
+    spoken = _spoken(_statements(unit, settings, refusals, names))
     if unit.kind == "broker-log":
         refusals.extend(undated(unit, spoken))
     yield from _facts(unit, spoken)
+    yield from of_topics(unit, spoken, names)
     if settings:
         yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
     # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
@@ -57,8 +61,7 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
 
 def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence[Fact], SessionState]:
     """The same of a stretch of a request log, given the fetch sessions before it; and those after it."""
-    (piece,), refusals = unit.pieces, list[Refusal]()
-    names = {name.topic_id: name.topic for name in unit.names}
+    (piece,), refusals, names = unit.pieces, list[Refusal](), names_of(unit)
     path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
     trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING)
     begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
@@ -73,7 +76,8 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     refusals.extend(undated(unit, spoken))
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
-    return [*_facts(unit, spoken, begun), *of_all, *_refused(unit, refusals)], trace.sessions()
+    told = [*_facts(unit, spoken, begun), *of_topics(unit, spoken, ())]
+    return [*told, *of_all, *_refused(unit, refusals)], trace.sessions()
 
 
 def sessions_of(unit: ReadUnit) -> SessionState:
@@ -100,19 +104,18 @@ def _without(refusals: list[Refusal], told: Iterable[Told | ByColumns]) -> Itera
             yield row
 
 
-def _spoken(statements: Iterable[Named]) -> dict[tuple[str, int], list[Moment]]:
-    spoken: dict[tuple[str, int], list[Moment]] = {}
+def _spoken(statements: Iterable[Named]) -> Spoken:
+    spoken: Spoken = {}
     for named in statements:
         spoken.setdefault(named[0], []).append(with_its_topic(named))
     return spoken
 
 
-def _facts(
-    unit: ReadUnit, spoken: dict[tuple[str, int], list[Moment]], begun: tuple[Moment, ...] = ()
-) -> Iterator[Fact]:
+def _facts(unit: ReadUnit, spoken: Spoken, begun: tuple[Moment, ...] = ()) -> Iterator[Fact]:
     zones = Zones(unit.log_timezones)
-    for (topic, partition), moments in spoken.items():
-        yield told_fact(unit, topic, partition, moments=zones.of_moments([*begun, *collapse(moments)]))
+    for (topic, partition), topic_id, moments in apart(spoken):
+        told = zones.of_moments([*begun, *collapse(moments)])
+        yield told_fact(unit, topic, partition, topic_id=topic_id, moments=told)
 
 
 def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
@@ -120,9 +123,11 @@ def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
         yield unread_fact(unit, refusals)
 
 
-def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+def _statements(
+    unit: ReadUnit, settings: list[Setting], refusals: list[Refusal], names: set[TopicName]
+) -> Iterator[Named]:
     if unit.kind == "metadata":
-        yield from _metadata(unit, settings, refusals)
+        yield from _metadata(unit, settings, refusals, names)
         return
     for piece in unit.pieces:
         path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
@@ -131,7 +136,7 @@ def _statements(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]
         elif unit.kind == "server-properties":
             settings.extend(_properties(unit, origin, refusals))
         else:
-            yield from _events(_speeches(unit, piece, path), settings, refusals)
+            yield from _events(_speeches(unit, piece, path), settings, refusals, names)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
@@ -152,7 +157,9 @@ def _speeches(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[Speech]:
     return read_broker_log(path, origin, patterns)
 
 
-def _events(speeches: Iterable[Speech], settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+def _events(
+    speeches: Iterable[Speech], settings: list[Setting], refusals: list[Refusal], names: set[TopicName]
+) -> Iterator[Named]:
     """The statements of speeches; of one that shows at its end that it is nobody's, what is refused of it alone."""
     printed: Printed = {}
     for speech in speeches:
@@ -161,6 +168,7 @@ def _events(speeches: Iterable[Speech], settings: list[Setting], refusals: list[
             if is_nobodys(part):
                 last, stated, refused, named = printed.copy(), [], [], []
             refused.extend(part.refusals)
+            names |= named_in(part.events)
             events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
             stated.extend(changed(of_log(events, part.settings), last))
             named.extend(of_events(events))
@@ -170,8 +178,12 @@ def _events(speeches: Iterable[Speech], settings: list[Setting], refusals: list[
         yield from named
 
 
-def _metadata(unit: ReadUnit, settings: list[Setting], refusals: list[Refusal]) -> Iterator[Named]:
+def _metadata(
+    unit: ReadUnit, settings: list[Setting], refusals: list[Refusal], names: set[TopicName]
+) -> Iterator[Named]:
     told = metadata_history_of(unit, refusals)
     if told is not None:
         settings.extend(of_changes(told.history.configs))
+        named = ((row.topic_id, row.topic) for row in told.history.topics)
+        names |= {TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic}
         yield from of_metadata(told.history.partitions, to_its_end=told.to_its_end)

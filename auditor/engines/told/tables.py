@@ -10,8 +10,9 @@ from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.chronicle import Named, of_metadata
+from auditor.engines.told.chronicle import Named, PartitionName, of_metadata
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
+from auditor.engines.told.naming import Spoken, apart, names_of, of_topics
 from auditor.engines.told.settings import of_changes
 from auditor.engines.told.trace_tables import of_table
 from auditor.engines.told.zones import Zones
@@ -23,21 +24,21 @@ from parsers.refusal import refuse
 from parsers.tables import Fetch, Refusal
 from parsers.trace_table import trace_rows
 from rules.history.drafts import altered
-from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+from rules.history.moments import ZOOKEEPER_CLOCK
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
 from rules.replicas.groups import GroupCommit
+from rules.replicas.topic_names import TopicName
 from rules.settings import Setting, settings_of
-
-Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
     """What a unit's files say, while they are read."""
 
-    moments: dict[Place, list[Moment]] = field(default_factory=dict)
-    commits: dict[Place, list[GroupCommit]] = field(default_factory=dict)
+    moments: Spoken = field(default_factory=dict)
+    commits: dict[PartitionName, list[GroupCommit]] = field(default_factory=dict)
+    names: set[TopicName] = field(default_factory=set)
     settings: list[Setting] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
 
@@ -57,9 +58,11 @@ def read_told(unit: ReadUnit) -> Iterator[Fact]:
     else:
         _read_znodes(unit, told)
     zones = Zones(unit.log_timezones)
-    for place in sorted(told.moments.keys() | told.commits.keys()):
-        moments, commits = told.moments.get(place, ()), told.commits.get(place, ())
-        yield told_fact(unit, *place, moments=zones.of_moments(collapse(moments)), commits=tuple(commits))
+    spoken = {place: told.moments.get(place, []) for place in (*told.moments, *told.commits)}
+    for place, topic_id, moments in sorted(apart(spoken), key=lambda each: repr(each[:2])):
+        dated, commits = zones.of_moments(collapse(moments)), tuple(told.commits.get(place, ()))
+        yield told_fact(unit, *place, topic_id=topic_id, moments=dated, commits=commits)
+    yield from of_topics(unit, told.moments, told.names)
     if told.settings:
         yield replace(told_fact(unit, None, None), settings=settings_of(told.settings).statements)
     if told.refusals:
@@ -72,7 +75,7 @@ def _origin(unit: ReadUnit, piece: Piece) -> Origin:
 
 
 def _read_traces(unit: ReadUnit, told: _Told) -> None:
-    names = {name.topic_id: name.topic for name in unit.names}
+    names = names_of(unit)
     for piece in unit.pieces:
         origin = _origin(unit, piece)
         lost = _Unanswered()
@@ -130,6 +133,8 @@ def _read_descriptions(unit: ReadUnit, told: _Told) -> None:
         told.refusals.extend((*parsed.refusals, *foreign, *described.refusals))
         told.note(of_descriptions(rows))
         told.settings.extend(described_settings(rows))
+        named = ((row.topic_id, row.topic) for row in rows)
+        told.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
         for place, commit in described.commits:
             told.commits.setdefault(place, []).append(commit)
 

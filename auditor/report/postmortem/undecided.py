@@ -17,6 +17,7 @@ def still_open(report: AuditReport) -> Iterator[str]:
     lines = [*_undecided(report), *_of_losses(report), *_absent(report), *_missing(report), *_unasked(report)]
     lines += [f"- {text(report.coverage.elsewhere)}"] if report.coverage.elsewhere else []
     lines += [f"- {text(absent.words)}" for absent in report.coverage.absent_logs]
+    lines += [f"- {text(report.coverage.nameless)}"] if report.coverage.nameless else []
     lines += [
         f"- {code(line.path)}: expected {text(line.expected)}, found {text(line.found)}"
         for line in report.refusals[:SHOWN]

@@ -1,0 +1,91 @@
+"""Statements that tell a topic's id alone find their topic, once all who tell an id and a name have been heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.units import ReadUnit
+from rules.narrow.assemble import Fact
+from rules.replicas.topic_names import Nameless, TopicIds, TopicName, UnnamedTopic
+from rules.verdict import PartitionVerdict
+
+Cluster = str | None
+IdKey = tuple[Cluster, str, int]
+"""Cluster, topic id and partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """The topics of ids that stand alone in statements, and the ids that are left without one."""
+
+    topics: Mapping[IdKey, str]
+    """Of those partitions that were asked for."""
+    unnamed: Mapping[Cluster, tuple[UnnamedTopic, ...]]
+
+    def named(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The facts with their topics; what is of no topic that is known, or that was asked for, is left out."""
+        for fact in facts:
+            if fact.topic is not None or fact.topic_id is None:
+                yield fact
+                continue
+            topic = self.topics.get((fact.cluster_id, fact.topic_id, fact.partition or 0))
+            if topic is not None:
+                yield replace(fact, topic=topic, topic_id=None)
+
+    def verdicts(self) -> Iterator[PartitionVerdict]:
+        """What is said of statements that found no topic: that they are there."""
+        for cluster, unnamed in self.unnamed.items():
+            yield PartitionVerdict(cluster_id=cluster, topic=None, partition=None, unnamed=unnamed)
+
+
+def nameless_in(facts: Iterable[Fact]) -> dict[Cluster, list[Nameless]]:
+    """What tells an id alone, by cluster."""
+    found: dict[Cluster, list[Nameless]] = {}
+    for fact in facts:
+        if fact.nameless:
+            found.setdefault(fact.cluster_id, []).extend(fact.nameless)
+    return found
+
+
+def heard(units: Sequence[ReadUnit], facts: Sequence[Fact], selection: Selection) -> Naming:
+    """The same from all facts that are told of clusters."""
+    told = ((fact.cluster_id, name) for fact in facts for name in fact.names)
+    return naming(units, nameless_in(facts), told, selection)
+
+
+def naming(
+    units: Sequence[ReadUnit],
+    nameless: Mapping[Cluster, Sequence[Nameless]],
+    told: Iterable[tuple[Cluster, TopicName]],
+    selection: Selection,
+) -> Naming:
+    """The topic of each id by directories, else by those of its cluster that tell it, else by anybody.
+
+    Ids are drawn at random: no two clusters have one in common, but whose a log is may be unknown.
+    """
+    names = list(told)
+    borne, anybody = TopicIds(_borne(units)), TopicIds(name for _, name in names)
+    topics: dict[IdKey, str] = {}
+    unnamed: dict[Cluster, tuple[UnnamedTopic, ...]] = {}
+    for cluster in sorted(nameless, key=repr):
+        own = TopicIds(name for of, name in names if of == cluster)
+        heard: dict[str, tuple[str, ...]] = {}
+        for topic_id in {each.topic_id for each in nameless[cluster]}:
+            heard[topic_id] = borne.names(topic_id) or own.names(topic_id) or anybody.names(topic_id)
+        for each in nameless[cluster]:
+            (topic, *others) = heard[each.topic_id] or ("",)
+            if topic and not others and selection.admits(topic, each.partition):
+                topics[cluster, each.topic_id, each.partition] = topic
+        best = TopicIds(TopicName(topic_id=each, topic=topic) for each, found in heard.items() for topic in found)
+        if left := best.unnamed(nameless[cluster]):
+            unnamed[cluster] = left
+    return Naming(topics=topics, unnamed=unnamed)
+
+
+def _borne(units: Sequence[ReadUnit]) -> Iterable[TopicName]:
+    """What directories tell: the plan gives it to request logs; without any, the replicas' own units have it."""
+    given = next((unit.names for unit in units if unit.names), ())
+    held = ((u.topic_id, u.topic) for u in units if u.kind == "directory")
+    return given or {TopicName(topic_id=each, topic=topic) for each, topic in held if each is not None and topic}

@@ -1,0 +1,62 @@
+"""Which topic an id is of, by all who tell both; an id that several names are given to is of none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicName:
+    """A topic id and the name it bears."""
+
+    topic_id: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nameless:
+    """Statements about a partition of a topic whose id they tell and not its name."""
+
+    topic_id: str
+    partition: int
+    statements: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnnamedTopic:
+    """A topic id of which requests or logs tell, and whose name nobody does; or several tell several."""
+
+    topic_id: str
+    partitions: tuple[int, ...]
+    statements: int
+    names: tuple[str, ...]
+
+
+class TopicIds:
+    """The names that are told of ids."""
+
+    def __init__(self, told: Iterable[TopicName]) -> None:
+        self._names: dict[str, set[str]] = {}
+        for each in told:
+            self._names.setdefault(each.topic_id, set()).add(each.topic)
+
+    def names(self, topic_id: str) -> tuple[str, ...]:
+        """Every name that is given to an id."""
+        return tuple(sorted(self._names.get(topic_id, ())))
+
+    def unnamed(self, told: Iterable[Nameless]) -> tuple[UnnamedTopic, ...]:
+        """The ids among statements that do not bear just one name."""
+        left: dict[str, list[Nameless]] = {}
+        for each in told:
+            if len(self.names(each.topic_id)) != 1:
+                left.setdefault(each.topic_id, []).append(each)
+        return tuple(
+            UnnamedTopic(
+                topic_id=topic_id,
+                partitions=tuple(sorted({each.partition for each in own})),
+                statements=sum(each.statements for each in own),
+                names=self.names(topic_id),
+            )
+            for topic_id, own in sorted(left.items())
+        )
