@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from rules.history.moments import Moment, gives_role
 
+NO_EPOCH: Final = -1
 ROUNDED_MS: Final = 2
 """A time reckoned back from a line, in whole milliseconds, is up to so much too early."""
 
@@ -23,6 +24,8 @@ class _Roles(NamedTuple):
     surely: list[int]
     leads: list[int | None]
     """The epoch that it leads in each of them."""
+    first: int
+    """The epoch of the first of them."""
 
     def led_within(self, since: int, until: int) -> list[int]:
         """The epochs that it led at any time from one to another; none where it had told no role before."""
@@ -30,10 +33,20 @@ class _Roles(NamedTuple):
         last = bisect_left(self.perhaps, until)
         return [] if first < 0 else [epoch for epoch in self.leads[first:last] if epoch is not None]
 
+    def older_than_any(self, moment: Moment, begun: int | None) -> bool:
+        """Whether an answer was handled before the first of them, and not in order between it and what is told first.
+
+        `begun` is when its file begins: what was handled before may be of a role that stood there.
+        """
+        handled = moment.taken_in
+        if handled is None or moment.time is None or handled + ROUNDED_MS >= self.perhaps[0]:
+            return False
+        return moment.time >= self.surely[0] or begun is None or handled < begun
+
 
 def handled_in(in_order: Sequence[Moment]) -> Mapping[int, tuple[int, int]]:
     """By the place of each answer that names no epoch, the first and last that it can be of, as far as times tell."""
-    roles = _roles(in_order)
+    roles, begun = _roles(in_order), _begun(in_order)
     found: dict[int, tuple[int, int]] = {}
     for place, moment in enumerate(in_order):
         if not _is_unnamed(moment) or moment.clock not in roles or moment.taken_in is None:
@@ -42,7 +55,18 @@ def handled_in(in_order: Sequence[Moment]) -> Mapping[int, tuple[int, int]]:
         led = roles[moment.clock].led_within(moment.taken_in, until + ROUNDED_MS)
         if led:
             found[place] = led[0], led[-1]
+        elif roles[moment.clock].older_than_any(moment, begun.get(moment.span.source)):
+            found[place] = NO_EPOCH, roles[moment.clock].first - 1
     return found
+
+
+def _begun(in_order: Iterable[Moment]) -> Mapping[str, int]:
+    """When each file tells something first."""
+    begun: dict[str, int] = {}
+    for moment in in_order:
+        if moment.time is not None:
+            begun[moment.span.source] = min(moment.time, begun.get(moment.span.source, moment.time))
+    return begun
 
 
 def _is_unnamed(moment: Moment) -> bool:
@@ -59,7 +83,7 @@ def _roles(in_order: Iterable[Moment]) -> Mapping[str, _Roles]:
         if moment.epoch <= newest.get(moment.clock, -1):
             continue
         newest[moment.clock] = moment.epoch
-        roles = found.setdefault(moment.clock, _Roles([], [], []))
+        roles = found.setdefault(moment.clock, _Roles([], [], [], moment.epoch))
         began = moment.time if moment.arrived is None else moment.arrived
         roles.perhaps.append(max(began, roles.perhaps[-1]) if roles.perhaps else began)
         roles.surely.append(moment.time)

@@ -81,7 +81,7 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
 
 
 _OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
-_OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded", "producer-state-saved")
+_OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded", "producer-state-saved", "log-start-moved")
 _LEADERS_WORD: Final = ("produced", "fetched", "consumed", "isr-shrinking")
 _ANY_TERM: Final = (1 << 31) - 1
 

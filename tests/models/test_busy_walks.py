@@ -122,6 +122,12 @@ def test_a_line_that_is_late_is_not_taken_for_one_of_a_newer_role(version: Versi
     holds_truth(version, seed, busy=True, moves=False)
 
 
+def test_a_line_that_is_late_where_its_file_now_begins_may_be_of_a_role_that_stood_there() -> None:
+    found = walk(VERSIONS[0], 210013, busy=True)
+    kept = losses(found, moments_of(found), 210013)["beginnings"]
+    assert list(outside(found, replayed(found, kept, found.begins))) == []
+
+
 @pytest.mark.parametrize("version", fast_if((VERSIONS[5], VERSIONS[7]).__contains__, VERSIONS), ids=by_name)
 def test_intervals_hold_the_truth_while_partitions_move(version: Version) -> None:
     """A member of the ISR that is of the assignment no more is counted by nobody."""

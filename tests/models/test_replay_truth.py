@@ -87,10 +87,11 @@ HOLED = [
     ("1.1.1", 60127, "stretches"), ("2.6.3", 60128, "stretches"), ("2.7.2", 60146, "stretches"),
     ("3.9.1", 60168, "stretches"), ("2.6.3", 70010, "ends"), ("2.6.3", 70069, "stretches"),
     ("2.6.3", 70074, "stretches"), ("2.6.3", 70114, "stretches"), ("2.6.3", 100083, "stretches"),
+    ("2.6.3", 100070, "stretches"), ("2.7.2", 100300, "stretches"), ("3.2.0", 100300, "stretches"),
 ]  # fmt: skip
 """Walks in which a role, a restart or a change of the ISR fell into a hole of which another log shows something.
 
-In the last one nobody tells that a follower left the ISR, and only its silence shows that it must have.
+In the last four nobody tells that a follower left the ISR, and only its silence shows that it must have, or may have.
 """
 
 

@@ -95,7 +95,7 @@ class LeaderWalk:
         possible = self.isr.possible(time)
         # Who joined without any fetch that is told has sent one that nobody tells of.
         unseen = (broker for broker in possible.joined if self.reached.get(broker) == NEVER)
-        self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.first), unseen)
+        self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.untold_since), unseen)
         counted = [isr - self.isr.unassigned for isr in possible.isrs]
         self.end_low = taken(row, self.reign, self.tracks, counted, self.end_low)
         remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
@@ -213,7 +213,10 @@ class LeaderWalk:
     def finish(self) -> ExpectedHighWatermark:
         """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
         remotes = {b: t.now(in_flight_at_end=True, asking=False) for b, t in self.tracks.items()}
+        self.silences.end(self.reign.ended)
+        uncounted = self.uncounted
         for possible in self.isr.remaining(self.counting.end_time):
+            self.uncounted = uncounted.union(self.silences.perhaps_out(possible.untold_since))
             self._raise_high(remotes, possible)
         if not self.isr.statements:
             self._raise_high(remotes, NOTHING_KNOWN)

@@ -1,7 +1,7 @@
-"""Followers that were silent and behind for so long that their leader must have taken them out of the ISR.
+"""Followers that their leader may have taken out of the ISR because they lagged: nobody else takes one out in a term.
 
-It looks for such ones every half of the limit. Where no change of the ISR is told, the log that tells of them has a
-hole.
+A leader looks every half of the limit for followers that were not caught up for longer. Where no change of the ISR is
+told, and no later state shows that there was none, the log that tells of it may have a hole.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from rules.history.moments import Moment
 from rules.replay.leading.counting import Counting
-from rules.replay.leading.tracks import NEVER, Track, accepted
-from rules.replay.reign.in_sync import InForce
+from rules.replay.leading.instants import found_nothing
+from rules.replay.leading.tracks import Track, accepted
 
 
 class Silences:
@@ -19,39 +19,43 @@ class Silences:
 
     def __init__(self, counting: Counting) -> None:
         self.counting = counting
-        self.before = counting.opened
-        """When the last answer was logged."""
-        self.behind: dict[int, int | None] = {}
-        """Since when each follower may have been short of its leader's log end."""
+        self.caught_up: dict[int, int | None] = dict.fromkeys(counting.tracks, counting.opened)
+        """Until when each follower was caught up at least: all of them count as such when a reign begins."""
         self.dropped: dict[int, int] = {}
-        """Until when those were silent that may have been taken out."""
+        """Until when those may have lagged that may have been taken out."""
 
     def see(self, row: Moment, time: int | None, log_end: int) -> None:
         """Before an answer is walked over: whoever asks now was silent until now."""
-        there = _end_before(row, log_end)
-        for broker, track in self.counting.tracks.items():
-            if track.high is None or track.high >= there:
-                self.behind.pop(broker, None)
-                continue
-            since = self.behind.setdefault(broker, self.before)
-            if self._must_be_out(track, since, time):
-                self.dropped[broker] = time or 0
-        self.before = time
+        self.end(time)
+        asker = self.counting.tracks.get(row.broker) if row.kind == "fetched" and row.broker is not None else None
+        if asker is not None and _keeps_up(row, log_end):
+            self.caught_up[asker.broker] = _taken_in(row, asker, time)
 
-    def _must_be_out(self, track: Track, since: int | None, time: int | None) -> bool:
+    def end(self, time: int | None) -> None:
+        """Until a time nobody has asked anew."""
+        for broker, track in self.counting.tracks.items():
+            if self._may_be_out(track, time):
+                self.dropped[broker] = time or 0
+
+    def _may_be_out(self, track: Track, time: int | None) -> bool:
+        since = self.caught_up[track.broker]
         if time is None or since is None or track.leaves_out:
             return False
-        limit = self.counting.limit
-        return time - since > limit and 2 * self.counting.silent_for(track, time) > 3 * limit
+        # In a run of equal fetches a follower finds nothing that it lacks.
+        return track.done and time - since > self.counting.limit
 
-    def perhaps_out(self, oldest: InForce | None) -> Iterator[int]:
-        """Who may be out, by the oldest statement that may hold: a later one than the silence says who is in."""
-        told = None if oldest is None else oldest.earliest
-        return (broker for broker, until in self.dropped.items() if told is None or told < until)
+    def perhaps_out(self, since: float) -> Iterator[int]:
+        """Who may be out, where no change is told that may have come into force since a time."""
+        return (broker for broker, until in self.dropped.items() if since < until)
 
 
-def _end_before(row: Moment, log_end: int) -> int:
-    """How far the log had surely come before an answer's own records were appended."""
-    told = row.kind == "produced" and row.error in (None, 0) and not row.doubtful
-    asked = row.kind == "fetched" and accepted(row) and not row.doubtful
-    return max(log_end, row.offset or NEVER) if told or asked else log_end
+def _keeps_up(row: Moment, log_end: int) -> bool:
+    """Whether a follower asked for no less than its leader was known to hold."""
+    return accepted(row) and not row.doubtful and (found_nothing(row) or (row.offset or 0) >= log_end)
+
+
+def _taken_in(row: Moment, asker: Track, time: int | None) -> int | None:
+    """When its leader counted it at the earliest: when its former answer was written, or the run of fetches goes on."""
+    if asker.index < 0:
+        return row.time if row.taken_in is None else row.taken_in
+    return time if asker.runs[asker.index] is row else asker.answered

@@ -22,6 +22,8 @@ class Possible:
     """Every ISR that it may be, each once; none where nothing is known of them."""
     first: InForce | None = None
     """The oldest statement that may hold: those before it surely do so no more."""
+    untold_since: float = -inf
+    """Since when, at the earliest, an ISR may be in force that nobody tells of; infinite where none can be."""
     joined: Isr = frozenset()
     """Members of that one who were left out by one before it: they have joined by reaching their leader.
 
@@ -65,6 +67,7 @@ class InForceOverTime:
 
     def __init__(self, history: IsrHistory) -> None:
         self.statements, self.unassigned = history.statements, history.unassigned
+        self.joined_up = history.joined_up
         self.over = _suffix_least(_or(s.latest, inf) for s in self.statements)
         self.middles = _suffix_least(_or(middle_of(s), inf) for s in self.statements)
         written = (s.latest is not None for s in self.statements)
@@ -86,7 +89,7 @@ class InForceOverTime:
             return NOTHING_KNOWN
         first = self.first(time)
         isrs = self._all() if time is None else self.now.isrs(first, time)
-        return Possible(isrs=isrs, first=self.statements[first], joined=self.joined[first])
+        return self._from(first, isrs)
 
     def possible_since(self, since: int | None, time: int | None) -> tuple[Isr, ...]:
         """Every ISR that may have been in force at some time between two."""
@@ -121,8 +124,14 @@ class InForceOverTime:
     def remaining(self, time: int | None) -> Iterable[Possible]:
         """What may come into force after a time, each by itself."""
         for place in range(self.first(time), len(self.statements)):
-            statement = self.statements[place]
-            yield Possible(isrs=(statement.isr,), first=statement, joined=self.joined[place])
+            yield self._from(place, (self.statements[place].isr,))
+
+    def _from(self, place: int, isrs: tuple[Isr, ...]) -> Possible:
+        """These ISRs, where the statement at a place is the oldest that may hold."""
+        statement, told = self.statements[place], self.joined_up.stop if place in self.joined_up else place
+        over = told == len(self.statements)
+        since = inf if over else _or(self.statements[told].earliest, -inf)
+        return Possible(isrs=isrs, first=statement, untold_since=since, joined=self.joined[place])
 
     def settled_since(self, since: int, time: int) -> bool:
         """Whether an ISR surely came into force between two times: what was in flight before it is so no more."""

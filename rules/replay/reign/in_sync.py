@@ -41,6 +41,8 @@ class IsrHistory:
     """Whether a change of the ISR is placed by another clock, within the slack of an estimate."""
     unassigned: frozenset[int] = frozenset()
     """Whom a state of these terms leaves out of the assignment: no leader counts such a one, though the ISR name it."""
+    joined_up: range = range(0)
+    """The statements behind which no change can be untold: partition epochs before and after leave room for none."""
 
     def joined(self) -> Iterator[frozenset[int]]:
         """Of every statement the members that an earlier one, surely in force, left out."""
@@ -82,8 +84,12 @@ def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, Cloc
     if merged and _opens(merged[0], reign, statements):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
         estimated = len(merged) > 1 and any(s.moment.clock != reign.clock for s in told)
-        unassigned = _unassigned(merged, reign, statements)
-        return IsrHistory(statements=tuple(merged), estimated=estimated, unassigned=unassigned)
+        return IsrHistory(
+            statements=tuple(merged),
+            estimated=estimated,
+            unassigned=_unassigned(merged, reign, statements),
+            joined_up=_joined_up(merged, statements.first_states.get(reign.epochs[-1] + 1)),
+        )
     return IsrHistory(statements=())
 
 
@@ -245,6 +251,14 @@ def _lost(told: Sequence[InForce], following: int | None) -> bool:
             return True
         before, proposed = epoch, 0
     return before is not None and following is not None and following - before > 1 + proposed
+
+
+def _joined_up(told: Sequence[InForce], following: int | None) -> range:
+    """The statements that stand between two states whose partition epochs leave no room for another."""
+    known = [place for place, statement in enumerate(told) if statement.partition_epoch is not None]
+    if not known:
+        return range(0)
+    return range(known[0], len(told) if following is not None else known[-1])
 
 
 def _confirmed(statements: list[InForce]) -> list[InForce]:

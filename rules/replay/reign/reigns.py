@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -33,6 +33,8 @@ class Reign:
     end_offset: int | None
     """Its log end when the reign was over, as it told it itself when it took its next role."""
     end_because: str
+    ended: int | None = None
+    """When its leader told of its next role, or of another beginning of its process."""
     unplaced: bool = False
     """Whether answers of its leader may be of this reign or of another: what it said of its ISR may be too."""
     untold: range = range(0)
@@ -137,6 +139,7 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
     # Before a restart, and without the line that opened the epoch, an answer that names none may be of an older one.
     unsure = opening is None and restarted is not None
     rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
+    unplaced = _answers(rows) < _answers(given)
     traces = statements.traces.get(clock, ())
     unseen = _begun_unseen(opening, traces)
     return Reign(
@@ -145,14 +148,19 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
         opening=opening,
         start_offset=start,
         start_because=why,
-        begun_unseen=len(rows) < len(given) or unseen or any(map(_position_unknown, rows)),
-        unplaced=len(rows) < len(given),
+        begun_unseen=unplaced or unseen or any(map(_position_unknown, rows)),
+        unplaced=unplaced,
         logged=bool(traces) and not unseen,
         rows=rows,
         end_offset=end,
         end_because=end_why,
+        ended=_ended(turns.following(epochs[-1])),
         follower_ends=_follower_ends(epochs, statements),
     )
+
+
+def _answers(rows: Iterable[Moment]) -> int:
+    return sum(row.kind != "log-start-moved" for row in rows)
 
 
 def _first_served(leader: int, answered: Sequence[Placed]) -> int | None:
@@ -214,6 +222,10 @@ def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, s
     if len(held) == 1 and held[0].end_kept:
         return held[0].log_end_offset, f"broker {leader} stopped in order with log end {held[0].log_end_offset}"
     return None, ""
+
+
+def _ended(following: Moment | None) -> int | None:
+    return None if following is None else following.time
 
 
 def follower_runs(reign: Reign) -> dict[int, tuple[Moment, ...]]:

@@ -52,3 +52,9 @@ def test_without_its_times_an_answer_is_of_the_role_before_its_line() -> None:
 
 def test_an_epoch_that_is_named_outranks_times() -> None:
     assert term_of(4500, 3500, epoch=6) == (6, None)
+
+
+def test_what_was_handled_before_all_that_is_told_may_be_of_any_older_role() -> None:
+    assert term_of(1500, 900) == (-1, 2)
+    assert term_of(950, 900) == (-1, 2)
+    assert term_of(999, 999) == (2, None)

@@ -39,6 +39,14 @@ def test_an_answer_after_a_role_that_only_others_tell_may_be_of_that_role() -> N
     assert terms == {3: (0, None), 6: (1, 2)}
 
 
+def test_so_may_a_log_start_be_that_a_client_moved() -> None:
+    told = read_sketch(HEALTHY).evidence.moments
+    last = next(m for m in told if m.kind == "produced" and m.offset == 6)
+    moved = replace(last, kind="log-start-moved", offset=None, acks=None, log_start_offset=2)
+    found = next(m for m in without((*told, moved), "leader-starts", 2) if m.kind == "log-start-moved")
+    assert (found.term, found.latest_term) == (1, 2)
+
+
 def test_whole_logs_leave_no_doubt() -> None:
     moments = read_sketch(HEALTHY).evidence.moments
     assert {m.latest_term for m in moments if m.kind in ("produced", "fetched")} == {None}
