@@ -17,7 +17,7 @@ from parsers.broker_log.version import KafkaVersion
 from parsers.broker_log.wording import Event
 from parsers.provenance import Origin
 from parsers.refusal import refuse
-from parsers.tables import BrokerEvent, Refusal, arrow_schema
+from parsers.tables import BrokerEvent, Refusal, arrow_schema, no_rows
 
 Hit: TypeAlias = tuple[int | str | bytes | None, ...]
 """A row to be: first byte, last byte, time, level, logger, prefix, detail, then the groups of the pattern.
@@ -30,7 +30,7 @@ _GROUPS: Final = 7
 """Where the groups begin in a hit."""
 
 _SCHEMA: Final = arrow_schema(BrokerEvent)
-NO_EVENTS: Final = pa.RecordBatch.from_pylist([], schema=_SCHEMA)
+NO_EVENTS: Final = no_rows(BrokerEvent)
 _TYPES: Final = tuple((field.name, field.type) for field in _SCHEMA)
 
 
@@ -51,9 +51,9 @@ NOTHING_FOUND: Final = Found(
     count=0,
     columns={},
     prefixes=(),
-    prefix_numbers=pa.array([], _NUMBERS),
+    prefix_numbers=pa.nulls(0, _NUMBERS),
     events=(),
-    event_numbers=pa.array([], _NUMBERS),
+    event_numbers=pa.nulls(0, _NUMBERS),
 )
 
 

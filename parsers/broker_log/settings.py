@@ -18,7 +18,7 @@ import pyarrow as pa
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.layout import Layout
 from parsers.provenance import Origin
-from parsers.tables import BrokerSetting, arrow_schema
+from parsers.tables import BrokerSetting, arrow_schema, no_rows
 
 Integers = npt.NDArray[np.int64]
 _SETTING: Final = re.compile(rb"[\t ]++([\w.\-]{1,256}+) = ?([^\n]*+)")
@@ -26,7 +26,7 @@ _LAST_BLANK: Final = re.compile(rb"\n(?![\t ])")
 """The end of the last of some lines that begin with a blank."""
 _BLANKS: Final = b"\t "
 _SCHEMA: Final = arrow_schema(BrokerSetting)
-NO_SETTINGS: Final = pa.RecordBatch.from_pylist([], schema=_SCHEMA)
+NO_SETTINGS: Final = no_rows(BrokerSetting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,6 +117,12 @@ def _arrow_type(hint: Any) -> pa.DataType:
     return _PLAIN[hint]
 
 
+def no_rows(row_class: type) -> pa.RecordBatch:
+    """An empty batch; made without a Python list, or pyarrow would look for pandas when a module is loaded."""
+    schema = arrow_schema(row_class)
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
 def to_arrow(rows: Sequence[Any], row_class: type) -> pa.RecordBatch:
     """Rows of one class as one Arrow batch."""
     return pa.RecordBatch.from_pylist(list(map(_teller(row_class), rows)), schema=arrow_schema(row_class))

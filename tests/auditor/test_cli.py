@@ -73,6 +73,20 @@ def test_help_loads_nothing_heavy() -> None:
     assert ended.stdout.strip().endswith("LOADED []")
 
 
+def test_a_short_audit_in_one_process_waits_for_nothing_that_it_does_not_need() -> None:
+    """Arrow loads pandas with the first list that it converts, be it while modules are loaded."""
+    asks = (
+        "import sys; sys.argv = ['tidemark', 'audit', 'sample_logs/clean_4x/dump', '--engine', 'local', '--quiet']\n"
+        "from auditor.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "heavy = {'pyspark', 'py4j', 'great_expectations', 'numba', 'llvmlite', 'pandas'}\n"
+        "print('LOADED', sorted(heavy & sys.modules.keys()))"
+    )
+    ended = subprocess.run([sys.executable, "-c", asks], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip().endswith("LOADED []")
+
+
 def test_the_version_is_the_distributions() -> None:
     ended = run("--version")
     assert ended.code == 0
