@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -97,6 +97,18 @@ def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
                 return True
             newest[m.clock] = m.epoch
     return False
+
+
+def reopenings(moments: Iterable[Moment], first: Mapping[int, Moment]) -> dict[int, list[Moment]]:
+    """By epoch, where its leader opened it once more with a shorter log than at first: its disk lost the rest."""
+    found: dict[int, list[Moment]] = {}
+    for moment in moments:
+        opened = first.get(-1 if moment.epoch is None else moment.epoch) if moment.kind == "leader-starts" else None
+        if opened is None or opened.clock != moment.clock or moment.offset is None or opened.offset is None:
+            continue
+        if moment.offset < opened.offset:
+            found.setdefault(moment.epoch or 0, []).append(moment)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ class Loss:
     groups_known: int = 0
     """Groups of which it is known what they committed here: of none, nothing is known."""
     again: bool = False
-    """Whether the leader that had written them opened the same epoch once more, without them."""
+    """Whether the next leader had had them, and opened its epoch once more without them."""
     reused_epochs: tuple[int, ...] = ()
     """Epochs of the records that stand at these offsets now."""
 
@@ -176,7 +176,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         clock=answers[0].clock if answers else None,
         reused_end=reused_end,
         survivors=standing,
-        again=part.reopening is not None,
+        again=part.reopening is not None or part.anew,
         searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),

@@ -10,7 +10,7 @@ from itertools import accumulate
 from rules.evidence import PartitionEvidence, Replica, leaders_by_epoch
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
-from rules.history.turns import cuts
+from rules.history.turns import cuts, reopenings
 from rules.protocol.offsets import without
 from rules.replay.reign.statements import ANSWERED
 from rules.replicas.lineage import cut_since, older_run
@@ -31,6 +31,8 @@ class LeftOut:
     """Whether the records may be of older epochs: the replica had none of this one."""
     reopening: Moment | None = None
     """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
+    anew: bool = False
+    """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
 
 
 def left_out(evidence: PartitionEvidence) -> list[LeftOut]:
@@ -109,25 +111,25 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
-    successors = _Successors(evidence)
+    successors, leaders = _Successors(evidence), leaders_by_epoch(evidence.moments)
     for epoch, told in sorted(evidence.epoch_ends.items()):
         opening = evidence.openings.get(epoch)
         begun = (opening.offset if opening is not None else None) or 0
         due = told.offset
-        for following in successors.of(epoch, begun):
+        for following, successor in successors.of(epoch, begun):
             if due <= begun:
                 break
-            successor = evidence.openings[following]
             start = max(begun, _goes_on(evidence, epoch, (begun, due), successor))
             if start < due:
                 yield LeftOut(
                     epoch=epoch,
-                    leader=None if opening is None else opening.broker,
+                    leader=leaders.get(epoch) if opening is None or opening.broker is None else opening.broker,
                     next_epoch=following,
                     next_leader=successor.broker,
                     start=start,
                     end=due,
                     because=told.because if due == told.offset else "an earlier leader left out the rest",
+                    anew=successor is not evidence.openings[following],
                 )
                 due = start
 
@@ -141,9 +143,22 @@ class _Successors:
         offsets = [evidence.openings[epoch].offset for epoch in self._epochs]
         self._lower = _next_lower([HIGHEST_OFFSET if offset is None else offset for offset in offsets])
         self._held = [_reaches(replica) for replica in evidence.current if not replica.cleaned]
+        self._first = evidence.openings
+        self._again = reopenings(evidence.moments, evidence.openings)
 
-    def of(self, epoch: int, begun: int) -> Iterator[int]:
-        """Those after an epoch; all of them where some log holds older records at offsets that were the epoch's."""
+    def of(self, epoch: int, begun: int) -> Iterator[tuple[int, Moment]]:
+        """The openings after an epoch, in order, those that were opened once more included."""
+        again = sorted(later for later in self._again if later > epoch)
+        for following in self._lower_ones(epoch, begun):
+            for later in again:
+                if later < following:
+                    yield from ((later, opening) for opening in self._again[later])
+            again = [later for later in again if later >= following]
+            yield following, self._first[following]
+        yield from ((later, opening) for later in again for opening in self._again[later])
+
+    def _lower_ones(self, epoch: int, begun: int) -> Iterator[int]:
+        """The epochs; all of them where some log holds older records at offsets that were the epoch's."""
         place = bisect_right(self._epochs, epoch)
         older = any(_up_to(epoch, *reaches) > begun for reaches in self._held)
         while place < len(self._epochs):
@@ -188,13 +203,13 @@ def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], 
 
 def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
-    furthest = _furthest_fetches(evidence.moments)
+    furthest, leaders = _furthest_fetches(evidence.moments), leaders_by_epoch(evidence.moments)
     for cut in cuts(evidence.moments):
         term = cut.former_epoch
-        if term is not None and cut.epoch is not None and cut.log_end_offset is not None:
+        if term is not None and term >= 0 and cut.epoch is not None and cut.log_end_offset is not None:
             yield LeftOut(
                 epoch=term,
-                leader=cut.broker,
+                leader=leaders.get(term, cut.broker),
                 next_epoch=cut.epoch,
                 next_leader=cut.leader,
                 start=cut.offset,

@@ -28,29 +28,49 @@ def epoch_ends(
 ) -> dict[int, EpochEnd]:
     """The highest end that anything tells of each epoch; epochs of which nothing tells are left out.
 
-    Who led an epoch counts whether or not anything tells where it opened.
+    Who led an epoch counts whether or not anything tells where it opened. An answer that may be of a later epoch counts
+    where it goes on without a break and no log reaches it.
     """
-    ends: dict[int, tuple[int, str]] = {}
-    answered: dict[int, int] = {}
-    for moment in moments:
-        epoch = -1 if moment.term is None else moment.term
-        opening = openings.get(epoch)
-        leader = led.get(epoch) if opening is None else opening.broker
-        if leader is None or epoch < 0 or _perhaps_later(moment, epoch):
-            continue
-        told = _told_end(moment, leader)
-        if told is not None:
-            ends[epoch] = max(ends.get(epoch, told), told)
-        elif _own(moment, leader) and moment.kind == "produced" and moment.error == 0 and moment.offset is not None:
-            answered[epoch] = max(answered.get(epoch, 0), moment.offset)
+    ends, answered, perhaps = _statements(moments, openings, led)
     for epoch, last in answered.items():
         told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
+    for epoch, offset in sorted(perhaps):
+        if epoch in ends and offset == ends[epoch][0] and _beyond_all(replicas, offset):
+            ends[epoch] = _answered_end(offset, batch_end(offset, epoch))
     found = {epoch: EpochEnd(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
     for epoch, copy in _copied(replicas, openings):
         if epoch not in found or found[epoch].offset < copy.offset:
             found[epoch] = copy
     return found
+
+
+def _statements(
+    moments: Sequence[Moment], openings: Mapping[int, Moment], led: Mapping[int, int]
+) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int]]]:
+    """By epoch the furthest end and the last answer, and the answers that are of the epoch or of a later one."""
+    ends: dict[int, tuple[int, str]] = {}
+    answered: dict[int, int] = {}
+    perhaps: list[tuple[int, int]] = []
+    for moment in moments:
+        epoch = -1 if moment.term is None else moment.term
+        opening = openings.get(epoch)
+        leader = led.get(epoch) if opening is None else opening.broker
+        if leader is None or epoch < 0:
+            continue
+        if _perhaps_later(moment, epoch):
+            perhaps += [(epoch, moment.offset)] if _answers(moment, leader) and moment.offset is not None else []
+            continue
+        told = _told_end(moment, leader)
+        if told is not None:
+            ends[epoch] = max(ends.get(epoch, told), told)
+        elif _answers(moment, leader) and moment.offset is not None:
+            answered[epoch] = max(answered.get(epoch, 0), moment.offset)
+    return ends, answered, perhaps
+
+
+def _answers(moment: Moment, leader: int) -> bool:
+    return _own(moment, leader) and moment.kind == "produced" and moment.error == 0
 
 
 def _own(moment: Moment, leader: int) -> bool:
@@ -92,6 +112,11 @@ def _answered_end(last: int, end: int) -> tuple[int, str]:
 def _perhaps_later(moment: Moment, epoch: int) -> bool:
     """Whether an answer may be of a later epoch than that."""
     return moment.kind in ("produced", "fetched") and moment.latest_term is not None and moment.latest_term > epoch
+
+
+def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:
+    """Whether every log ends before an offset: of whatever epoch a record there was, it went."""
+    return bool(replicas) and all(r.end_known and r.log_end_offset <= offset for r in replicas)
 
 
 def _agreed(fetch: Moment) -> bool:

@@ -111,3 +111,60 @@ def test_offsets_are_reused_only_where_a_later_record_stands(first: str, second:
     )
     bills = losses(read_sketch(drawn).evidence)
     assert [bill.reused_end for bill in bills if bill.epoch == 0] == [reused]
+
+
+PUT_BACK = """
+broker 1* 000 33|
+broker 2  000 33|
+t1 leads 1 epoch 2 at 3 hw 3
+t2 acks 1 at 3 acks=all
+t3 fetch 2@6 from 1 hw=6
+t4 leads 1 epoch 3 at 6 hw 6
+t5 acks 1 at 6 acks=all
+t6 leads 1 epoch 3 at 3 hw 3
+t7 follows 2 epoch 3 at 6 hw 6 from 1
+t8 truncates 2 to 3
+"""
+
+
+def test_a_disk_that_was_put_back_loses_what_older_epochs_wrote_when_the_epoch_is_opened_once_more() -> None:
+    told = losses(read_sketch(PUT_BACK).evidence)
+    assert [(bill.epoch, bill.leader, bill.next_epoch, bill.start_offset, bill.end_offset) for bill in told] == [
+        (2, 1, 3, 3, 6),
+        (3, 1, 3, 6, 7),
+    ]
+    assert all(bill.again for bill in told)
+
+
+def test_what_a_follower_cuts_is_of_the_leader_that_wrote_it() -> None:
+    drawn = "broker 2 00 2|\nt1 leads 1 epoch 1 at 2 hw 2\nt2 follows 2 epoch 1 at 2 hw 2 from 1\n"
+    drawn += "t3 fetch 2@4 from 1 hw=2 epoch 1\nt4 follows 2 epoch 2 at 4 hw 2 from 3\nt5 truncates 2 to 2\n"
+    (bill,) = losses(read_sketch(drawn).evidence)
+    assert (bill.epoch, bill.leader, bill.start_offset, bill.end_offset) == (1, 1, 2, 4)
+
+
+def test_a_replica_that_restarts_in_the_first_epoch_cuts_nothing_older() -> None:
+    drawn = "broker 2 00|\nt1 loads 2 at 4\nt2 follows 2 epoch 0 at 4 hw 2 from 1\nt3 truncates 2 to 2\n"
+    assert stretches(drawn) == []
+
+
+RECORDED = """
+broker 1* 000 44|
+broker 2  000 44|
+t1 leader 1 epoch 0 isr 1,2
+t2 leader 2 epoch 1 isr 2
+t3 leader 1 epoch 2 isr 1,2
+t4 acks 1 at 3 acks=all
+t5 fetch 2@6 from 1 hw=6 epoch 2
+t6 acks 1 at {last} acks=all
+t7 leader -1 epoch 3 isr 1
+t8 leader 1 epoch 4 isr 1
+t9 fetch 2@5 from 1 hw=5 epoch 4
+"""
+
+
+@pytest.mark.parametrize(("last", "left"), [(6, [(2, 4, 3, 7)]), (4, [(2, 4, 3, 6)]), (7, [(2, 4, 3, 6)])])
+def test_an_answer_of_one_of_two_epochs_that_goes_on_and_that_no_log_reaches_is_billed(
+    last: int, left: list[Stretch]
+) -> None:
+    assert stretches(RECORDED.format(last=last)) == left
