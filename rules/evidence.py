@@ -36,6 +36,7 @@ from rules.replay import (
 )
 from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
+from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnd, epoch_ends
 from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders, roles_fall_back
@@ -44,11 +45,9 @@ from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.lineage import (
     KeptOlder,
     LostTerm,
-    boundaries,
     committed_batches,
     epoch_held,
     first_openings,
-    next_boundary,
     openings_below_committed,
     openings_on_older_records,
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
@@ -15,6 +14,7 @@ from rules.history.led import sure_terms
 from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.turns import cuts
 from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.replicas.batch_ends import BatchEnds
 from rules.replicas.replica import Replica
 
 ON_DISK: Final = "disk"
@@ -149,9 +149,8 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Mo
 
 def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
-    known, starts = boundaries(moments, replicas), epoch_starts(moments)
-    told = [_whole_batch(proof, known.get(proof.term, ()), starts) for proof in committed(moments)]
-    return [*told, *_checkpointed(replicas)]
+    whole = BatchEnds(moments, replicas).whole
+    return [*map(whole, committed(moments)), *_checkpointed(replicas)]
 
 
 def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
@@ -170,18 +169,6 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
             )
             because = f"broker {replica.broker}'s high watermark on disk is {claim.offset}"
             yield Committed(end_offset=claim.offset, term=term, because=because, moment=told)
-
-
-def _whole_batch(proof: Committed, known: Sequence[int], starts: Mapping[int, Moment]) -> Committed:
-    """An answer to a producer names the first record of a batch that is committed as a whole.
-
-    No batch goes on beyond the offset at which a later leader opened: its own log had a batch's end there.
-    """
-    told = proof.moment
-    if told.kind != "produced" or told.offset is None:
-        return proof
-    opened = [m.offset for epoch, m in starts.items() if epoch > proof.term and (m.offset or 0) > told.offset]
-    return replace(proof, end_offset=min([next_boundary(told.offset, known), *(o for o in opened if o is not None)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,10 +194,10 @@ def openings_on_older_records(
     committed before a voided epoch, which opened below it, is lost already.
     """
     starts = epoch_starts(moments)
-    sure, known = sure_terms(moments), boundaries(moments, replicas)
+    sure, ends = sure_terms(moments), BatchEnds(moments, replicas)
     best: dict[int, Committed] = {}
     for told_of in committed(moments):
-        proof = _whole_batch(told_of, known.get(told_of.term, ()), starts)
+        proof = ends.whole(told_of)
         if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
             best[proof.term] = proof
     told: set[int] = set()
@@ -268,32 +255,3 @@ def epoch_held(replica: Replica, offset: int) -> int | None:
         return None
     covering: Iterator[EpochRun] = (r for r in replica.log.epochs if r.start_offset <= offset < r.end_offset)
     return next((run.epoch for run in covering if run.epoch != UNDEFINED_EPOCH), None)
-
-
-def next_boundary(base_offset: int, known: Sequence[int]) -> int:
-    """Where a batch ends whose first record an answer names: the first boundary after it, else the next offset."""
-    place = bisect_right(known, base_offset)
-    return known[place] if place < len(known) else base_offset + 1
-
-
-def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
-    """Offsets at which batches of each epoch are known to begin or end, in order."""
-    known: dict[int, set[int]] = {}
-    for m in moments:
-        offset = m.end_offset if m.offset is None else m.offset
-        if m.term is not None and offset is not None and _at_boundary(m):
-            known.setdefault(m.term, set()).add(offset)
-            if m.kind == "produced" and m.end_offset is not None:
-                known[m.term].add(m.end_offset)
-        if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None:
-            # A record below it that is sent again is answered once more, as it was the first time.
-            known.setdefault(m.epoch, set()).add(m.offset)
-    for replica in replicas:
-        for run in replica.log.epochs:
-            known.setdefault(run.epoch, set()).add(run.end_offset)
-    return {epoch: sorted(offsets) for epoch, offsets in known.items()}
-
-
-def _at_boundary(moment: Moment) -> bool:
-    own = moment.kind in ("follower-starts", "log-loaded", "producer-state-saved")
-    return own or (moment.kind in ("fetched", "produced") and moment.error == 0 and not moment.doubtful)

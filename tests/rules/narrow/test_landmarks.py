@@ -16,7 +16,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse, times_told
 from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
 from rules.replay import Replay, replay
-from rules.replicas.lineage import boundaries, next_boundary
+from rules.replicas.batch_ends import boundaries, next_boundary
 from tests.lab.effort import cases
 from tests.rules.replay_model import BROKERS, history
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from parsers.provenance import Span
 from rules.history.moments import Moment
 from rules.replicas.lineage import committed_batches
+from rules.sketch.notation import read_sketch
 
 SPAN = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
 
@@ -39,3 +42,16 @@ def test_no_batch_goes_on_beyond_what_a_later_leader_opened_at() -> None:
 
 def test_a_leader_that_opened_at_or_below_it_ends_no_batch() -> None:
     assert ends(opened(1, 0, 0, 1000), ANSWERED, opened(3, 1, 348, 3000), LOADED) == [350]
+
+
+def test_what_leaders_opened_at_after_the_batch_was_left_out_ends_it_no_more() -> None:
+    """Their logs had a batch's end there, of the records that were written in its place."""
+    later = (opened(2, 1, 340, 3000), opened(2, 2, 349, 4000))
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, *later, LOADED) == [350]
+
+
+def test_a_leader_whose_log_shows_an_older_record_there_ends_no_batch() -> None:
+    """It opened behind the batch, on a log of its own."""
+    replicas = read_sketch("broker 2 0x349 2222").evidence.replicas
+    moments = (opened(1, 1, 300, 1000), replace(ANSWERED, term=1), opened(2, 2, 349, 3000), replace(LOADED, term=1))
+    assert next(proof.end_offset for proof in committed_batches(moments, replicas) if proof.term == 1) == 350

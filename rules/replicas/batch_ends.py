@@ -1,0 +1,70 @@
+"""Where batches begin and end of which no log may hold a byte any more, as answers, roles and disks tell it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rules.history.moments import Committed, Moment, epoch_starts
+from rules.replicas.replica import Replica
+
+
+class BatchEnds:
+    """How far the batches reach whose first records the answers to producers name."""
+
+    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+        self._known = boundaries(moments, replicas)
+        self._openings = sorted(epoch_starts(moments).items())
+        self._replicas = replicas
+
+    def whole(self, proof: Committed) -> Committed:
+        """An answer to a producer names the first record of a batch that is committed as a whole."""
+        told = proof.moment
+        if told.kind != "produced" or told.offset is None:
+            return proof
+        end = next_boundary(told.offset, self._known.get(proof.term, ()))
+        return replace(proof, end_offset=min([end, *self._opened_behind(told.offset, proof.term)]))
+
+    def _opened_behind(self, offset: int, epoch: int) -> Iterator[int]:
+        """Where later leaders opened that had the batch at an offset: their own logs had a batch's end there.
+
+        Who opened at or below it, or shows an older epoch's record there, had it not, nor had who led after that.
+        """
+        for _, opening in self._openings[bisect_right(self._openings, epoch, key=lambda entry: entry[0]) :]:
+            if opening.offset is None or opening.offset <= offset or self._shows_older(opening, offset, epoch):
+                return
+            yield opening.offset
+
+    def _shows_older(self, opening: Moment, offset: int, epoch: int) -> bool:
+        own = (replica for replica in self._replicas if replica.broker == opening.broker and not replica.cleaned)
+        return any(0 <= run.epoch < epoch for replica in own for run in replica.runs_within(offset, offset + 1))
+
+
+def next_boundary(base_offset: int, known: Sequence[int]) -> int:
+    """Where a batch ends whose first record an answer names: the first boundary after it, else the next offset."""
+    place = bisect_right(known, base_offset)
+    return known[place] if place < len(known) else base_offset + 1
+
+
+def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
+    """Offsets at which batches of each epoch are known to begin or end, in order."""
+    known: dict[int, set[int]] = {}
+    for m in moments:
+        offset = m.end_offset if m.offset is None else m.offset
+        if m.term is not None and offset is not None and _at_boundary(m):
+            known.setdefault(m.term, set()).add(offset)
+            if m.kind == "produced" and m.end_offset is not None:
+                known[m.term].add(m.end_offset)
+        if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None:
+            # A record below it that is sent again is answered once more, as it was the first time.
+            known.setdefault(m.epoch, set()).add(m.offset)
+    for replica in replicas:
+        for run in replica.log.epochs:
+            known.setdefault(run.epoch, set()).add(run.end_offset)
+    return {epoch: sorted(offsets) for epoch, offsets in known.items()}
+
+
+def _at_boundary(moment: Moment) -> bool:
+    own = moment.kind in ("follower-starts", "log-loaded", "producer-state-saved")
+    return own or (moment.kind in ("fetched", "produced") and moment.error == 0 and not moment.doubtful)
