@@ -39,6 +39,8 @@ class IncidentBill:
     bytes_at_least: int
     ends_known: bool
     """False where a last batch may have held more than its first record."""
+    dense: bool = False
+    """Whether every offset is a record's, or a transaction marker's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +206,7 @@ def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
         records_at_least=sum(portion.records_at_least for portion in portions),
         bytes_at_least=sum(portion.bytes_at_least for portion in portions),
         ends_known=all(loss.end_known for loss in losses),
+        dense=all(portion.dense for portion in portions),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from auditor.engines.files import file_of
@@ -59,8 +60,8 @@ def read_copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> Co
             break
         if row["crc_valid"] is False:
             believed = False
-        else:
-            batches.append(_batch(row, source, dump))
+        elif (batch := _batch(row, source, dump)).base_offset < stretch.end_offset:
+            batches.append(batch)
     hashes, nulls = _keys(batches, stretch, dump) if level == "deep" else (None, 0)
     return CopyRead(
         path=stretch.path,
@@ -79,8 +80,12 @@ def _rows(stretch: Survivor, dump: str) -> Iterator[tuple[dict[str, Any], str]]:
         path = file_of(dump, span.source)
         if is_text(path):  # it does not keep the bytes of records
             continue
+        before = stretch.start_offset - 1
         for chunk in scan(path, Origin(source=span.source), start=span.start, end=span.end):
-            base = pc.coalesce(chunk.headers["base_offset"], chunk.headers["last_offset"])
+            # A wrapper of an old format names its last message alone: it begins behind the batch before it.
+            ends = [before, *chunk.headers["last_offset"].to_pylist()]
+            base = pc.coalesce(chunk.headers["base_offset"], pc.add(pa.array(ends[:-1], pa.int64()), 1))
+            before = ends[-1]
             after = pc.greater_equal(chunk.headers["last_offset"], stretch.start_offset)
             inside = chunk.headers.filter(pc.and_(after, pc.less(base, stretch.end_offset)))
             for row in inside.to_pylist():

@@ -149,13 +149,15 @@ def _portion(portion: Portion, loss: Loss) -> str:
 
 
 def _how_many(told: Portion | IncidentBill, offsets: int | None) -> str:
-    """Records; where no copy counts them all, the fewest and the most that the offsets, if known, can have held."""
+    """Records; where no copy counts them all, what the offsets, if known, tell: a leader gives each to one of them."""
     if told.records is not None:
         return counted(told.records, "record")
     if offsets is None:
         return f"at least {counted(told.records_at_least, 'record')}"
     if told.records_at_least >= offsets:
         return counted(offsets, "record")
+    if told.dense:
+        return f"{counted(offsets, 'record')}, any transaction markers counted"
     least = f"{told.records_at_least} to " if told.records_at_least else "at most "
     return f"{least}{counted(offsets, 'record')}"
 

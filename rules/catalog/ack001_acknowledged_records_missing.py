@@ -17,6 +17,7 @@ from rules.evidence import (
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.led import sure_terms
+from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, succeeded, unanswered
 from rules.loss.whatever_order import NotHeld, not_held
@@ -78,13 +79,12 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     answers = _answers_by_epoch(evidence.moments, starts)
     led = {epoch: course.reign.epochs for course in reversed(evidence.replayed.courses) for epoch in course.reign.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
-    log = Later(openings, evidence.leader_at_the_end, led)
+    log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts))
     for epoch, given in sorted(answers.items()):
         later = openings[log.place(epoch) :]
         missing = [m for m in given if log.lacks(m, epoch, starts.get(epoch))] if later else []
         if missing:
-            first = min(m.offset or 0 for m in missing)
-            lost_by = next((m for m in later if (m.offset or 0) <= first), later[0])
+            lost_by = log.lost_by(missing, epoch)
             yield from _told(evidence, epoch, lost_by, sorted(missing, key=lambda m: m.offset or 0))
         elif later and evidence.leader_at_the_end is None:
             yield from _passed_over(evidence, epoch, given)

@@ -23,7 +23,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
-    message="broker {leader} was elected for epoch {epoch} from outside the in-sync replicas ({previous_isr:+broker}): {cost}",
+    message="broker {leader} was elected for epoch {epoch} {outside}: {cost}",
     implied_by=("CONF001",),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -69,6 +69,7 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
                     "leader": change.leader,
                     "epoch": change.epoch,
                     "previous_isr": change.previous_isr,
+                    "outside": _outside(change.previous_isr),
                     "previous_elr": eligible,
                     "cost": named + cost,
                     "clock": change.moment.clock,
@@ -151,6 +152,16 @@ def _last_leader(moments: Iterable[Moment], change: LeaderChange) -> int | None:
     led = (state for state in partition_states(moments) if (state.epoch or 0) < change.epoch)
     leaders = [state.leader for state in led if state.leader is not None and state.leader >= 0]
     return leaders[-1] if leaders else None
+
+
+def _outside(isr: Sequence[int]) -> str:
+    """Where the new leader came from, in words."""
+    return f"from outside the in-sync replicas ({_brokers(isr)})" if isr else "while no replica was in sync"
+
+
+def _brokers(numbers: Sequence[int]) -> str:
+    more = f"s {', '.join(map(str, numbers[:-1]))} and" if len(numbers) > 1 else ""
+    return f"broker{more} {numbers[-1]}"
 
 
 def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:

@@ -17,7 +17,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
-    implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006"),
+    implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006", "LEAD001"),
     message="broker {follower} will cut its log to offset {start_offset} when it follows broker {leader}: asked where"
     " epoch {asked_epoch} ends, that one answers that epoch {answered_epoch} ends at {answered_offset}; {meaning}",
 )

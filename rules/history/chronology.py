@@ -15,6 +15,8 @@ RESTARTS: Final = (*STARTING, "log-deleted")
 """What a broker does with a replica before it has a role: of no term."""
 
 DECIDES, LATER = 0, 4
+ANY: Final = (-1, LAST - 1)
+"""Between any two roles."""
 CALLED: Final = ("unclean-election",)
 """A controller's own word of a decision."""
 
@@ -35,7 +37,7 @@ def in_order(moments: Sequence[Moment], time: Clock) -> list[Moment]:
         where = _rank(moment), moment.clock, moment.span.source, moment.span.start
         if moment.kind == "described":
             return LAST, 0, *where
-        at, own = time(moment), loose.get(id(moment))
+        at, own = time(moment), loose.get(id(moment), ANY if _unplaced(moment) else None)
         if own is None or at is None:
             return _epoch(moment), decided.get(id(moment), at or 0), *where
         begun = bisect_right(openings, at)
@@ -68,6 +70,11 @@ def _rank(moment: Moment) -> int:
     if moment.kind in CALLED or moment.is_metadata:
         return DECIDES
     return next((rank for rank, kind in enumerate(("leadership", *ROLE_KINDS), 1) if moment.kind == kind), LATER)
+
+
+def _unplaced(moment: Moment) -> bool:
+    """Whether a controller calls a decision that has no epoch yet: only the time places it."""
+    return moment.kind in CALLED and moment.epoch is None and moment.term is None
 
 
 def _epoch(moment: Moment) -> int:

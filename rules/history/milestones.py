@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from parsers.provenance import Span
 from rules.history.chronology import PLACED_BY_EPOCH, in_order
 from rules.history.clocks import ClockOffset
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+
+_LOADED: Final = "loads its log, which ends at offset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +41,14 @@ def milestones(moments: Sequence[Moment], clocks: Sequence[ClockOffset]) -> tupl
 
 
 def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
-    seen: set[tuple[str, str]] = set()
+    """Each once: a log that is loaded anew is another event, an election that names its epoch the same one again."""
+    seen: set[tuple[str, str, int | None]] = set()
+    called = {milestone.text.partition(" for epoch ")[0] for milestone in told if " for epoch " in milestone.text}
     for milestone in told:
-        if (milestone.clock, milestone.text) not in seen:
-            seen.add((milestone.clock, milestone.text))
+        loaded = milestone.time if _LOADED in milestone.text else None
+        key = milestone.clock, milestone.text, loaded
+        if key not in seen and milestone.text not in called:
+            seen.add(key)
             yield milestone
 
 
@@ -69,13 +76,15 @@ def _role_words(moment: Moment) -> str | None:
         watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
         return f"broker {moment.broker} opens epoch {moment.epoch} as leader at offset {moment.offset}{watermark}"
     if moment.kind == "follower-starts" and (moment.offset or 0) > 0:
-        leader = "nobody yet" if moment.leader in (None, -1) else f"broker {moment.leader}"
+        # Releases up to 2.7 do not say whom.
+        leader = "" if moment.leader is None else " nobody yet" if moment.leader == -1 else f" broker {moment.leader}"
         return (
-            f"broker {moment.broker} follows {leader} in epoch {moment.epoch} from offset {moment.offset},"
+            f"broker {moment.broker} follows{leader} in epoch {moment.epoch} from offset {moment.offset},"
             f" high watermark {moment.high_watermark}"
         )
     if moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0:
-        return f"the controller elects broker {moment.leader} uncleanly for epoch {moment.epoch}"
+        opened = "" if moment.epoch is None else f" for epoch {moment.epoch}"
+        return f"the controller elects broker {moment.leader} uncleanly{opened}"
     if moment.kind == "leadership" and moment.clock == ZOOKEEPER_CLOCK:
         leader = "nobody" if moment.leader in (None, -1) else f"broker {moment.leader}"
         return f"{leader} leads epoch {moment.epoch} with the in-sync replicas {_ids(moment.isr)}, as its znode held it"
@@ -92,7 +101,7 @@ def _log_words(moment: Moment) -> str | None:
     if moment.kind == "isr-shrinking":
         return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
     if moment.kind == "log-loaded" and (moment.end_offset or 0) > 0:
-        return f"broker {moment.broker} loads its log, which ends at offset {moment.end_offset}"
+        return f"broker {moment.broker} {_LOADED} {moment.end_offset}"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rules.history.moments import Moment
@@ -38,6 +38,8 @@ class Portion:
     """What partial copies hold, or what producers sent, as far as their requests tell it: the larger of both."""
     divided: bool = False
     """Whether a batch lies here in part only: its bytes are counted by its share of offsets then."""
+    dense: bool = False
+    """Whether a leader gave these offsets one after the other: each is a record's, or a transaction marker's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,21 +110,27 @@ class GroupAtRisk:
 
 
 def portions(
-    stretch: tuple[int, int], committed_end: int, answers: Sequence[Moment], read: Sequence[CopyRead]
+    stretch: tuple[int, int],
+    committed_end: int,
+    answers: Sequence[Moment],
+    read: Sequence[CopyRead],
+    *,
+    dense: bool = False,
 ) -> tuple[Portion, ...]:
     """The stretch in up to three parts."""
     start, end = stretch
     last = max((m.offset or 0 for m in answers), default=None)
     # An answer names the first record of its batch: only a copy tells where the batch ends.
     batches = _batches(read)
-    told = next((batch.end_offset for batch in batches if last is not None and batch.base_offset == last), None)
-    answered = committed_end if last is None else max(committed_end, min(end, told if told is not None else end))
+    batch_end = next((batch.end_offset for batch in batches if last is not None and batch.base_offset == last), end)
+    answered = committed_end if last is None else max(committed_end, min(end, batch_end))
     parts: tuple[tuple[Worth, int, int], ...] = (
         ("committed", start, committed_end),
         ("possibly acknowledged", committed_end, answered),
         ("never committed", answered, end),
     )
-    return tuple(_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
+    told = (_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
+    return tuple(replace(portion, dense=dense) for portion in told)
 
 
 def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read: Sequence[CopyRead]) -> Portion:

@@ -182,7 +182,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
         unread=unread(evidence, part),
-        portions=portions((start, end), committed_end, answers, read),
+        portions=portions((start, end), committed_end, answers, read, dense=not (evidence.compacted or part.older)),
         contents=contents(read),
         clients=clients(answers),
         readers=readers(accounts.consumed.get(epoch, ()), epoch, part.leader, start, end),

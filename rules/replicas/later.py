@@ -15,8 +15,13 @@ class Later:
     """What came after an answer: later openings, and the log of who led last."""
 
     def __init__(
-        self, openings: Sequence[Moment], last: Replica | None, led: Mapping[int, tuple[int, ...]]
+        self,
+        openings: Sequence[Moment],
+        last: Replica | None,
+        led: Mapping[int, tuple[int, ...]],
+        again: Mapping[int, Sequence[Moment]],
     ) -> None:
+        self._openings, self._again = openings, again
         self._epochs = [-1 if opening.epoch is None else opening.epoch for opening in openings]
         self._lowest = list(accumulate((opening.offset or 0 for opening in reversed(openings)), min))[::-1]
         self._opener = {opening.epoch: opening.broker for opening in openings}
@@ -26,6 +31,14 @@ class Later:
     def place(self, epoch: int) -> int:
         """Of the first opening of a newer epoch."""
         return bisect_right(self._epochs, epoch)
+
+    def lost_by(self, missing: Sequence[Moment], epoch: int) -> Moment:
+        """The first opening at or below the first of some records that are missing, once more or not; else the next."""
+        first = min(missing, key=lambda m: m.offset or 0)
+        later = self._openings[self.place(epoch) :]
+        own = (m for m in self._again.get(epoch, ()) if m.clock == first.clock and (m.time or 0) > (first.time or 0))
+        told = (m for opening in later for m in (opening, *self._again.get(opening.epoch or 0, ())))
+        return next((m for m in (*own, *told) if (m.offset or 0) <= (first.offset or 0)), later[0])
 
     def lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> bool:
         """Whether its record is gone: by the last leader's log, which may have come back with it, else by an opening.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from auditor.engines.aftermath import read_copy
 from parsers.provenance import Span
 from parsers.writers.segments import legacy_set_bytes
@@ -12,7 +14,18 @@ from rules.loss.survivors import Survivor
 from rules.replicas.replica import Replica
 
 
-def test_messages_of_a_wrapper_are_counted_by_reading_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "end", "wrappers"),
+    [
+        (10, 30, [(10, 20, 10), (20, 30, 10)]),
+        (10, 25, [(10, 20, 10), (20, 30, 10)]),  # it goes on beyond what is lost
+        (15, 21, [(10, 20, 10), (20, 30, 10)]),
+        (2, 10, [(0, 10, 10)]),
+    ],
+)
+def test_messages_of_a_wrapper_are_counted_by_reading_them(
+    start: int, end: int, wrappers: list[tuple[int, int, int]], tmp_path: Path
+) -> None:
     values = [b"value"] * 10
     sets = (legacy_set_bytes(magic=1, base_offset=base, values=values, codec="gzip") for base in (0, 10, 20))
     log = tmp_path / "broker-1" / "t-0" / f"{0:020d}.log"
@@ -20,12 +33,12 @@ def test_messages_of_a_wrapper_are_counted_by_reading_them(tmp_path: Path) -> No
     log.write_bytes(b"".join(sets))
     whole = Span(source="broker-1/t-0/" + log.name, start=0, end=log.stat().st_size)
     copy = Survivor(
-        broker=1, kind="replica", path="broker-1/t-0", epoch=-1, start_offset=10, end_offset=30, sound=True,
+        broker=1, kind="replica", path="broker-1/t-0", epoch=-1, start_offset=start, end_offset=end, sound=True,
         spans=(whole,),
     )  # fmt: skip
     read = read_copy(copy, -1, "full", str(tmp_path))
     held = [(batch.base_offset, batch.end_offset, batch.records) for batch in read.batches]
-    assert held == [(10, 20, 10), (20, 30, 10)]
+    assert held == wrappers
 
 
 def test_a_log_of_wrappers_is_not_called_damaged() -> None:

@@ -481,6 +481,14 @@ def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
         (told,) = BY_ID["LEAD002"].check(replace(drawn, moments=tuple(moments)))
         assert isinstance(told, Violation)
         assert str(told.facts["cost"]) == said + "nothing tells what it lacked"
+        assert told.facts["outside"] == "while no replica was in sync"
+
+
+def test_an_acknowledgement_is_lost_by_the_opening_that_had_it_not_though_it_be_of_its_own_epoch() -> None:
+    drawn = "broker 1* 00 33|\nt1 leads 1 epoch 2 at 2 hw 2\nt2 acks 1 at 4 acks=all\nt3 leads 1 epoch 3 at 5 hw 5\n"
+    drawn += "t4 acks 1 at 5 acks=all\nt5 leads 1 epoch 3 at 2 hw 2\nt6 leads 2 epoch 4 at 4 hw 4\n"
+    said = [v.facts["instead"] for v in BY_ID["ACK001"].check(evidence(drawn)) if isinstance(v, Violation)]
+    assert said == ["broker 1 opened epoch 3 at 2"] * 2
 
 
 GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads 1 epoch 0 at 0 hw 0\n"

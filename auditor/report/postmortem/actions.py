@@ -35,13 +35,29 @@ def actions(report: AuditReport) -> Iterator[str]:
     """The section of who must act."""
     yield "## Who must act\n"
     found = [action for history, loss in billed(report) for action in _after(history, loss)]
-    found += _of_findings([finding for finding in grave(report) if finding.rule in _ADVICE])
+    found += _of_findings([f for f in grave(report) if f.rule in _ADVICE and not _said_already(f, report)])
     distinct = list(dict.fromkeys(found))
     yield from (f"- {action}" for action in distinct[: 2 * SHOWN])
     if len(distinct) > 2 * SHOWN:
         yield f"- … and {len(distinct) - 2 * SHOWN} more"
     if not distinct:
         yield "Nobody, as far as this evidence goes."
+
+
+def _said_already(finding: Finding, report: AuditReport) -> bool:
+    """Whether a bill asks for the same copy, or a cut that is owed heals what differs."""
+    start, end = finding.start_offset or 0, finding.end_offset or 0
+    if finding.rule == "TRUNC004":
+        losses = [loss for history, loss in billed(report) if _place(history) == _place(finding) and not loss.restored]
+        kept = [s for loss in losses for s in loss.survivors if s.kind == "replica" and s.broker in finding.brokers]
+        return any(s.start_offset <= start and end <= s.end_offset for s in kept)
+    owed = [f for f in grave(report) if f.rule == "TRUNC004" and _place(f) == _place(finding)]
+    healed = any((f.start_offset or 0) <= start and f.brokers[0] in finding.brokers for f in owed)
+    return finding.rule == "LOG001" and healed
+
+
+def _place(told: Finding | PlacedHistory) -> tuple[str | None, str | None, int | None]:
+    return told.cluster_id, told.topic, told.partition
 
 
 def _after(history: PlacedHistory, loss: Loss) -> Iterator[str]:

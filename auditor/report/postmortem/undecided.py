@@ -50,9 +50,12 @@ def _unasked(report: AuditReport) -> Iterator[str]:
 
 
 def _of_losses(report: AuditReport) -> Iterator[str]:
+    alike: dict[str, list[str]] = {}
     for history, loss in billed(report)[:SHOWN]:
         what = f"{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
-        yield from (f"- {what}: {line}" for line in _of_loss(loss, report.level))
+        for line in _of_loss(loss, report.level):
+            alike.setdefault(line, []).append(what)
+    yield from (f"- {', '.join(places)}: {line}" for line, places in alike.items())
 
 
 def _of_loss(loss: Loss, level: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.report.bill import details
 from rules.loss.incurred import losses
 from rules.loss.left_out import left_out
 from rules.sketch.notation import read_sketch
@@ -134,6 +135,14 @@ def test_a_disk_that_was_put_back_loses_what_older_epochs_wrote_when_the_epoch_i
         (3, 1, 3, 6, 7),
     ]
     assert all(bill.again for bill in told)
+
+
+def test_offsets_that_a_leader_gave_are_as_many_records() -> None:
+    """A leader gives one offset after the other, and to markers of transactions too; a compacted log has holes."""
+    told, *_ = losses(read_sketch(PUT_BACK).evidence)
+    assert "3 records, any transaction markers counted" in next(details(told))
+    compacted, *_ = losses(read_sketch(PUT_BACK.replace("broker 2  000 33|", "broker 2  000 33| ; cleaner 2")).evidence)
+    assert "1 to 3 records" in next(details(compacted))
 
 
 def test_what_a_follower_cuts_is_of_the_leader_that_wrote_it() -> None:
