@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, Produce
 from rules.evidence import (
     COMPACTED_TOPICS,
     Moment,
     PartitionEvidence,
-    Replica,
     epoch_held,
     leaders_by_epoch,
     times_told,
@@ -19,9 +18,9 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.led import sure_terms
 from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
-from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, succeeded, unanswered
+from rules.loss.unanswered import Unanswered, answers_by_epoch, not_of_all_seen, silent_leaders, succeeded, unanswered
 from rules.loss.whatever_order import NotHeld, not_held
-from rules.replicas.later import Later
+from rules.replicas.later import Later, stands_no_more
 from rules.rule import rule
 
 
@@ -49,7 +48,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Undecided when
     --------------
     Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
-    broker answered. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
+    broker answered, and another's records stand at the offsets of such answers. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
     or one led next that had written others at their offsets. Or records were written that no later leader had, and their
     leader was killed or its log is not here: an answer that it gave last may be in no log. The verdict is open then where
     producers of the partition are seen that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of
@@ -76,7 +75,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
         yield from map(_whatever_order, not_held(evidence))
         return
     starts = evidence.openings
-    answers = _answers_by_epoch(evidence.moments, starts)
+    answers = answers_by_epoch(evidence.moments, starts)
     led = {epoch: course.reign.epochs for course in reversed(evidence.replayed.courses) for epoch in course.reign.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
     log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts))
@@ -88,6 +87,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
             yield from _told(evidence, epoch, lost_by, sorted(missing, key=lambda m: m.offset or 0))
         elif later and evidence.leader_at_the_end is None:
             yield from _passed_over(evidence, epoch, given)
+        yield from _sent_again_or_not(log, epoch, given)
     yield from _unplaced(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _unanswered(evidence)
@@ -116,6 +116,24 @@ def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment
     if following is not None:
         kept = f"broker {following.broker} had written others there before"
         yield _held_or_not(evidence, epoch, own, following, kept)
+
+
+def _sent_again_or_not(log: Later, epoch: int, given: Sequence[Moment]) -> Iterator[Undecided]:
+    """Answers of no certain epoch at whose offsets another leader's records stand."""
+    unsure = sorted((m for m in given if log.perhaps_lacks(m, epoch) is not None), key=lambda m: m.offset or 0)
+    if not unsure:
+        return
+    first, last = unsure[0], unsure[-1]
+    yield Undecided(
+        reason=f"broker {first.witness} acknowledged records between {first.offset} and {last.offset} in an epoch from"
+        f" {epoch} to {first.latest_term}, and epoch {log.perhaps_lacks(first, epoch)}'s, which it did not lead, stand"
+        f" at {first.offset}: they are gone, unless they were sent again",
+        missing=f"broker {first.witness}'s own log of its roles (state-change.log, up to 2.5 server.log)",
+        brokers=() if first.witness is None else (first.witness,),
+        start_offset=first.offset,
+        end_offset=(last.offset or 0) + 1,
+        exhibits=(Exhibit(span=first.span, role="the first acknowledgement"),),
+    )
 
 
 def _held_or_not(
@@ -149,7 +167,7 @@ def _unplaced(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for broker, own in sorted(answers.items()):
         reason = f"no log tells where the epochs opened in which broker {broker} answered producers"
         missing = f"broker {broker}'s own log of its roles (state-change.log, up to 2.5 server.log)"
-        gone = [m.offset or 0 for m in own if _stands_no_more(m, evidence.leader_at_the_end, leaders)]
+        gone = [m.offset or 0 for m in own if stands_no_more(m, evidence.leader_at_the_end, leaders)]
         if not gone:
             yield Undecided(reason=reason, missing=missing, blocking=False)
             continue
@@ -161,21 +179,6 @@ def _unplaced(evidence: PartitionEvidence) -> Iterator[Undecided]:
             start_offset=min(gone),
             end_offset=max(gone) + 1,
         )
-
-
-def _stands_no_more(answer: Moment, last: Replica | None, leaders: Mapping[int, int]) -> bool:
-    """Whether the log that leads shows no record where a broker of unknown epoch answered for one, that it can have led.
-
-    What is sent again is answered as it was the first time, by a later leader too.
-    """
-    offset = answer.offset or 0
-    if last is None or last.cleaned or offset < last.log_start_offset:
-        return False
-    held = epoch_held(last, offset)
-    if held is None:
-        return offset >= last.log_end_offset and last.end_known and last.clean_shutdown is not None
-    led = [epoch for epoch, leader in leaders.items() if leader == answer.witness]
-    return held in leaders and all(epoch < held for epoch in led)
 
 
 def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
@@ -209,18 +212,6 @@ def _perhaps_acknowledged(part: Unanswered) -> Undecided:
         blocking=part.by_one or part.log_missing,
         exhibits=() if part.opening is None else (Exhibit(span=part.opening.span, role="the next leader opens its epoch"),),
     )
-
-
-def _answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
-    """Answers of the epochs that their broker opened by its own word, or led by the controllers' record."""
-    answers: dict[int, list[Moment]] = {}
-    sure = sure_terms(moments)
-    for m in moments:
-        if succeeded(m) and m.term is not None:
-            opening = starts.get(m.term)
-            if (m.clock, m.term) in sure or (opening is not None and opening.clock == m.clock):
-                answers.setdefault(m.term, []).append(m)
-    return answers
 
 
 def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answers: list[Moment]) -> Violation:

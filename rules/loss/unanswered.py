@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, leaders_by_epoch
+from rules.history.led import sure_terms
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
@@ -120,3 +121,15 @@ def succeeded(moment: Moment) -> bool:
     """Whether a producer was told that its records are written."""
     answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
     return answered and moment.acks != 0
+
+
+def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
+    """Answers of the epochs that their broker opened by its own word, or led by the controllers' record."""
+    answers: dict[int, list[Moment]] = {}
+    sure = sure_terms(moments)
+    for m in moments:
+        if succeeded(m) and m.term is not None:
+            opening = starts.get(m.term)
+            if (m.clock, m.term) in sure or (opening is not None and opening.clock == m.clock):
+                answers.setdefault(m.term, []).append(m)
+    return answers

@@ -59,3 +59,26 @@ class Later:
         # Its answer waits through all that its leader leads without a break.
         without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
         return held not in without_a_break
+
+    def perhaps_lacks(self, answer: Moment, epoch: int) -> int | None:
+        """The epoch of the record in its place, by another leader: it is gone unless it was sent again later."""
+        held = None if self._last is None else epoch_held(self._last, answer.offset or 0)
+        if held is None or answer.latest_term is None or not epoch < held <= answer.latest_term:
+            return None
+        others, own = (None, answer.witness), self._opener.get(answer.latest_term)
+        return held if self._opener.get(held) not in others and own in others else None
+
+
+def stands_no_more(answer: Moment, last: Replica | None, leaders: Mapping[int, int]) -> bool:
+    """Whether the log that leads shows no record where a broker of unknown epoch answered for one, if it can have led.
+
+    What is sent again is answered as it was the first time, by a later leader too.
+    """
+    offset = answer.offset or 0
+    if last is None or last.cleaned or offset < last.log_start_offset:
+        return False
+    held = epoch_held(last, offset)
+    if held is None:
+        return offset >= last.log_end_offset and last.end_known and last.clean_shutdown is not None
+    led = [epoch for epoch, leader in leaders.items() if leader == answer.witness]
+    return held in leaders and all(epoch < held for epoch in led)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import pairwise
-from typing import Final
 
 from parsers.provenance import Span
 from rules.facts.stretch import EpochRun
@@ -15,10 +13,8 @@ from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.turns import cuts
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.batch_ends import BatchEnds
+from rules.replicas.epoch_ends import ON_DISK, first_openings
 from rules.replicas.replica import Replica
-
-ON_DISK: Final = "disk"
-"""The clock of what no witness wrote and the logs themselves show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,25 +114,6 @@ def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     named = told.kind in ("produced", "fetched", "consumed", "described") and told.epoch == proof.term
     own = told.latest_term is None and (told.clock, proof.term) in sure
     return named or told.clock == ON_DISK or own
-
-
-def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:
-    """Where each epoch began: by its leader's own word, else by the logs that agree on its first batch."""
-    leaders = {m.epoch: m.leader for m in moments if m.kind == "leadership" and (m.leader or 0) >= 0}
-    found: dict[int, dict[int, Span]] = {}
-    for replica in replicas:
-        for before, run in pairwise(() if replica.cleaned else replica.log.epochs):
-            if 0 <= before.epoch < run.epoch and run.start_offset == before.end_offset:
-                found.setdefault(run.epoch, {}).setdefault(run.start_offset, run.first)
-    on_disk = {
-        epoch: Moment(
-            kind="leader-starts", clock=ON_DISK, broker=leaders.get(epoch), epoch=epoch, offset=start, span=span
-        )
-        for epoch, starts in found.items()
-        if len(starts) == 1
-        for start, span in starts.items()
-    }
-    return {**on_disk, **epoch_starts(moments)}
 
 
 def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Moment]:

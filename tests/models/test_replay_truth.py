@@ -114,6 +114,7 @@ def test_who_joins_an_isr_by_a_fetch_that_nobody_tells_of_bounds_nothing(name: s
 def test_most_answers_are_known_exactly_when_nothing_is_lost(version: Version) -> None:
     exact, closed, told = tightness([witnessed(version, seed, 60, 3) for seed in range(20)])
     assert told > 50
-    # Where fetches name no epoch, an answer before an untold term may be of that term, and so may a follower's silence.
-    assert closed >= told * (0.7 if version.since(2, 1) else 0.35) > 0
+    # Where fetches name no epoch, an answer before an untold term may be of that term, and so may a follower's silence;
+    # and who is silent for longer than an ISR keeps anyone, as many are here, may have left it in a line that is lost.
+    assert closed >= told * (0.65 if version.since(2, 1) else 0.35) > 0
     assert exact >= closed * 0.4 > 0

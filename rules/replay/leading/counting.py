@@ -61,9 +61,13 @@ class Counting:
     def asks_unseen(self, track: Track, time: int | None) -> bool:
         """Whether a follower that the trace tells no more of is silent for so long that no ISR would keep it.
 
-        Where one does, the trace has a hole, and the follower may have asked for anything.
+        Where one does, the trace has a hole, and the follower may have asked for anything; so it may have where it was
+        answered, and the trace goes on for that long without its next fetch.
         """
-        return track.exhausted and self.silent_for(track, time) > 2 * self.limit
+        if not track.exhausted:
+            return False
+        fetched = track.index >= 0 and self.silent_for(track, self.end_time) > self.limit
+        return fetched or self.silent_for(track, time) > 2 * self.limit
 
     @property
     def limit(self) -> int:

@@ -1,0 +1,52 @@
+"""Where an epoch began, as its leader's epoch file has it where its log of roles is not here; and who asks else."""
+
+from __future__ import annotations
+
+from rules.catalog import BY_ID
+from rules.evidence import PartitionEvidence
+from rules.finding import Undecided, Violation
+from rules.sketch.notation import read_sketch
+
+LEFT_OUT = """
+    broker 1 0000|
+    broker 2 00| ; epochs 0@0 1@2
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 acks 1 at 2 acks=1
+    t3 leader 2 epoch 1 isr 1,2
+"""
+LED_AGAIN = """
+    broker 1* 12|
+    broker 2 1|
+    t1 leader 1 epoch 0 isr 1,2
+    t2 acks 1 at 0 acks=1
+    t3 leader 2 epoch 1 isr 1,2
+    t4 leads 2 epoch 1 at 0 hw 0
+    t5 leader 1 epoch 2 isr 1,2
+    t6 acks 1 at 1 acks=1
+"""
+
+
+def evidence_of(text: str) -> PartitionEvidence:
+    return read_sketch(text).evidence
+
+
+def said(text: str) -> list[Violation | Undecided]:
+    return [answer for answer in BY_ID["ACK001"].check(evidence_of(text)) if answer.start_offset is not None]
+
+
+def test_a_leaders_epoch_file_tells_where_it_began() -> None:
+    openings = evidence_of(LEFT_OUT).openings
+    assert {epoch: (m.broker, m.offset) for epoch, m in openings.items()} == {0: (1, 0), 1: (2, 2)}
+    assert [(type(a), a.start_offset) for a in said(LEFT_OUT)] == [(Violation, 2)]
+
+
+def test_a_followers_epoch_file_and_a_first_entry_that_may_have_moved_tell_nothing() -> None:
+    followed = LEFT_OUT.replace("t3 leader 2", "t3 leader 3")
+    moved = LEFT_OUT.replace("epochs 0@0 1@2", "epochs 1@2")
+    assert evidence_of(followed).openings.keys() == evidence_of(moved).openings.keys() == {0}
+
+
+def test_an_answer_of_no_certain_epoch_at_anothers_record_is_asked_for() -> None:
+    (asked,) = said(LED_AGAIN)
+    assert isinstance(asked, Undecided)
+    assert (asked.start_offset, asked.end_offset, asked.blocking) == (0, 1, True)
