@@ -201,6 +201,8 @@ def install() -> None:
     say("installing the packages of requirements.lock, each checked by its hash: once, minutes, 2 GB on disk")
     attempt([*pip, "--require-hashes", "--no-build-isolation", "-r", LOCK], "installing requirements.lock")
     attempt([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], "installing this checkout")
+    # Where Python is told to keep no bytecode, every command would compile half a thousand modules anew.
+    attempt([tool("python"), "-m", "compileall", "-q", *PACKAGES], "compiling this checkout")
 
 
 @contextmanager

@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final, Literal, cast
 
-import yaml
-
 from auditor.engines.plan.selection import Selection
 from auditor.engines.told.broker_logs import layout_trouble
 from auditor.engines.told.zones import owner_and_value, zone_named
@@ -128,6 +126,8 @@ def as_variable(name: str) -> str:
 
 def read_config(path: Path) -> dict[str, object]:
     """The settings of a YAML file; keys are the flags' names, with - or _."""
+    import yaml
+
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(CONFIG_LIMIT + 1)

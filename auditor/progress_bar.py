@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+from typing import TYPE_CHECKING
 
 from auditor.engines.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
 
 
 @contextmanager
 def watched(*, quiet: bool) -> Iterator[Progress]:
     """A bar where stderr is a terminal and nobody asked for quiet; else nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield Silent()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
     stderr = Console(stderr=True)
-    if quiet or not stderr.is_terminal or stderr.is_dumb_terminal:
+    if not stderr.is_terminal or stderr.is_dumb_terminal:
         yield Silent()
         return
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), DownloadColumn(binary_units=True))

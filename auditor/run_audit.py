@@ -16,7 +16,6 @@ from auditor.outlet import TO_STDOUT, deliver, require_writable
 from auditor.progress_bar import watched
 from auditor.report import json, terminal
 from auditor.report.model import AuditReport
-from auditor.report.postmortem import document as postmortem
 from auditor.start_up import spare_pandas
 
 PIPED_COLUMNS = 100
@@ -47,6 +46,8 @@ def _render(report: AuditReport, config: AuditConfig, *, columns: int, colour: b
     if config.format == "json":
         return json.render(report)
     if config.format == "postmortem":
+        from auditor.report.postmortem import document as postmortem
+
         return postmortem.render(report)
     return terminal.render(report, columns=columns, colour=colour, verbose=config.verbose, quiet=config.quiet)
 

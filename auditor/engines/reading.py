@@ -15,7 +15,6 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
 from auditor.engines.told.groups import read_groups
 from auditor.engines.told.logs import read_logs, read_trace
-from auditor.engines.told.tables import read_told
 from auditor.engines.told.texts import read_texts
 from auditor.engines.uncollected import uncollected
 from parsers.checkpoints import (
@@ -276,6 +275,13 @@ def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheck
     return parsed.rows, parsed.refusals
 
 
+def _read_told(unit: ReadUnit) -> Iterable[Fact]:
+    """Few dumps have what people brought along: what reads it is loaded for those."""
+    from auditor.engines.told.tables import read_told
+
+    return read_told(unit)
+
+
 _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
     "root": _read_root,
     "directory": lambda unit: (_fact(unit, directory=_read_directory(unit)),),
@@ -283,6 +289,6 @@ _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
     "group-offsets": read_groups,
     **dict.fromkeys(LOG_KINDS, read_logs),
     "request-log": lambda unit: read_trace(unit)[0],
-    **dict.fromkeys(TOLD_KINDS, read_told),
+    **dict.fromkeys(TOLD_KINDS, _read_told),
 }
 """Every kind of unit but the stretches of logs, which are read at the level asked for."""

@@ -6,13 +6,34 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from parsers.request_log.fields import Struct, i16, i32, i64, integers, partition_number, struct_at, structs, text
+from parsers.request_log.fields import (
+    Numbers,
+    Struct,
+    WrongShape,
+    i16,
+    i32,
+    i64,
+    integers,
+    struct_at,
+    structs,
+    text,
+)
 from parsers.request_log.request import Request, Times
 
 SessionKey: TypeAlias = tuple[str, int]
 """Serving endpoint and session id: ids are unique on one broker only."""
 
 CONSUMER: Final = -1
+
+_BODY: Final = Numbers((32, ("minBytes",)), (32, ("sessionId",)), (32, ("sessionEpoch", "epoch")))
+_ASKED: Final = Numbers(
+    (32, ("partition",)), (64, ("fetchOffset",)), (32, ("lastFetchedEpoch",)), (32, ("currentLeaderEpoch",)),
+    (64, ("logStartOffset",)), (64, ("highWatermark",)),
+)  # fmt: skip
+_ANSWERED: Final = Numbers(
+    (32, ("partitionIndex", "partition")), (16, ("errorCode",)), (64, ("highWatermark",)), (64, ("lastStableOffset",)),
+    (64, ("logStartOffset",)),
+)  # fmt: skip
 
 _SIZE: Final = re.compile(r"\(size=(\d{1,18})[,)]", re.ASCII)
 _EXTENT: Final = re.compile(r", start=(\d{1,18}), end=(\d{1,18})\)\Z", re.ASCII)
@@ -80,68 +101,77 @@ def fetch_call(request: Request) -> FetchCall:
     """A FETCH request; raises WrongShape where a field is not what a fetch has."""
     body, answer = request.body, request.answer
     state = struct_at(body, "replicaState")
-    replica = i32(body, "replicaId") if state is None else i32(state, "replicaId")
+    replica = i32(body if state is None else state, "replicaId")
+    min_bytes, session_id, session_epoch = _BODY.of(body)
     return FetchCall(
-        time_text=request.time_text,
-        client_id=request.client_id,
-        correlation_id=request.correlation_id,
-        version=request.version,
-        endpoint=request.endpoint,
-        replica=CONSUMER if replica is None else replica,
-        replica_epoch=i64(state, "replicaEpoch") if state is not None else None,
-        min_bytes=i32(body, "minBytes"),
-        session_id=i32(body, "sessionId"),
-        session_epoch=i32(body, "sessionEpoch", "epoch"),
-        answer_known=answer is not None,
-        answer_session_id=i32(answer, "sessionId") if answer is not None else None,
-        session_error=i16(answer, "errorCode") if answer is not None else None,
-        asked=tuple(_asked(body)),
-        forgotten=tuple(_forgotten(body)),
-        answered=tuple(_answered(answer)) if answer is not None else (),
-        times=request.times,
-        start=request.start,
-        end=request.end,
+        request.time_text,
+        request.client_id,
+        request.correlation_id,
+        request.version,
+        request.endpoint,
+        CONSUMER if replica is None else replica,
+        None if state is None else i64(state, "replicaEpoch"),
+        min_bytes,
+        session_id,
+        session_epoch,
+        answer is not None,
+        None if answer is None else i32(answer, "sessionId"),
+        None if answer is None else i16(answer, "errorCode"),
+        _asked(body),
+        tuple(_forgotten(body)),
+        () if answer is None else _answered(answer),
+        request.times,
+        request.start,
+        request.end,
     )
 
 
-def _named(struct: Struct, partition: int) -> PartitionKey:
-    return PartitionKey(text(struct, "topic") or "", text(struct, "topicId") or "", partition)
+def _named(struct: Struct) -> tuple[str, str]:
+    return text(struct, "topic") or "", text(struct, "topicId") or ""
 
 
-def _asked(body: Struct) -> Iterator[Asked]:
+def _key(name: tuple[str, str], number: int | None) -> PartitionKey:
+    if number is None or number < 0:
+        raise WrongShape("a partition number")
+    return PartitionKey(*name, number)
+
+
+def _asked(body: Struct) -> tuple[Asked, ...]:
+    asked: list[Asked] = []
     for topic in structs(body, "topics"):
-        for partition in structs(topic, "partitions"):
-            yield Asked(
-                _named(topic, partition_number(partition, "partition")),
-                i64(partition, "fetchOffset"),
-                i32(partition, "lastFetchedEpoch"),
-                i32(partition, "currentLeaderEpoch"),
-                i64(partition, "logStartOffset"),
-                i64(partition, "highWatermark"),
-            )
+        partitions = structs(topic, "partitions")
+        name = _named(topic) if partitions else ("", "")
+        for partition in partitions:
+            number, *told = _ASKED.of(partition)
+            asked.append(Asked(_key(name, number), *told))
+    return tuple(asked)
 
 
 def _forgotten(body: Struct) -> Iterator[PartitionKey]:
     for topic in structs(body, "forgottenTopicsData", "forgettenTopicsData"):
         for partition in integers(topic, "partitions") or ():
-            yield _named(topic, partition)
+            yield PartitionKey(*_named(topic), partition)
 
 
-def _answered(answer: Struct) -> Iterator[Answered]:
+def _answered(answer: Struct) -> tuple[Answered, ...]:
+    answered: list[Answered] = []
     for topic in structs(answer, "responses"):
-        for partition in structs(topic, "partitions", "partitionResponses"):
-            yield _one_answer(topic, partition)
+        partitions = structs(topic, "partitions", "partitionResponses")
+        name = _named(topic) if partitions else ("", "")
+        answered += [_one_answer(name, partition) for partition in partitions]
+    return tuple(answered)
 
 
-def _one_answer(topic: Struct, partition: Struct) -> Answered:
+def _one_answer(name: tuple[str, str], partition: Struct) -> Answered:
     header = struct_at(partition, "partitionHeader") or partition
     diverging, leader = struct_at(header, "divergingEpoch"), struct_at(header, "currentLeader")
+    number, error, watermark, stable, start = _ANSWERED.of(header)
     return Answered(
-        _named(topic, partition_number(header, "partitionIndex", "partition")),
-        i16(header, "errorCode"),
-        i64(header, "highWatermark"),
-        i64(header, "lastStableOffset"),
-        i64(header, "logStartOffset"),
+        _key(name, number),
+        error,
+        watermark,
+        stable,
+        start,
         i32(diverging, "epoch") if diverging is not None else None,
         i64(diverging, "endOffset") if diverging is not None else None,
         i32(leader, "leaderId") if leader is not None else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 Struct: TypeAlias = Mapping[str, object]
 
@@ -13,8 +13,44 @@ _I32: Final = 1 << 31
 _I16: Final = 1 << 15
 
 
+_NOBODY: Final = object()
+"""Stands for a name that a struct lacks: a client may give a field any text for a name."""
+_SHAPES: Final = 256
+"""Sets of names that are remembered; releases have a few."""
+
+
 class WrongShape(ValueError):
     """A request whose fields are not what its API has."""
+
+
+class Numbers:
+    """Several numbers of a struct at once, each under the first of its names that is there.
+
+    Which names those are is found out once for all structs that have the same names.
+    """
+
+    __slots__ = ("_bounds", "_firsts", "_kept", "_names")
+
+    def __init__(self, *fields: tuple[int, tuple[str, ...]]) -> None:
+        self._bounds = tuple(min(1 << bits - 1, _I64) for bits, _ in fields)
+        self._names = tuple(names for _, names in fields)
+        self._firsts = tuple(names[0] for names in self._names)
+        self._kept: dict[tuple[str, ...], tuple[object, ...]] = {}
+
+    def of(self, struct: Struct) -> tuple[int | None, ...]:
+        """The numbers of a struct; null where it has none of the names."""
+        told = tuple(struct)
+        values = tuple(map(cast("Any", struct).get, self._kept.get(told) or self._found(told)))
+        for value, bound, first in zip(values, self._bounds, self._firsts, strict=True):
+            if value is not None and not (type(value) is int and -bound <= value < bound):
+                raise WrongShape(f"a number for {first}")
+        return values
+
+    def _found(self, told: tuple[str, ...]) -> tuple[object, ...]:
+        names = tuple(next((name for name in names if name in told), _NOBODY) for names in self._names)
+        if len(self._kept) < _SHAPES:
+            self._kept[told] = names
+        return names
 
 
 def i64(struct: Struct, *names: str) -> int | None:
@@ -57,7 +93,7 @@ def text(struct: Struct, *names: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise WrongShape(f"a text for {names[0]}")
-    return printable(value)
+    return value if value.isascii() else printable(value)
 
 
 def printable(value: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias, TypeVar
@@ -33,6 +33,8 @@ from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetReque
 
 RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 Event: TypeAlias = FetchCall | RequestRow | Refusal
+Begun: TypeAlias = tuple[Sequence[Event], Line | None]
+"""What a line tells, and where another begins inside it, that one."""
 
 Rows = TypeVar("Rows")
 FETCH: Final = "FETCH"
@@ -205,38 +207,36 @@ def unpackable(error: Unpackable, origin: Origin, place: int) -> Refusal:
 
 def line_events(
     line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str] = EVERY_API
-) -> Iterator[Event]:
+) -> Sequence[Event]:
     """What one line tells, and those that begin inside it; requests of other kinds than `apis` tell nothing."""
-    rest: Line | None = line
-    for _ in range(TORN_LIMIT):
+    told, rest = _up_to_a_tear(line, origin, layout, counts, apis)
+    if rest is None:
+        return told
+    every = [*told]
+    for _ in range(TORN_LIMIT - 1):
+        told, rest = _up_to_a_tear(rest, origin, layout, counts, apis)
+        every += told
         if rest is None:
-            return
-        rest = yield from _up_to_a_tear(rest, origin, layout, counts, apis)
-    if rest is not None:
-        yield _too_large(rest, origin, counts)
+            return every
+    return [*every, _too_large(rest, origin, counts)]
 
 
-def _up_to_a_tear(
-    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]
-) -> Generator[Event, None, Line | None]:
+def _up_to_a_tear(line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]) -> Begun:
     """What a line tells, or why it cannot be read; then what is left of it where another line begins inside."""
     data, message = line.data, line.data.find(MARKER, 0, 256 + len(MARKER))
     body = message + len(MARKER)
     if line.whole and message < 0:
-        return (yield from _no_request(line, origin, layout, counts))
+        return _no_request(line, origin, layout, counts)
     if line.whole and _tells_nothing(data, body, apis) and data.find(MARKER, body) < 0:
         counts.unread += 1
-        return None
+        return (), None
     if not line.whole or is_crowded(data):
-        yield _too_large(line, origin, counts)
-        return None
+        return (_too_large(line, origin, counts),), None
     try:
         time_text = layout.time_before(data, message)
-        rows = _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts, apis)
+        return _rows(parse_request(data, body, time_text, line.start, line.end), origin, counts, apis), None
     except WrongShape as reason:
-        return (yield from _refused(line, origin, layout, counts, str(reason)))
-    yield from rows
-    return None
+        return _refused(line, origin, layout, counts, str(reason))
 
 
 def _too_large(line: Line, origin: Origin, counts: LineCounts) -> Refusal:
@@ -274,27 +274,23 @@ def _tells_nothing(data: bytes, body: int, apis: Collection[str]) -> bool:
     return number.isdigit() and API_KEYS.get(number) not in apis
 
 
-def _no_request(
-    line: Line, origin: Origin, layout: Layout, counts: LineCounts
-) -> Generator[Event, None, Line | None]:
+def _no_request(line: Line, origin: Origin, layout: Layout, counts: LineCounts) -> Begun:
     """A line of another logger is passed over; anything else is refused."""
     data = line.data.rstrip(b"\r")
     message = layout.opens(data)
     whole = line.ended or data.endswith(b")")
     if not data or (message is not None and whole and not MARKER.startswith(data[message:].rstrip() or b"?")):
         counts.other += 1
-        return None
-    return (yield from _refused(line, origin, layout, counts, "a line of the layout"))
+        return (), None
+    return _refused(line, origin, layout, counts, "a line of the layout")
 
 
-def _refused(
-    line: Line, origin: Origin, layout: Layout, counts: LineCounts, reason: str
-) -> Generator[Event, None, Line | None]:
+def _refused(line: Line, origin: Origin, layout: Layout, counts: LineCounts, reason: str) -> Begun:
     """A line that cannot be read; where another line begins inside it, only the part before that is given up."""
     restart = layout.restart(line.data)
     cut = line.end if restart is None else line.start + restart
     torn = restart is not None or not line.ended
     counts.refused += 1
     kind: RefusalKind = "truncated_line" if torn else "malformed"
-    yield refuse(origin, kind, line.start, cut, expected=reason, found=line.data[: cut - line.start])
-    return None if restart is None else Line(cut, line.end, line.data[restart:], True, line.ended)
+    refusal = refuse(origin, kind, line.start, cut, expected=reason, found=line.data[: cut - line.start])
+    return (refusal,), None if restart is None else Line(cut, line.end, line.data[restart:], True, line.ended)

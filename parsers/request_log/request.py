@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from parsers.request_log.fields import Struct, WrongShape, i16, i32, printable, struct_at, text
@@ -42,8 +41,7 @@ class Times(NamedTuple):
     send: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """A request and its answer, with names in camelCase; `answer` is null where none was sent (acks=0)."""
 
     api: str
@@ -84,11 +82,18 @@ def _parse_json(message: str, time_text: str, start: int, end: int) -> Request:
         endpoint=_endpoint(text(line, "connection") or ""),
         body=body,
         answer=struct_at(line, "response") if line.get("response") != "" else None,
-        times=Times(*(microseconds(line.get(name)) for name in _TIME_NAMES)),
+        times=_json_times(line),
         time_text=time_text,
         start=start,
         end=end,
     )
+
+
+def _json_times(line: Struct) -> Times:
+    told = [line.get(name) for name in _TIME_NAMES]
+    if set(map(type, told)) <= {float, int}:
+        return Times._make([round(time * 1000) if 0 <= time < 1e15 else None for time in told])  # type: ignore[operator]
+    return Times._make(map(microseconds, told))
 
 
 def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:

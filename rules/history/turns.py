@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
+from rules.history.drafts import altered
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
 
 
@@ -130,6 +131,8 @@ class Cut:
 
 def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
     """Every truncation that removed something or may have, broker by broker in the order of its log."""
+    if not any(moment.kind == "truncated" for moment in moments):
+        return
     end: dict[str, int | None] = {}
     known: dict[str, Moment] = {}
     role: dict[str, Moment] = {}
@@ -142,7 +145,7 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
             repeated = moment.term == moment.epoch and moment.clock in role
             former = role[moment.clock].term if repeated else moment.term
-            role[moment.clock] = replace(moment, term=former)
+            role[moment.clock] = moment if former == moment.term else altered(moment, term=former)
         told = moment.offset if moment.kind in ROLE_KINDS else moment.end_offset
         end[moment.clock] = told if told is not None else end.get(moment.clock)
         if moment.kind == "log-loaded":

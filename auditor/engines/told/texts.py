@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of, unread_file
 from auditor.engines.plan.units import ReadUnit, TextHome
-from parsers.dump_text import DumpChunk, DumpedFile, Note, read_dump_text
 from parsers.files import read_head
 from parsers.inventory import begins_dump_text
 from parsers.provenance import Origin, ReplicaState
@@ -23,6 +22,9 @@ from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
 from rules.narrow.assemble import DirectoryFacts, Fact
 from rules.narrow.fold import fold
+
+if TYPE_CHECKING:
+    from parsers.dump_text import DumpChunk, DumpedFile, Note
 
 SEGMENT: Final = ".log"
 TAILS: Final = ("torn_tail", "zero_tail")
@@ -61,6 +63,8 @@ def is_text(path: Path) -> bool:
 
 def told_headers(path: Path, origin: Origin, topic: str, partition: int, base_offset: int) -> Iterator[pa.RecordBatch]:
     """The batches that a text tells of one segment."""
+    from parsers.dump_text import read_dump_text
+
     for chunk in read_dump_text(path, origin):
         file = chunk.file
         if file and (file.topic, file.partition, file.base_offset) == (topic, partition, base_offset) and chunk.rows:
@@ -90,6 +94,8 @@ def read_texts(unit: ReadUnit, read_directory: ReadDirectory) -> Iterator[Fact]:
 
 def _sections(unit: ReadUnit) -> tuple[dict[ReplicaName, list[_Section]], list[Refusal]]:
     """Sections by replica in the order of the texts, and refusals that belong to no segment."""
+    from parsers.dump_text import read_dump_text
+
     found: dict[ReplicaName, list[_Section]] = {}
     refusals: list[Refusal] = []
     for piece in unit.pieces:

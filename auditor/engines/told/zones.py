@@ -40,4 +40,6 @@ class Zones:
 
     def of_settings(self, settings: Sequence[Setting]) -> tuple[Setting, ...]:
         """The settings, each since an instant."""
+        if not self._given:
+            return tuple(settings)
         return tuple(replace(setting, since=self._of(setting.clock)(setting.since)) for setting in settings)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from rules.history.clocks import ClockOffset
+from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
@@ -36,7 +37,7 @@ def release_at(
     """What a broker ran at a moment, as far as its log goes back, else what it ran last; None about an upgrade."""
     if at is None or at.time is None:
         return last
-    soon = replace(at, time=at.time + STARTING_MS)
+    soon = altered(at, time=at.time + STARTING_MS)
     then, later = (lookup(broker, RELEASE, moment, clocks) for moment in (at, soon))
     return None if then is not None and then != later else later or last
 

@@ -93,30 +93,26 @@ def _untold(before: int, epoch: int, named: Sequence[int]) -> range:
 
 def leaders_by_epoch(moments: Sequence[Moment]) -> dict[int, int]:
     """Who led each epoch: by the leader's own word, else the controller's, else by whoever answered fetches in it."""
-    told: dict[int, int] = {}
-    for rank in (_own_word, _order, _answer):
-        for moment in moments:
-            found = rank(moment)
-            if found is not None and found[1] >= 0:
-                told.setdefault(*found)
+    ranks: tuple[dict[int, int], ...] = ({}, {}, {})
+    for moment in moments:
+        rank, leader = _word_for_leader(moment)
+        if leader is not None and leader >= 0 and moment.epoch is not None:
+            ranks[rank].setdefault(moment.epoch, leader)
+    told, *others = ranks
+    for other in others:
+        for epoch, leader in other.items():
+            told.setdefault(epoch, leader)
     return told
 
 
-def _own_word(moment: Moment) -> tuple[int, int] | None:
-    if moment.kind != "leader-starts" or moment.epoch is None or moment.broker is None:
-        return None
-    return moment.epoch, moment.broker
-
-
-def _order(moment: Moment) -> tuple[int, int] | None:
-    if moment.kind not in ("leadership", "unclean-election") or moment.epoch is None or moment.leader is None:
-        return None
-    return moment.epoch, moment.leader
-
-
-def _answer(moment: Moment) -> tuple[int, int] | None:
-    served = moment.kind == "fetched" and moment.error == 0 and moment.witness is not None
-    return (moment.epoch, moment.witness or 0) if served and moment.epoch is not None and moment.epoch >= 0 else None
+def _word_for_leader(moment: Moment) -> tuple[int, int | None]:
+    """Whom a statement takes for its epoch's leader, and how far behind the leader's own word its word comes."""
+    if moment.kind == "fetched":
+        served = moment.error == 0 and moment.epoch is not None and moment.epoch >= 0
+        return 2, moment.witness if served else None
+    if moment.kind == "leader-starts":
+        return 0, moment.broker
+    return 1, moment.leader if moment.kind in ("leadership", "unclean-election") else None
 
 
 def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, epoch: int) -> bool:
