@@ -48,11 +48,15 @@ class Counterfactual:
     end_offset: int
     outcomes: tuple[ProtocolOutcome, ...]
     because: str
+    differ: bool = False
+    """Whether the logs are known to hold different records from the start offset on."""
 
     def parts_at(self, outcome: ProtocolOutcome) -> int | None:
         """From where the follower keeps what its leader does not hold, as the newest generation finds; else None."""
         newest = next((each for each in self.outcomes if each.rule == "truncate-on-fetch"), outcome)
-        return newest.kept_end if outcome.kept_end > newest.kept_end else None
+        # Epochs do not tell records apart that bear the same one, or none.
+        parted = min(newest.kept_end, self.start_offset) if self.differ else newest.kept_end
+        return parted if outcome.kept_end > parted else None
 
 
 def counterfactuals(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
@@ -109,6 +113,7 @@ def _table(
             outcome(rule(asking, answering), asking, in_force=name == in_force) for name, rule in RULES.items()
         ),
         because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}; roles {known}",
+        differ=True,
     )
 
 

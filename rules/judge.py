@@ -94,7 +94,7 @@ class _Telling:
 
 
 def _milestones(evidence: PartitionEvidence) -> Iterable[Milestone]:
-    return milestones(evidence.moments, evidence.replayed.clocks)
+    return milestones(evidence.moments, evidence.replayed.clocks, by_epoch=not evidence.epochs_used_twice)
 
 
 def _clocks(evidence: PartitionEvidence) -> Iterable[ClockOffset]:

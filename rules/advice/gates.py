@@ -81,7 +81,7 @@ def _election(candidate: Candidate, absent: Sequence[int]) -> tuple[Going, str]:
         cut = apart[0]
         return "no-go", f"broker {cut.follower} would follow it by {cut.rule} and come out {_OUTCOME[cut.then]}"
     if candidate.damage:
-        return "no-go", f"its log is damaged: {'; '.join(candidate.damage)}"
+        return "no-go", f"it is damaged: {'; '.join(candidate.damage)}"
     if absent:
         return "unknown", f"{_are(absent)} assigned and not in this dump, and may hold more"
     return "go", "no other replica here holds anything that somebody was told is written and it lacks"

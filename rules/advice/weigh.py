@@ -109,6 +109,9 @@ def _rank(candidate: Candidate) -> tuple[int, int, int]:
 
 def _damage(replica: Replica) -> Iterator[str]:
     log = replica.log
+    unknown = _epochs_forgotten(replica)
+    if unknown:
+        yield f"its leader-epoch-checkpoint lacks {_epochs(unknown)}, so that it answers followers wrongly"
     if log.checksum_fault_count:
         yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
     holes = sum(unread.kind not in ("zero_tail", "torn_tail") for unread in log.unread)
@@ -122,6 +125,20 @@ def _damage(replica: Replica) -> Iterator[str]:
         yield _count(log.gap_offsets, "offset is missing", "offsets are missing")
     if log.undecodable_count:
         yield _count(log.undecodable_count, "batch cannot be decoded", "batches cannot be decoded")
+
+
+def _epochs_forgotten(replica: Replica) -> list[int]:
+    """Epochs of its records that its broker does not know after its next start; nothing of a copy without its file."""
+    if replica.epoch_file.state not in ("entries", "empty") or replica.copied_without_checkpoints:
+        return []
+    known = {entry.epoch for entry in replica.loaded_chain}
+    # Of a broker that ran the file may be newer than the log start on disk.
+    oldest = replica.file_chain[0].epoch if replica.file_chain and replica.clean_shutdown is None else -1
+    return [entry.epoch for entry in replica.log_chain if entry.epoch not in known and entry.epoch > oldest]
+
+
+def _epochs(epochs: Sequence[int]) -> str:
+    return f"epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))}"
 
 
 def _count(number: int, one: str, many: str) -> str:

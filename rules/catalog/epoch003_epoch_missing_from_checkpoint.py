@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
@@ -61,7 +62,14 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         for run in _missing(replica):
-            yield _violation(replica, run, evidence.release_of(replica.broker), starts_move=starts_move)
+            said = _violation(replica, run, evidence.release_of(replica.broker), starts_move=starts_move)
+            yield _anew(said) if evidence.epochs_used_twice else said
+
+
+def _anew(said: Violation) -> Violation:
+    """An epoch below those that the file knows takes their entries away."""
+    told = str(said.facts["signature"]).replace("as after its deletion", "as where leader epochs begin anew")
+    return replace(said, facts={**said.facts, "signature": told})
 
 
 def _missing(replica: Replica) -> list[EpochRun]:

@@ -17,7 +17,7 @@ from rules.rule import rule
     law="LogMatchingProperty",
     message="brokers {left} and {right} hold different records of leader epoch {epochs} at offsets"
     " [{start_offset}, {end_offset}): the epoch protocol takes them for the same, and nothing will heal it; {judgement}",
-    implied_by=("SEG006", "SEG007"),
+    implied_by=("SEG006", "SEG007", "LEAD001"),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records at one offset in one leader epoch.

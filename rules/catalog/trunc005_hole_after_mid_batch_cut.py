@@ -18,7 +18,7 @@ from rules.rule import rule
     law="TruncationJustified",
     message="broker {broker} was cut to {end_offset}, inside a batch that began at {start_offset}: the batch went as a whole"
     " and the log went on at {end_offset}; {because}; brokers that hold [{start_offset}, {end_offset}): {holders}",
-    implied_by=("TRUNC002", "TRUNC003"),
+    implied_by=("TRUNC002", "TRUNC003", "LEAD001"),
 )
 def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A cut inside a batch left a hole in the offsets of a log.

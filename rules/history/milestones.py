@@ -28,15 +28,21 @@ class Milestone:
     span: Span
 
 
-def milestones(moments: Sequence[Moment], clocks: Sequence[ClockOffset]) -> tuple[Milestone, ...]:
-    """Elections, openings, loadings and cuts: by leader epoch, then by the reference clock, the undated last."""
+def milestones(
+    moments: Sequence[Moment], clocks: Sequence[ClockOffset], *, by_epoch: bool = True
+) -> tuple[Milestone, ...]:
+    """Elections, openings, loadings and cuts: by leader epoch, then by the reference clock, the undated last.
+
+    By the clock alone where epochs have no order.
+    """
     apart = {clock.clock: clock.milliseconds for clock in clocks if clock.stands_apart}
 
     def time(moment: Moment) -> int | None:
         return None if moment.time is None else moment.time - apart.get(moment.clock, 0)
 
     telling = [moment for moment in moments if moment.kind in PLACED_BY_EPOCH or _words(moment) is not None]
-    told = [m for moment in in_order(telling, time) if (m := _milestone(moment, time(moment))) is not None]
+    placed = in_order(telling, time) if by_epoch else sorted(telling, key=lambda moment: time(moment) or 0)
+    told = [m for moment in placed if (m := _milestone(moment, time(moment))) is not None]
     return tuple(sorted(_without_repeats(told), key=lambda milestone: milestone.reference_time is None))
 
 

@@ -218,3 +218,22 @@ def test_a_hole_in_its_log_costs_what_only_another_holds() -> None:
 def test_a_hole_that_all_logs_have_costs_nothing() -> None:
     told = advice_on(NEW + "broker 1 0000..00|\nbroker 2 0000..00|\n")
     assert candidate(told, 1).lacks == candidate(told, 2).lacks == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "lacks"),
+    [
+        ("epochs 0@0 1@4 2@6", ""),
+        ("epochs 1@4 2@6", "epoch 0"),
+        ("epochs 2@6", "epochs 0, 1"),
+        ("epochs 1@4 2@6, unclean", ""),  # it may be newer than the log start on disk
+        ("epochs 0@0 2@6, unclean", "epoch 1"),
+        ("epochs 0@0, unclean", ""),  # recovery adds what is newer
+    ],
+)
+def test_nobody_is_advised_to_lead_with_epochs_that_its_file_forgot(file: str, lacks: str) -> None:
+    told = advice_on(NEW + f"broker 1 00001122| ; {file}\nbroker 2 00001122|\nbroker 3 00001122|\n")
+    said = f"its leader-epoch-checkpoint lacks {lacks}, so that it answers followers wrongly"
+    assert candidate(told, 1).damage == ((said,) if lacks else ())
+    assert gate(told, "elect broker 1").going == ("no-go" if lacks else "go")
+    assert (told.candidates[-1].broker == 1) == (bool(lacks) or "unclean" in file)

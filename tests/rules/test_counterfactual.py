@@ -27,3 +27,9 @@ def test_what_lies_behind_the_leaders_end_is_lost_too() -> None:
 
 def test_a_follower_that_ends_first_loses_up_to_its_own_end() -> None:
     assert lost(SHORTER) == [(4, 7, 4, 7)]
+
+
+def test_logs_that_part_within_one_epoch_part_whatever_any_protocol_asks() -> None:
+    tables = judge(read_sketch("broker 1 001a1a|\nbroker 2 001b1b|\n").evidence, ()).counterfactuals
+    assert tables
+    assert {table.parts_at(outcome) for table in tables for outcome in table.outcomes} == {2}

@@ -158,3 +158,10 @@ def test_what_else_explains_that_no_log_holds_them_is_asked_for(change: tuple[st
 )
 def test_answers_whose_records_a_log_may_hold_accuse_nobody(change: tuple[str, str]) -> None:
     assert all(said[1] != 8 for said in acknowledged(CUT.replace("|", "").replace(*change)))
+
+
+def test_a_file_whose_epochs_went_with_the_new_beginning_is_not_called_deleted() -> None:
+    drawing = ANEW.replace("broker 1 0000 1 22 22|", "broker 1 0000 1 22 22| ; epochs 2@7")
+    said = [str(f.values()["signature"]) for f in judged(drawing).findings if f.rule == "EPOCH003"]
+    assert said
+    assert all("as where leader epochs begin anew" in one for one in said)

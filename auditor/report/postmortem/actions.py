@@ -21,6 +21,7 @@ _FATE = {
     "stray dir": "nothing removes it by itself, and nothing else keeps these records",
 }
 _ADVICE = {
+    "ACK001": "Producers: write again what was acknowledged and is not in the log that operators let lead.",
     "LOG001": "Operators: decide which replica is right, and let the others copy it anew; readers see either.",
     "LOG003": "Operators: no protocol will heal this; let the wrong replica copy its log anew.",
     "SEG001": "Operators: move the replica's damaged log away while it is stopped; it copies the batch again.",
@@ -45,7 +46,9 @@ def actions(report: AuditReport) -> Iterator[str]:
 
 
 def _said_already(finding: Finding, report: AuditReport) -> bool:
-    """Whether a bill asks for the same copy, or a cut that is owed heals what differs."""
+    """Whether a bill asks for the same, or a cut that is owed heals what differs."""
+    if finding.rule == "ACK001":
+        return any(_place(history) == _place(finding) for history, _ in billed(report))
     start, end = finding.start_offset or 0, finding.end_offset or 0
     if finding.rule == "TRUNC004":
         losses = [loss for history, loss in billed(report) if _place(history) == _place(finding) and not loss.restored]

@@ -15,6 +15,9 @@ def timeline(report: AuditReport) -> Iterator[str]:
     """The section."""
     told = [history for history in report.histories if history.milestones]
     yield "## Timeline\n"
+    if not told and not report.incidents:
+        yield "No partition is concerned."
+        return
     if not told:
         yield "No broker log, trace or metadata tells of the partitions concerned."
         return

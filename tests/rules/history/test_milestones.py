@@ -51,3 +51,11 @@ def test_an_election_without_an_epoch_stands_where_it_was_called() -> None:
     opened = "broker 2 opens epoch 1 as leader at offset 2, high watermark 2"
     assert called(drawing, {4900: None}) == ["the controller elects broker 2 uncleanly", opened]
     assert called(drawing, {4900: None, 4950: 1}) == ["the controller elects broker 2 uncleanly for epoch 1", opened]
+
+
+def test_where_epochs_have_no_order_the_clock_orders_the_timeline() -> None:
+    anew = TOLD.format(whom="") + "t6000 leads 1 epoch 0 at 2 hw 2\n"
+    moments = read_sketch(anew).evidence.moments
+    told = [milestone.time or 0 for milestone in milestones(moments, (), by_epoch=False)]
+    assert told == sorted(told)
+    assert [m.time for m in milestones(moments, ())] != told
