@@ -6,8 +6,8 @@ from parsers.request_log.columns import Columns
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.grammar import Integers
 from parsers.request_log.layout import DEFAULT_PATTERN
-from parsers.request_log.presence import holds_requests
-from parsers.request_log.read import LineCounts, RequestLog, first_time, read_request_lines, read_request_log
+from parsers.request_log.presence import first_time, holds_requests
+from parsers.request_log.read import LineCounts, RequestLog, read_request_lines, read_request_log
 from parsers.request_log.sessions import NOTHING, Session, SessionState, fold, join
 from parsers.request_log.told import (
     FetchTold,

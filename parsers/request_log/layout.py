@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -16,7 +17,7 @@ PREFIX_LIMIT: Final = 256
 RESTART_LIMIT: Final = 8
 """Requests looked for inside one damaged line; bounded, because clients can write the marker into their names."""
 
-_CONVERSION: Final = re.compile(r"%-?\d*(?:\.\d+)?([a-zA-Z]+)(?:\{[^}]*\})?")
+_CONVERSION: Final = re.compile(r"%-?\d*(?:\.-?\d+)?([a-zA-Z]+)(?:\{[^}]*\})*")
 _TIME: Final = rb"(?P<time>[0-9][0-9A-Za-z:,. +/-]{5,40}?)"
 
 
@@ -60,11 +61,25 @@ class Layout:
 def layout_of(pattern: str = DEFAULT_PATTERN) -> Layout:
     """The layout of a conversion pattern such as `[%d] %p %m (%c)%n`."""
     before, _, _ = _split_at_message(pattern)
-    expression, position = b"", 0
+    expression, position, dated = b"", 0, False
     for conversion in _CONVERSION.finditer(before):
-        expression += re.escape(before[position : conversion.start()].encode()) + _field(conversion[1])
-        position = conversion.end()
-    return Layout(prefix=re.compile(expression + re.escape(before[position:].encode())))
+        date = conversion[1] in ("d", "date")
+        field = _TIME if date and not dated else _field(conversion[1])
+        expression += re.escape(before[position : conversion.start()].encode()) + field
+        position, dated = conversion.end(), dated or date
+    opening = b"" if dated else rb"(?P<time>)"
+    return Layout(prefix=re.compile(opening + expression + re.escape(before[position:].encode())))
+
+
+def layout_among(patterns: Iterable[str], lines: Sequence[bytes]) -> Layout:
+    """Of some layouts and Kafka's own, the one by which most requests begin, else most lines."""
+
+    def fitting(layout: Layout) -> tuple[int, int]:
+        ends = ((line, line.find(MARKER, 0, PREFIX_LIMIT)) for line in lines)
+        requests = sum(end >= 0 and layout.prefix.fullmatch(line, 0, end) is not None for line, end in ends)
+        return requests, sum(layout.opens(line) is not None for line in lines)
+
+    return max([*map(layout_of, patterns), layout_of()], key=fitting)
 
 
 def _split_at_message(pattern: str) -> tuple[str, str, str]:
@@ -75,9 +90,7 @@ def _split_at_message(pattern: str) -> tuple[str, str, str]:
 
 
 def _field(conversion: str) -> bytes:
-    """The expression of one conversion; a second date would repeat the group, so only `%d` and `%date` name it."""
-    if conversion in ("d", "date"):
-        return _TIME
+    """The expression of one conversion but for the first date, whose time is told."""
     if conversion in ("p", "level", "le"):
         return rb" *(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) *"
     return rb"[^\r\n]{0,128}?"

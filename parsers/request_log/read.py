@@ -13,19 +13,19 @@ from parsers.request_log import events, isr, positions
 from parsers.request_log.call import FetchCall, fetch_call
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.fields import WrongShape
-from parsers.request_log.layout import DEFAULT_PATTERN, MARKER, Layout, layout_of
+from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.lines import (
     LINE_LIMIT,
     MARKS_LIMIT,
     Block,
     Line,
     Unpackable,
-    beginning,
     blocks_of,
     is_crowded,
     lines_in,
     pieces_of,
 )
+from parsers.request_log.presence import layout_in
 from parsers.request_log.request import Request, parse_request
 from parsers.request_log.sessions import NOTHING, SessionState
 from parsers.tables import Refusal, RefusalKind
@@ -66,7 +66,6 @@ EVERY_API: Final = frozenset((FETCH, *READERS))
 _JSON_KEY: Final = b'"requestApiKey":'
 _TEXT_KEY: Final = b"RequestHeader(apiKey="
 _KEY_WINDOW: Final = 128
-_BEGINNING: Final = 1 << 16
 
 
 @dataclass(slots=True)
@@ -110,13 +109,13 @@ def read_request_log(
     start: int = 0,
     end: int | None = None,
     *,
-    pattern: str = DEFAULT_PATTERN,
+    patterns: Sequence[str] = (),
     line_limit: int = LINE_LIMIT,
 ) -> RequestLog:
     """A request log file, or the lines that begin in bytes `[start, end)` of it; a `.gz` file is one range."""
     try:
         with path.open("rb") as file:
-            return collect(pieces_of(file, start, end, line_limit), origin, layout_of(pattern), line_limit)
+            return collect(pieces_of(file, start, end, line_limit), origin, layout_in(path, patterns), line_limit)
     except OSError as error:
         return RequestLog(refusals=(unreadable(error, origin),), counts=LineCounts())
 
@@ -124,16 +123,6 @@ def read_request_log(
 def read_request_lines(file: BinaryIO, origin: Origin) -> RequestLog:
     """The same of an open file that can seek."""
     return collect(blocks_of(file, 0, None), origin, layout_of())
-
-
-def first_time(path: Path, pattern: str = DEFAULT_PATTERN) -> str | None:
-    """The time text of the first line near a log's beginning that has one."""
-    try:
-        with path.open("rb") as file:
-            lines = beginning(file, _BEGINNING).split(b"\n")
-    except OSError:
-        return None
-    return next((time for line in lines if (time := layout_of(pattern).time_at_start(line)) is not None), None)
 
 
 def unreadable(error: OSError, origin: Origin) -> Refusal:

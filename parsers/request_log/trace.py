@@ -6,7 +6,7 @@ A partition that rests in its session is told once with a count, not once a fetc
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -19,6 +19,7 @@ from parsers.request_log.compiled import BLOCK, WORTH, LineFold, Loops, Scanned,
 from parsers.request_log.fetches import Resting, fetch_runs
 from parsers.request_log.layout import DEFAULT_PATTERN, Layout, layout_of
 from parsers.request_log.lines import LINE_LIMIT, Block, Line, Unpackable, lines_in, pieces_of
+from parsers.request_log.presence import layout_in
 from parsers.request_log.read import (
     API_KEYS,
     EVERY_API,
@@ -47,7 +48,7 @@ Told: TypeAlias = (
 class Trace:
     """One range of a log; `read` reads it once, and afterwards `sessions` says what became of the sessions."""
 
-    __slots__ = ("_apis", "_before", "_end", "_loops", "_origin", "_path", "_sessions", "_start", "counts")
+    __slots__ = ("_apis", "_before", "_end", "_loops", "_origin", "_path", "_patterns", "_sessions", "_start", "counts")
 
     def __init__(
         self,
@@ -59,10 +60,11 @@ class Trace:
         before: SessionState = NOTHING,
         apis: Collection[str] = EVERY_API,
         loops: Loops | None = None,
+        patterns: Sequence[str] = (),
     ) -> None:
         self._path, self._origin, self._start, self._end = path, origin, start, end
         self._before, self._apis, self._loops = before, apis, loops
-        self._sessions = before
+        self._patterns, self._sessions = patterns, before
         self.counts = LineCounts()
 
     def sessions(self) -> SessionState:
@@ -77,8 +79,9 @@ class Trace:
         try:
             with self._path.open("rb") as file:
                 pieces = pieces_of(file, self._start, self._end)
-                reading = Reading(self._origin, self.counts, self._apis)
-                loops = self._loops or loops_for(self._path, self._start, self._end)
+                layout = layout_in(self._path, self._patterns)
+                reading = Reading(self._origin, self.counts, self._apis, layout)
+                loops = self._loops or loops_for(self._path, self._start, self._end, layout)
                 if loops is None:
                     table = SessionTable(self._before)
                     yield from told_plainly(pieces, reading, table)
@@ -92,17 +95,18 @@ class Trace:
 
 
 class Reading(NamedTuple):
-    """How some lines are read: whose they are, which requests are of use, and what became of them."""
+    """How some lines are read: whose they are, which requests are of use, what became of them, and their layout."""
 
     origin: Origin
     counts: LineCounts
     apis: Collection[str] = EVERY_API
+    layout: Layout = layout_of()
 
 
 def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: SessionTable) -> Iterator[Told]:
     """What some lines tell, by the plain parser; `table` has the sessions before them, and then those after."""
     others = deque[Told]()
-    events = request_events(pieces, reading.origin, layout_of(), reading.counts, apis=reading.apis)
+    events = request_events(pieces, reading.origin, reading.layout, reading.counts, apis=reading.apis)
     for run in fetch_runs(_set_aside(kept_refusals(events, reading.origin), others), reading.origin, table):
         yield from _emptied(others)
         yield run_told(run) if isinstance(run, Resting) else run
@@ -116,16 +120,20 @@ def read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) 
         yield event if isinstance(event, Columns) else _as_told(event)
 
 
-def sessions_after(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> SessionState:
+def sessions_after(
+    path: Path, origin: Origin, start: int = 0, end: int | None = None, patterns: Sequence[str] = ()
+) -> SessionState:
     """What a range does to sessions, whatever they were before it."""
-    trace = Trace(path, origin, start, end, apis=frozenset((FETCH,)))
+    trace = Trace(path, origin, start, end, apis=frozenset((FETCH,)), patterns=patterns)
     for _ in trace.read():
         pass
     return trace.sessions()
 
 
-def loops_for(path: Path, start: int, end: int | None) -> Loops | None:
+def loops_for(path: Path, start: int, end: int | None, layout: Layout) -> Loops | None:
     """The compiled loops where a range is worth them; they know the default layout only."""
+    if layout != layout_of():
+        return None
     size = path.stat().st_size if end is None else end
     return compiled_loops() if WORTH.after(size - start, are_kept) else None
 

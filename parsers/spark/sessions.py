@@ -15,6 +15,7 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from parsers.broker_log import given_for
 from parsers.inventory import take_inventory
 from parsers.provenance import FileKind
 from parsers.request_log import NOTHING, SessionState, join, sessions_after
@@ -85,7 +86,8 @@ def _folding(request: TableRequest, parts: Sequence[Part]) -> Reader:
     """What each part does to sessions, under the place at which it ends."""
 
     def effect(part: Part) -> tuple[str, int, SessionState]:
-        sessions = sessions_after(place_of(request, part), part.origin, part.start, part.end)
+        patterns = given_for(part.origin.broker, request.log_patterns)
+        sessions = sessions_after(place_of(request, part), part.origin, part.start, part.end, patterns)
         return part.origin.source, part.end, sessions
 
     def fold(batches: Batches) -> Batches:

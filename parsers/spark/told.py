@@ -28,6 +28,7 @@ from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, RequestLog, SessionState, read_request_log
 from parsers.request_log.batches import COMPILED, table_batches
+from parsers.request_log.presence import layout_in
 from parsers.request_log.trace import loops_for
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
 from parsers.spark.request import INSTANT, TableRequest
@@ -93,7 +94,8 @@ def _layout(file: BinaryIO, part: Part, request: TableRequest, *, packed: bool) 
 
 
 def _request_log(part: Part, request: TableRequest) -> RequestLog:
-    return read_request_log(place_of(request, part), part.origin, part.start, _end(part))
+    patterns = given_for(part.origin.broker, request.log_patterns)
+    return read_request_log(place_of(request, part), part.origin, part.start, _end(part), patterns=patterns)
 
 
 def _end(part: Part) -> int | None:
@@ -106,7 +108,8 @@ def _fast_rows(
 ) -> Iterator[pa.RecordBatch] | None:
     """The rows of a log that is worth compiled code, of a table that it can fill."""
     path = place_of(request, part)
-    loops = loops_for(path, part.start, _end(part)) if request.row_class in COMPILED else None
+    layout = layout_in(path, given_for(part.origin.broker, request.log_patterns))
+    loops = loops_for(path, part.start, _end(part), layout) if request.row_class in COMPILED else None
     if loops is None:
         return None
     return table_batches(path, part.origin, request.row_class, loops, (part.start, _end(part)), before)

@@ -200,7 +200,7 @@ def test_other_layouts_are_read_by_their_pattern(tmp_path: Path) -> None:
     message = JSON_LINES[1][len(PREFIX) : -len(TAIL)]
     path.write_bytes(b"2026-11-21T05:38:21.717Z DEBUG [data-plane-kafka-network-thread-1] " + message + b"\n")
     assert read_request_log(path, ORIGIN).fetch_calls == ()
-    log = read_request_log(path, ORIGIN, pattern="%d{ISO8601} %-5p [%t] %m%n")
+    log = read_request_log(path, ORIGIN, patterns=["%d{ISO8601} %-5p [%t] %m%n"])
     assert [call.time_text for call in log.fetch_calls] == ["2026-11-21T05:38:21.717Z"]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece, parts_of, whole
-from parsers.broker_log import wall_clock
+from parsers.broker_log import given_for, wall_clock
 from parsers.provenance import Origin, Source
 from parsers.request_log import first_time, holds_requests
 
@@ -35,11 +35,11 @@ class TraceStretch:
     """Whether the file is a broker's log, into which its requests were written too."""
 
 
-def trace_stretches(dump: str, files: Iterable[Source]) -> Iterator[TraceStretch]:
+def trace_stretches(dump: str, files: Iterable[Source], patterns: Sequence[str] = ()) -> Iterator[TraceStretch]:
     """Every request log of a known broker; the stretches of one follow each other in order of time."""
     logs = _with_requests(dump, [file for file in files if file.origin.broker is not None])
     for _, rotated in groupby(sorted(logs, key=_place), key=_place):
-        dated = sorted(((_begun(dump, file), _turn(file), file) for file in rotated), key=lambda one: one[:2])
+        dated = sorted(((_begun(dump, file, patterns), _turn(file), file) for file in rotated), key=lambda one: one[:2])
         begun, _, first = dated[0]
         for _, _, file in dated:
             for piece in _cut(dump, whole(file)):
@@ -64,9 +64,9 @@ def _place(file: Source) -> tuple[int, str]:
     return file.origin.broker or 0, file.origin.source.rpartition("/")[0]
 
 
-def _begun(dump: str, file: Source) -> int:
+def _begun(dump: str, file: Source, patterns: Sequence[str]) -> int:
     """The time of the first line, on the writer's clock; a file without one stands last."""
-    told = first_time(file_of(dump, file.origin.source))
+    told = first_time(file_of(dump, file.origin.source), given_for(file.origin.broker, patterns))
     time = None if told is None else wall_clock(told)
     return _NEVER if time is None else time
 

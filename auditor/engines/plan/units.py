@@ -227,7 +227,7 @@ def _log_units(
                 origin = replace(origin, cluster_id=next(iter(clusters)))
             for piece in log_stretches(dump, file, log_patterns):
                 yield _time_unit(dump, origin, file.kind, (piece,), None, ())
-    for stretch in trace_stretches(dump, inventory.files):
+    for stretch in trace_stretches(dump, inventory.files, log_patterns):
         unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
         yield replace(unit, chain=stretch.chain, begun=stretch.begun, shared=stretch.shared)
     for copies in metadata_copies(dump, inventory, folders):

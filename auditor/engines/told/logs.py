@@ -63,7 +63,8 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     """The same of a stretch of a request log, given the fetch sessions before it; and those after it."""
     (piece,), refusals, names = unit.pieces, list[Refusal](), names_of(unit)
     path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
-    trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING)
+    patterns = given_for(origin.broker, unit.log_patterns)
+    trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING, patterns=patterns)
     begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
@@ -83,7 +84,8 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
 def sessions_of(unit: ReadUnit) -> SessionState:
     """What a stretch of a request log does to fetch sessions, whatever they were before it."""
     (piece,) = unit.pieces
-    return sessions_after(file_of(unit.dump, piece.source), unit.origin(piece.source), piece.start, piece.end)
+    path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+    return sessions_after(path, origin, piece.start, piece.end, given_for(origin.broker, unit.log_patterns))
 
 
 _NO_LINE: Final = "a line of the layout"
