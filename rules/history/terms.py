@@ -8,7 +8,7 @@ the hole may be of the untold term.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rules.history.drafts import altered
@@ -37,11 +37,12 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     placed: list[Moment] = []
     roles: dict[str, Moment] = {}
     known = {**handled_in(in_order), **answered_in(in_order)}
+    before = _before_orders(in_order, terms)
     for place, moment in enumerate(in_order):
-        former = terms.get(moment.clock)
+        former = before.get(place, terms.get(moment.clock))
         latest = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
         if gives_role(moment) and moment.epoch is not None:
-            terms[moment.clock] = max(moment.epoch, -1 if former is None else former)
+            terms[moment.clock] = max(moment.epoch, terms.get(moment.clock, -1))
             roles[moment.clock] = moment
         named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
         term = named if named is not None and named >= 0 else former
@@ -53,6 +54,26 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         same = (moment.term, moment.latest_term) == (term, latest)
         placed.append(moment if same else altered(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
+
+
+def _before_orders(in_order: Sequence[Moment], first: Mapping[str, int]) -> Mapping[int, int]:
+    """By the place of each role whose order was answered in the same millisecond, the term before that order.
+
+    A broker takes a role, and then answers.
+    """
+    terms, found = dict(first), dict[int, int]()
+    orders: dict[str, tuple[Moment, int]] = {}
+    for place, moment in enumerate(in_order):
+        if not gives_role(moment) or moment.epoch is None:
+            continue
+        former = terms.get(moment.clock, -1)
+        order, before = orders.get(moment.clock, (moment, former))
+        if moment.kind == "leadership":
+            orders[moment.clock] = moment, former
+        elif (order.epoch, order.time) == (moment.epoch, moment.time) and before < former:
+            found[place] = before
+        terms[moment.clock] = max(moment.epoch, former)
+    return found
 
 
 def _leads(role: Moment | None) -> bool:

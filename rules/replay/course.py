@@ -27,7 +27,7 @@ from rules.replay.followers import (
 from rules.replay.leading.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
 from rules.replay.reign.in_sync import IsrHistory, isr_history
-from rules.replay.reign.own_words import OwnWords
+from rules.replay.reign.own_words import CUTS, OwnWords
 from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
 from rules.replay.reign.reigns import Reign, reigns
 from rules.replay.reign.restarts import untelling, with_restarts
@@ -104,6 +104,8 @@ class _Story:
             if moment.broker in told and moment.clock == f"broker {moment.broker}" and moment.kind != "produced":
                 told[moment.broker].append(moment)
         self.own = {broker: OwnWords(words) for broker, words in told.items()}
+        self.uncut = dict(self.held)
+        """What each replica held before it cut its log in the reign that is walked."""
         self.places = dict.fromkeys(self.brokers, 0)
         self.last_roles = last_roles(moments, led=True)
         self.ends: dict[int, RoleEnd] = {}
@@ -127,9 +129,10 @@ class _Story:
         course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
             before = self.held[broker]
-            if reign.unseen and broker != reign.leader:
-                before = perhaps_told(before, start)
             heard, surely = self._before_next_role(broker, rows, reign)
+            # Who follows asks at once: where no answer to it is told, one may have stood in a hole.
+            if broker != reign.leader and (reign.unseen or not any(row.moment.broker == broker for row in heard)):
+                before = perhaps_told(before, start)
             after = end if broker == reign.leader else after_answers(before, broker, heard, end.high, reign.epochs)
             if len(surely) < len(heard) and broker != reign.leader:
                 after = lowered(after, after_answers(before, broker, surely, end.high, reign.epochs))
@@ -198,6 +201,7 @@ class _Story:
             self.places[broker] += 1
         if own.silent or f"broker {broker}" in self.untelling:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
+        self.uncut[broker] = self.held[broker]
         if broker != reign.leader:
             cuts = list(own.in_terms(reign.epochs, self.places[broker]))
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
@@ -208,7 +212,7 @@ class _Story:
         Returns its last restart.
         """
         own = self.own[broker].moments
-        load = None
+        load, cut = None, False
         while self.places[broker] < len(own):
             moment = own[self.places[broker]]
             if moment.term is None or not reign.covers(moment.term):
@@ -219,8 +223,12 @@ class _Story:
                 load = moment
                 # It goes on to fetch in the same reign: only its low side is what the restart left.
                 self.held[broker] = reopened(self.held[broker], moment)
+            elif moment.kind in ROLE_KINDS and not cut:
+                # It may take a later epoch of the same leader before it cuts anything for an earlier one.
+                self._note(broker, moment, either(self.held[broker], self.uncut[broker]))
             else:
                 self._befall(broker, moment)
+            cut = cut or moment.kind in CUTS
             self.places[broker] += 1
         return load
 
@@ -233,7 +241,7 @@ class _Story:
             # It takes the place of a log that is gone, or it is filled beside one that stays.
             self.held[broker] = either(self.held[broker], UNKNOWN)
         elif moment.kind in ROLE_KINDS or moment.kind == "high-watermark-loaded":
-            self._note(broker, moment)
+            self._note(broker, moment, self.held[broker])
 
     def _grew_untold(self, broker: int, load: Moment) -> bool:
         """Whether the log is longer than when it was loaded before, though its broker tells no role in between.
@@ -243,14 +251,14 @@ class _Story:
         last = self.own[broker].turn_before[self.places[broker]]
         return last is not None and last.kind == "log-loaded" and (last.end_offset or 0) < (load.end_offset or 0)
 
-    def _note(self, broker: int, moment: Moment) -> None:
+    def _note(self, broker: int, moment: Moment, held: ExpectedHighWatermark) -> None:
         # Up to 2.3 one line an assigned replica is printed, remote ones with 0, and a cut left the value alone.
         if moment.high_watermark is None or moment.doubtful or not self._rules(broker, moment).clamps:
             return
         if moment.kind == "high-watermark-loaded" and self._of_unknown_epoch(broker, moment):
             return
         # What was learnt, perhaps, in an epoch of which its own log tells nothing is bounded by its log alone.
-        expected = self.held[broker] if moment.latest_term is None else UNKNOWN
+        expected = held if moment.latest_term is None else UNKNOWN
         if moment.kind in ROLE_KINDS:
             expected = capped(expected, moment.offset, f"its log ended at {moment.offset}")
         self.told.append(Told(moment=moment, by_leader=False, expected=expected, observed=moment.high_watermark))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.finding import Severity
 from rules.history.moments import Moment
@@ -45,6 +46,18 @@ def test_so_may_a_log_start_be_that_a_client_moved() -> None:
     moved = replace(last, kind="log-start-moved", offset=None, acks=None, log_start_offset=2)
     found = next(m for m in without((*told, moved), "leader-starts", 2) if m.kind == "log-start-moved")
     assert (found.term, found.latest_term) == (1, 2)
+
+
+def test_an_order_that_is_answered_in_the_millisecond_of_its_role_comes_after_it() -> None:
+    told = read_sketch(HEALTHY).evidence.moments
+    role = next(m for m in told if (m.kind, m.epoch) == ("follower-starts", 1))
+    source = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
+    order = replace(role, kind="leadership", leader=2, error=0, span=source)
+    own = replace(role, span=replace(source, source="broker-1/logs/state-change.log"))
+    kept = [m for m in told if m is not role]
+    for moments in ([*kept, order, own], [*kept, own, order]):
+        found = [m.term for m in in_terms(moments) if (m.kind, m.epoch) == ("follower-starts", 1)]
+        assert found == [0]
 
 
 def test_whole_logs_leave_no_doubt() -> None:
