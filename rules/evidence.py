@@ -142,7 +142,7 @@ class PartitionEvidence:
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
-        lost = openings_below_committed(self.moments, self.own_logs)
+        lost = openings_below_committed(self.moments, self.own_logs, self.committed_batches)
         return tuple(term for term in lost if not term.checkpointed or self._parted(term))
 
     def _parted(self, lost: LostTerm) -> bool:
@@ -217,14 +217,16 @@ class PartitionEvidence:
         self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]
     ) -> str | None:
         setting = self.settings.in_force(self.topic, broker, name, at, clocks)
-        if setting is None or (name == KAFKA_VERSION and self._given(broker)):
+        if setting is None or (name == KAFKA_VERSION and broker in self._given):
             return None
         return setting.value if self.settings.is_certain(setting) else None
 
-    def _given(self, broker: int) -> bool:
-        """Whether somebody gave the release, against what its log printed last."""
-        last = self.settings.in_force(None, broker, KAFKA_VERSION)
-        return last is not None and any(v.broker == broker and v.binary != last.value for v in self.versions)
+    @cached_property
+    def _given(self) -> frozenset[int]:
+        """Brokers whose release somebody gave, against what their logs printed last."""
+        printed = {v.broker: self.settings.in_force(None, v.broker, KAFKA_VERSION) for v in self.versions}
+        told = ((v, printed[v.broker]) for v in self.versions)
+        return frozenset(v.broker for v, last in told if last is not None and v.binary != last.value)
 
     def release_of(self, broker: int, at: Moment | None = None) -> KafkaVersion | None:
         """What a broker ran last, or at a moment, where that is known."""

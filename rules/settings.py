@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from parsers.provenance import Span
 from rules.history.clocks import ClockOffset, translated
@@ -82,6 +82,9 @@ class Setting:
     span: Span
 
 
+Ranks: TypeAlias = tuple[tuple[Setting, ...], ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """All that is told of the settings of one cluster, each statement once, in the order of its clock."""
@@ -109,8 +112,18 @@ class Settings:
         """Every start and stop that a broker tells of, in their order."""
         return self._by_place.get((None, broker, BROKER_STATE), ())
 
-    def told(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
+    @cached_property
+    def _ranked(self) -> dict[tuple[str | None, int | None, str], Ranks]:
+        return {}
+
+    def told(self, topic: str | None, broker: int | None, name: str) -> Ranks:
         """What speaks of a setting, the statements that outrank the others first."""
+        place = topic, broker, name
+        if place not in self._ranked:
+            self._ranked[place] = tuple(self._ranks(*place))
+        return self._ranked[place]
+
+    def _ranks(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
         if topic is not None:
             # What a broker printed when it made its replica is older than any change that is told.
             yield self._of(topic, None, name, CHANGED) or self._of(topic, None, name, ("log",))

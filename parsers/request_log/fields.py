@@ -86,14 +86,16 @@ def flag(struct: Struct, *names: str) -> bool | None:
     raise WrongShape(f"true or false for {names[0]}")
 
 
-def text(struct: Struct, *names: str) -> str | None:
+def text(struct: Struct, name: str, *others: str) -> str | None:
     """A text under the first of the names that is there; bytes that were no UTF-8 stand escaped in it."""
-    value = _first(struct, names)
+    value = struct.get(name)
+    if value is None and others and name not in struct:
+        value = _first(struct, others)
+    if isinstance(value, str):
+        return value if value.isascii() else printable(value)
     if value is None:
         return None
-    if not isinstance(value, str):
-        raise WrongShape(f"a text for {names[0]}")
-    return value if value.isascii() else printable(value)
+    raise WrongShape(f"a text for {name}")
 
 
 def printable(value: str) -> str:
@@ -114,22 +116,24 @@ def partition_number(struct: Struct, *names: str) -> int:
     return value
 
 
-def struct_at(struct: Struct, *names: str) -> Struct | None:
-    """A nested struct under the first of the names that is there."""
-    value = _first(struct, names)
+def struct_at(struct: Struct, name: str) -> Struct | None:
+    """A nested struct."""
+    value = struct.get(name)
     if value is None or isinstance(value, dict):
         return value
-    raise WrongShape(f"a struct for {names[0]}")
+    raise WrongShape(f"a struct for {name}")
 
 
-def structs(struct: Struct, *names: str) -> Sequence[Struct]:
+def structs(struct: Struct, name: str, *others: str) -> Sequence[Struct]:
     """A list of structs under the first of the names that is there; none where it is missing or null."""
-    value = _first(struct, names)
+    value = struct.get(name)
+    if value is None and others and name not in struct:
+        value = _first(struct, others)
     if value is None:
         return ()
     if isinstance(value, list) and set(map(type, value)) <= {dict}:
         return value
-    raise WrongShape(f"a list of structs for {names[0]}")
+    raise WrongShape(f"a list of structs for {name}")
 
 
 def integers(struct: Struct, *names: str) -> tuple[int, ...] | None:

@@ -33,14 +33,16 @@ class LostTerm:
         return self.committed.moment.clock == ON_DISK
 
 
-def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Replica] = ()) -> Iterator[LostTerm]:
+def openings_below_committed(
+    moments: Sequence[Moment], replicas: Sequence[Replica], proofs: Sequence[Committed]
+) -> Iterator[LostTerm]:
     """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
 
     A leader that is started again opens its epoch again, with what its disk has kept. What an opening has thrown away
     does not count against its successors.
     """
     first = first_openings(moments, replicas)
-    pool = _Proofs(moments, replicas)
+    pool = _Proofs(moments, proofs)
     lowest: int | None = None
     for opening in _openings(moments, first):
         best = pool.furthest_before(opening, lowest)
@@ -60,11 +62,11 @@ def openings_below_committed(moments: Sequence[Moment], replicas: Sequence[Repli
 class _Proofs:
     """The proofs of committed records in the order of their terms, each taken up once as the openings go by."""
 
-    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+    def __init__(self, moments: Sequence[Moment], proofs: Sequence[Committed]) -> None:
         self._place = {id(moment): index for index, moment in enumerate(moments)}
         self._sure = sure_terms(moments)
         self._pending: dict[int, list[tuple[int, Committed]]] = {}
-        for index, proof in enumerate(committed_batches(moments, replicas)):
+        for index, proof in enumerate(proofs):
             self._pending.setdefault(proof.term, []).append((index, proof))
         self._terms = sorted(self._pending, reverse=True)
         self._pool: list[tuple[int, int, Committed]] = []
