@@ -28,7 +28,8 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
 
     Undecided when
     --------------
-    The epochs of both sides are the same: then no protocol will cut it (LOG003).
+    The epochs of both sides are the same: then no protocol will cut it (LOG003). Or leader epochs began anew, so that no log
+    tells what of it was committed, nor who will follow.
 
     Upheld
     ------
@@ -43,6 +44,16 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
     for difference in evidence.differences:
         start = max(difference.start_offset, difference.committed_end)
         if start >= difference.end_offset or difference.same_epoch:
+            continue
+        if evidence.epochs_used_twice:
+            yield Undecided(
+                reason=f"brokers {difference.left.broker} and {difference.right.broker} hold different records, which a"
+                " high watermark on disk does not reach; what logs tell of what was committed has no order",
+                missing="the high watermarks that both brokers wrote last, each beside its log of that time",
+                brokers=(difference.left.broker, difference.right.broker),
+                start_offset=start,
+                end_offset=difference.end_offset,
+            )
             continue
         yield Violation(
             brokers=(difference.left.broker, difference.right.broker),

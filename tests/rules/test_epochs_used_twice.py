@@ -165,3 +165,12 @@ def test_a_file_whose_epochs_went_with_the_new_beginning_is_not_called_deleted()
     said = [str(f.values()["signature"]) for f in judged(drawing).findings if f.rule == "EPOCH003"]
     assert said
     assert all("as where leader epochs begin anew" in one for one in said)
+
+
+def test_a_tail_is_not_called_one_where_logs_tell_nothing_of_what_was_committed() -> None:
+    short = ANEW.replace("broker 3 0000 1 2 4 22|", "broker 3 0000 1 2|4 22")
+    said = [finding.verdict for finding in judged(short).findings if finding.rule == "LOG002"]
+    assert said
+    assert set(said) == {"undecided"}
+    in_order = judged("broker 1* 0000|22\nbroker 2  0000|1\n").findings
+    assert [finding.verdict for finding in in_order if finding.rule == "LOG002"] == ["violated"]
