@@ -82,7 +82,9 @@ def test_without_the_log_that_tells_cuts_nothing_is_said_to_be_held_still(gone: 
 
 
 def test_the_log_that_would_tell_is_named(tmp_path: Path) -> None:
-    report = audit_without(("broker-*/data", "broker-1/logs/server.log"), tmp_path)
+    """Its fetches from the next leader would tell too: that one's answer where the logs part, and the next offset."""
+    gone = ("broker-*/data", "broker-1/logs/server.log", "broker-2/logs/kafka-request.log")
+    report = audit_without(gone, tmp_path)
     assert lost(report).unread == (1,)
     assert sentence(lost(report)).endswith("tells whether with them: the disk would, or a whole server.log.")
     (point,) = [point for point in report.coverage.undecided if point.rule == "the bill"]
