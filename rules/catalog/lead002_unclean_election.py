@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
 from rules.evidence import (
@@ -41,7 +41,8 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
 
     Undecided when
     --------------
-    Neither the metadata log, nor the controller's log, nor its orders tell the ISR before the election.
+    Neither the metadata log, nor the controller's log, nor its orders tell the ISR before the election. It is asked of
+    elections whose leaders lacked committed records.
 
     Upheld
     ------
@@ -57,7 +58,8 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     t1 leader 1 epoch 0 isr 1
     t2 leader 2 epoch 1 isr 2
     """
-    for change in leader_changes(evidence.moments):
+    changes = list(leader_changes(evidence.moments))
+    for change in changes:
         if change.unclean:
             severity, cost = _weigh(evidence, change)
             eligible = _eligible(evidence.moments, change)
@@ -77,6 +79,23 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
                     "subject": str(change.epoch),
                 },
                 exhibits=tuple(_exhibits(change)),
+            )
+    yield from _untold(evidence, {change.epoch for change in changes})
+
+
+def _untold(evidence: PartitionEvidence, told: Container[int]) -> Iterator[Undecided]:
+    """Elections of which the ISR before is not told, though their leaders lacked committed records."""
+    lacking = {lost.epoch: (lost.leader, lost.opening) for lost in evidence.lost_terms if not lost.checkpointed}
+    lacking |= {kept.epoch: (kept.leader, kept.opening) for kept in evidence.kept_older}
+    for epoch, (leader, opening) in sorted(lacking.items()):
+        if epoch not in told and leader is not None:
+            yield Undecided(
+                reason=f"broker {leader} led epoch {epoch} without records that were committed, and nothing tells who was"
+                " in sync before",
+                missing="the ISR before the election (the metadata log, the controller's log or its orders)",
+                brokers=(leader,),
+                blocking=False,
+                exhibits=(Exhibit(span=opening.span, role="the leader opens its epoch"),),
             )
 
 

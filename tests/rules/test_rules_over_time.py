@@ -474,6 +474,25 @@ def test_an_unclean_election_is_as_grave_as_its_cost(history: str, severity: Sev
     assert [v.severity for v in said] == [severity]
 
 
+LACKED = "broker 1 00|11\nbroker 2 00|11\nt1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 3 acks=all\n"
+
+
+@pytest.mark.parametrize(
+    ("history", "asked"),
+    [
+        ("t3 leads 2 epoch 1 at 2 hw 2", [(2,)]),
+        ("t3 leads 2 epoch 1 at 4 hw 2", []),
+        ("t1 leader 1 epoch 0 isr 1,2\nt2 leader 2 epoch 1 isr 2\nt3 leads 2 epoch 1 at 2 hw 2", []),
+    ],
+)
+def test_whether_a_leader_that_lacked_records_was_in_sync_is_asked_where_nothing_tells(
+    history: str, asked: list[tuple[int, ...]]
+) -> None:
+    said = list(BY_ID["LEAD002"].check(evidence(LACKED + history)))
+    assert [u.brokers for u in said if isinstance(u, Undecided) and not u.blocking] == asked
+    assert not [v for v in said if isinstance(v, Violation)]
+
+
 def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
     drawn = evidence(ELECTED + "t1 leader -1 epoch 1 isr\nt2 leader 2 epoch 2 isr 2")
     for eligible, said in (((1,), "the eligible leader replicas were 1, and "), ((), "")):
