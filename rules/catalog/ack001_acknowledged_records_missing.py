@@ -15,7 +15,7 @@ from rules.evidence import (
     times_told,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.led import sure_terms
+from rules.history.led import given_terms, sure_terms
 from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.unanswered import Unanswered, answers_by_epoch, not_of_all_seen, silent_leaders, succeeded, unanswered
@@ -158,9 +158,11 @@ def _held_or_not(
 def _unplaced(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """Answers of brokers that nowhere tell that they lead: of which epoch they are, their own logs would tell."""
     telling, sure = {m.clock for m in evidence.moments if m.kind == "leader-starts"}, sure_terms(evidence.moments)
+    ordered, newest = given_terms(evidence.moments), max(evidence.openings, default=-1)
     answers: dict[int, list[Moment]] = {}
     for m in evidence.moments:
-        placed = m.clock in telling or (m.clock, m.term) in sure
+        judged = (m.clock, m.term) in ordered and m.latest_term is None and (m.term or 0) < newest
+        placed = m.clock in telling or (m.clock, m.term) in sure or judged
         if succeeded(m) and m.witness is not None and not placed:
             answers.setdefault(m.witness, []).append(m)
     leaders = leaders_by_epoch(evidence.moments)

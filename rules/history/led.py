@@ -28,6 +28,12 @@ def sure_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
     return frozenset(told | recorded)
 
 
+def given_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
+    """The same, and the terms that orders give to the brokers that took them, though no line of theirs opens them."""
+    ordered = {(m.clock, m.epoch) for m in moments if gives_role(m) and m.epoch is not None}
+    return sure_terms(moments) | ordered
+
+
 def answered_in(in_order: Sequence[Moment]) -> Mapping[int, tuple[int, int]]:
     """By the place of each answer without an epoch, of brokers that tell no role, the first and last it can be of.
 

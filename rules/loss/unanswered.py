@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, leaders_by_epoch
-from rules.history.led import sure_terms
+from rules.history.led import given_terms
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
@@ -124,12 +124,12 @@ def succeeded(moment: Moment) -> bool:
 
 
 def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
-    """Answers of the epochs that their broker opened by its own word, or led by the controllers' record."""
+    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
     answers: dict[int, list[Moment]] = {}
-    sure = sure_terms(moments)
+    given = given_terms(moments)
     for m in moments:
         if succeeded(m) and m.term is not None:
             opening = starts.get(m.term)
-            if (m.clock, m.term) in sure or (opening is not None and opening.clock == m.clock):
+            if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):
                 answers.setdefault(m.term, []).append(m)
     return answers

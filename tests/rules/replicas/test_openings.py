@@ -50,3 +50,8 @@ def test_an_answer_of_no_certain_epoch_at_anothers_record_is_asked_for() -> None
     (asked,) = said(LED_AGAIN)
     assert isinstance(asked, Undecided)
     assert (asked.start_offset, asked.end_offset, asked.blocking) == (0, 1, True)
+
+
+def test_an_answer_under_a_controllers_order_is_of_the_epoch_that_it_gave() -> None:
+    ordered = LEFT_OUT.replace("t1 leads 1 epoch 0 at 0 hw 0", "t1 leader 1 epoch 0 isr 1,2 told 1")
+    assert [(type(a), a.start_offset, a.end_offset) for a in said(ordered)] == [(Violation, 2, 4)]
