@@ -202,7 +202,7 @@ def install() -> None:
     attempt([*pip, "--require-hashes", "--no-build-isolation", "-r", LOCK], "installing requirements.lock")
     attempt([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], "installing this checkout")
     # Where Python is told to keep no bytecode, every command would compile half a thousand modules anew.
-    attempt([tool("python"), "-m", "compileall", "-q", *PACKAGES], "compiling this checkout")
+    answers([tool("python"), "-I", "-m", "compileall", "-q", *(ROOT / name for name in PACKAGES)])
 
 
 @contextmanager

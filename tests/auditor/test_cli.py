@@ -80,7 +80,7 @@ def test_a_short_audit_in_one_process_waits_for_nothing_that_it_does_not_need() 
         "from auditor.cli import main\n"
         "try: main()\n"
         "except SystemExit as end: assert end.code == 0\n"
-        "heavy = {'pyspark', 'py4j', 'great_expectations', 'numba', 'llvmlite', 'pandas'}\n"
+        "heavy = {'pyspark', 'py4j', 'great_expectations', 'numba', 'llvmlite', 'pandas', 'rich', 'yaml'}\n"
         "print('LOADED', sorted(heavy & sys.modules.keys()))"
     )
     ended = subprocess.run([sys.executable, "-c", asks], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -93,26 +93,27 @@ def _untold(before: int, epoch: int, named: Sequence[int]) -> range:
 
 def leaders_by_epoch(moments: Sequence[Moment]) -> dict[int, int]:
     """Who led each epoch: by the leader's own word, else the controller's, else by whoever answered fetches in it."""
-    ranks: tuple[dict[int, int], ...] = ({}, {}, {})
+    own, ordered, answered = dict[int, int](), dict[int, int](), dict[int, int]()
     for moment in moments:
-        rank, leader = _word_for_leader(moment)
-        if leader is not None and leader >= 0 and moment.epoch is not None:
-            ranks[rank].setdefault(moment.epoch, leader)
-    told, *others = ranks
-    for other in others:
+        epoch, kind = moment.epoch, moment.kind
+        if epoch is None:
+            continue
+        if kind == "fetched":
+            if epoch not in answered and epoch >= 0 and moment.error == 0:
+                _name(answered, epoch, moment.witness)
+        elif kind == "leader-starts":
+            _name(own, epoch, moment.broker)
+        elif kind in ("leadership", "unclean-election"):
+            _name(ordered, epoch, moment.leader)
+    for other in (ordered, answered):
         for epoch, leader in other.items():
-            told.setdefault(epoch, leader)
-    return told
+            own.setdefault(epoch, leader)
+    return own
 
 
-def _word_for_leader(moment: Moment) -> tuple[int, int | None]:
-    """Whom a statement takes for its epoch's leader, and how far behind the leader's own word its word comes."""
-    if moment.kind == "fetched":
-        served = moment.error == 0 and moment.epoch is not None and moment.epoch >= 0
-        return 2, moment.witness if served else None
-    if moment.kind == "leader-starts":
-        return 0, moment.broker
-    return 1, moment.leader if moment.kind in ("leadership", "unclean-election") else None
+def _name(leaders: dict[int, int], epoch: int, leader: int | None) -> None:
+    if leader is not None and leader >= 0:
+        leaders.setdefault(epoch, leader)
 
 
 def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, epoch: int) -> bool:
