@@ -59,8 +59,8 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
         yield from _gaps(evidence, tuple(replica for replica in replicas if replica.log.epochs), replicas)
 
 
-def _fate(evidence: PartitionEvidence, missing: tuple[int, ...]) -> str:
-    """What became of their records, as far as answers to producers tell that there were any."""
+def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> str:
+    """What became of their records, as far as answers to producers or their leaders' log ends tell that there were any."""
     told: dict[int, int | None] = {}
     for m in evidence.moments:
         opening = evidence.openings.get(-1 if m.term is None else m.term)
@@ -68,6 +68,10 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...]) -> str:
             continue
         if opening.epoch in missing and (m.offset or 0) >= (opening.offset or 0):
             told.setdefault(opening.epoch, opening.broker)
+    ends = {epoch: evidence.epoch_ends[epoch].offset for epoch in missing if epoch in evidence.epoch_ends}
+    if not told and max(ends.values(), default=0) > held:
+        epoch = max(ends, key=lambda each: ends[each])
+        return f": the log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand goes on from it"
     if not told:
         return ", which is harmless if whoever led then wrote nothing"
     acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
@@ -89,7 +93,7 @@ def _gaps(
                 brokers=tuple(sorted({replica.broker for replica in holding})),
                 start_offset=before.end_offset,
                 end_offset=max(before.end_offset, behind.start_offset),
-                facts={"epochs": missing, "fate": _fate(evidence, missing)},
+                facts={"epochs": missing, "fate": _fate(evidence, missing, before.end_offset)},
                 exhibits=(
                     Exhibit(span=before.last, role="the last batch of the epoch before"),
                     Exhibit(span=behind.first, role="the first batch of the epoch behind"),

@@ -660,3 +660,13 @@ def test_a_leader_may_be_restarted_between_two_sessions_where_its_log_ends(
     moments = tuple(replace(m, session=next(of)) if m.kind == "fetched" else m for m in told.moments)
     found = tuple(BY_ID["HW002"].check(replace(told, moments=moments)))
     assert [(v.brokers, v.start_offset, v.end_offset, v.confidence) for v in found if isinstance(v, Violation)] == said
+
+
+@pytest.mark.parametrize(
+    ("end", "fate"), [(6, ": the log of epoch 1's leader had reached 6"), (4, ", which is harmless")]
+)
+def test_an_epoch_without_trace_is_no_idle_one_where_its_leader_had_written(end: int, fate: str) -> None:
+    drawn = "broker 1 0000 22|\nbroker 2 0000 22|\nt1 leader 1 epoch 0 isr 1,2\nt2 leader 2 epoch 1 isr 1,2\n"
+    drawn += f"t3 fetch 1@{end} from 2 hw=4 epoch 1\nt4 leader 1 epoch 2 isr 1,2\n"
+    (said,) = (v for v in BY_ID["EPOCH007"].check(evidence(drawn)) if isinstance(v, Violation))
+    assert str(said.facts["fate"]).startswith(fate)
