@@ -161,8 +161,9 @@ def _written(moment: Moment) -> tuple[str, int, str, int]:
 
 def gives_role(moment: Moment) -> bool:
     """Whether the clock's broker takes a role here: by its own line, or by an order that it took."""
-    ordered = moment.kind == "leadership" and moment.witness is not None and moment.error in (None, 0)
-    return ordered or moment.kind in ROLE_KINDS
+    if moment.kind == "leadership":
+        return moment.witness is not None and moment.error in (None, 0)
+    return moment.kind in ROLE_KINDS
 
 
 def first_role(moments: Iterable[Moment]) -> Moment | None:
