@@ -80,10 +80,12 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
                 },
                 exhibits=tuple(_exhibits(change)),
             )
-    yield from _untold(evidence, {change.epoch for change in changes})
+    # A clean one that the controller recorded is no change of `leader_changes`.
+    recorded = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.previous_isr is not None}
+    yield from _untold(evidence, recorded.union(change.epoch for change in changes))
 
 
-def _untold(evidence: PartitionEvidence, told: Container[int]) -> Iterator[Undecided]:
+def _untold(evidence: PartitionEvidence, told: Container[int | None]) -> Iterator[Undecided]:
     """Elections of which the ISR before is not told, though their leaders lacked committed records."""
     lacking = {lost.epoch: (lost.leader, lost.opening) for lost in evidence.lost_terms if not lost.checkpointed}
     lacking |= {kept.epoch: (kept.leader, kept.opening) for kept in evidence.kept_older}

@@ -493,6 +493,13 @@ def test_whether_a_leader_that_lacked_records_was_in_sync_is_asked_where_nothing
     assert not [v for v in said if isinstance(v, Violation)]
 
 
+def test_a_clean_election_that_the_controller_recorded_is_not_asked_for() -> None:
+    drawn = evidence(LACKED + "t1 leader 1 epoch 0 isr 1,2\nt2 leader 2 epoch 1 isr 2\nt3 leads 2 epoch 1 at 2 hw 2")
+    recorded = {"clock": "controller", "previous_isr": (1, 2)}
+    moments = tuple(replace(m, **recorded) if m.kind == "leadership" else m for m in drawn.moments)
+    assert not list(BY_ID["LEAD002"].check(replace(drawn, moments=moments)))
+
+
 def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
     drawn = evidence(ELECTED + "t1 leader -1 epoch 1 isr\nt2 leader 2 epoch 2 isr 2")
     for eligible, said in (((1,), "the eligible leader replicas were 1, and "), ((), "")):
