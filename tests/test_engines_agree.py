@@ -61,10 +61,13 @@ def test_reports_are_equal_where_logs_are_cut(
 
 
 @pytest.mark.usefixtures("spark")
-def test_reports_are_equal_where_logs_alone_name_topics(
+def test_reports_are_equal_where_logs_alone_name_topics_and_one_ends_early(
     sample: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dump = Path(shutil.copytree(sample("unclean_4x"), tmp_path / "dump", ignore=shutil.ignore_patterns("data")))
+    log = dump / "broker-2" / "logs" / "kafka-request.log"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[: len(lines) * 2 // 3]))
     whole = report(dump, "local")
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
     monkeypatch.setattr(plan_logs, "LOG_BYTES", 9 << 10)

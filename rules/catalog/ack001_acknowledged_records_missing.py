@@ -52,8 +52,8 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     or one led next that had written others at their offsets. Or records were written that no later leader had, and their
     leader was killed or its log is not here: an answer that it gave last may be in no log. The verdict is open then where
     producers of the partition are seen that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of
-    the epoch are not here while others' are. Where its log of them is here and all that are seen wait for all replicas,
-    such records are most likely those that waited when it was killed.
+    the epoch are not here, or end before those that its followers had, while others' are. Where its log of them is here,
+    and all that are seen wait for all replicas, such records are most likely those that waited when it was killed.
 
     Upheld
     ------

@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from parsers.provenance import Span
 from rules.history.moments import Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceGap:
-    """From the first to the last place that could not be read in one log of a broker's answers."""
+    """From the first to the last place that could not be read in one log of a broker's answers.
+
+    Behind a log that ends too early it is empty, and tells since when lines are missing.
+    """
 
     broker: int
     source: str
     start: int
     end: int
+    since: int | None = None
+    """When the last line of a log that ends too early was written, on its broker's clock."""
+    told: Span | None = None
+    """Who tells that it ends too early; null where lines are missing amid the log."""
+
+
+def ends_unseen(gaps: Iterable[TraceGap], broker: int, until: int | None) -> bool:
+    """Whether a broker gave answers, up to when it took another role, that its log no longer tells."""
+    own = (gap for gap in gaps if gap.broker == broker and gap.told is not None)
+    return any(until is None or gap.since is None or until > gap.since for gap in own)
 
 
 def holed(gaps: Iterable[TraceGap], broker: int, rows: Iterable[Moment]) -> bool:

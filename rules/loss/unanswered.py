@@ -8,10 +8,12 @@ from itertools import pairwise
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, leaders_by_epoch
+from rules.history.gaps import ends_unseen
 from rules.history.led import given_terms
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
+from rules.replay.reign.reigns import FIRST_FETCH_MS
 from rules.settings import STOPPED
 
 NOT_OF_ALL: Final = (0, 1)
@@ -41,7 +43,8 @@ def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
     for stretch in left_out(evidence):
         leader = leaders.get(stretch.epoch, stretch.leader)
         for start, end in _untold_parts(evidence, stretch):
-            if leader is None or not _saw_its_last_answers(evidence, leader, stretch.epoch):
+            seen = leader is not None and _saw_its_last_answers(evidence, leader, stretch.epoch)
+            if leader is None or not seen or _begins_behind(evidence, leader, stretch.epoch, start):
                 yield Unanswered(
                     epoch=stretch.epoch,
                     leader=leader,
@@ -49,7 +52,7 @@ def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
                     start=start,
                     end=end,
                     by_one=by_one,
-                    log_missing=leader is not None and _requests_missing(evidence, leader, stretch.epoch),
+                    log_missing=leader is not None and _requests_missing(evidence, leader, stretch.epoch, start),
                 )
 
 
@@ -100,6 +103,8 @@ def _saw_its_last_answers(evidence: PartitionEvidence, leader: int, epoch: int) 
         return False
     after = [m for m in own if m.time is not None and m.time > opened and m.epoch != epoch]
     following = next((m for m in after if m.kind in (*ROLE_KINDS, *STARTING)), None)
+    if ends_unseen(evidence.gaps, leader, None if following is None else following.time):
+        return False
     if following is None or following.kind in ROLE_KINDS:
         return following is not None and any(m.kind in (*STARTING, *DISTURBED) for m in own)
     stops = [state.since or 0 for state in evidence.settings.states(leader) if state.value == STOPPED]
@@ -110,11 +115,25 @@ def _requests(own: Sequence[Moment], epoch: int) -> bool:
     return any(m.kind in ("produced", "fetched") and m.term == epoch for m in own)
 
 
-def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
+def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int, start: int) -> bool:
     """Whether answers to producers are logged, and the log of what this broker answered is not here or not whole."""
     logged = any(m.kind == "produced" for m in evidence.moments)
     own = [m for m in evidence.moments if m.clock == f"broker {leader}"]
-    return logged and (not _requests(own, epoch) or any(gap.broker == leader for gap in evidence.gaps))
+    if any(gap.broker == leader and gap.told is not None for gap in evidence.gaps):
+        return True
+    holed = any(gap.broker == leader for gap in evidence.gaps) or _begins_behind(evidence, leader, epoch, start)
+    return logged and (holed or not _requests(own, epoch))
+
+
+def _begins_behind(evidence: PartitionEvidence, leader: int, epoch: int, start: int) -> bool:
+    """Whether a leader's request log begins after its epoch did, and perhaps after a record of it was written."""
+    own = [m for m in evidence.moments if m.clock == f"broker {leader}"]
+    begun = min((m.time for m in own if m.kind == "trace-begins" and m.time is not None), default=None)
+    opening = next((m for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
+    if begun is None or opening is None or opening.time is None or begun - opening.time <= FIRST_FETCH_MS:
+        return False
+    written = (m.offset for m in own if m.kind == "produced" and m.term == epoch and m.offset is not None)
+    return min(written, default=start + 1) > max(start, opening.offset or 0)
 
 
 def succeeded(moment: Moment) -> bool:

@@ -28,6 +28,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
 from rules.history.set_back import going_on
 from rules.history.terms import in_terms
+from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.replicas.groups import GroupCommit, in_order
 from rules.replicas.lives import with_lives
 from rules.replicas.topic_ids import Bearer
@@ -90,13 +91,17 @@ class Fact:
     """Names of topic ids, for those who tell the id alone."""
     nameless: tuple[Nameless, ...] = ()
     """What tells the id of a topic alone, counted; the statements are in facts that bear the id and no topic."""
+    trace_ends: tuple[TraceEnd, ...] = ()
+    sessions_broken: tuple[SessionBroken, ...] = ()
+    """How far followers' sessions went, by the logs of who answered and of who asked."""
     bytes_seen: int = 0
     bytes_read: int = 0
 
     @property
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
-        return bool(self.settings or self.gaps or self.disowned or self.names or self.nameless)
+        told = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
+        return bool(told or self.names or self.nameless)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,7 +150,7 @@ class _Known:
         return ranging(either(end.before, reached).low, either(end.before, end.high_watermark).high)
 
     def _answers_told(self, broker: int, end: RoleEnd, stopped: int) -> bool:
-        if end.reign.holed or end.reign.begun_unseen:
+        if end.reign.holed or end.reign.begun_unseen or end.reign.ends_unseen:
             return False
         window = translated(stopped, f"broker {broker}", end.reign.clock, self.offsets)
         asked = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in end.reign.rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rules.history.clocks import ClockOffset, clock_offsets, translated
-from rules.history.gaps import TraceGap, holed
+from rules.history.gaps import TraceGap, ends_unseen, holed
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
@@ -71,7 +71,7 @@ def replay(
     statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
     clocks = clock_offsets(statements.moments)
     told = reigns(statements)
-    found = [replace(reign, holed=holed(gaps, reign.leader, reign.rows)) for reign in told]
+    found = [_with_gaps(reign, statements, gaps) for reign in told]
     story = _Story(statements, binaries, settings, {clock.clock: clock for clock in clocks})
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(
@@ -81,6 +81,15 @@ def replay(
         missing=tuple(m for c in courses for m in missing(c.reign, c.isr, c.rows)),
         ends=story.ends,
     )
+
+
+def _with_gaps(reign: Reign, statements: Statements, gaps: Sequence[TraceGap]) -> Reign:
+    """A reign with what is known of lines that its leader's request log lacks."""
+    if not gaps:
+        return reign
+    following = statements.turns_of(reign.clock).following(reign.epochs[-1])
+    unseen = ends_unseen(gaps, reign.leader, None if following is None else following.time)
+    return replace(reign, holed=holed(gaps, reign.leader, reign.rows), ends_unseen=unseen)
 
 
 class _Story:

@@ -41,6 +41,13 @@ def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterato
             leaves_open="how far followers had asked: the high watermark's upper bound",
             epochs=reign.epochs,
         )
+    elif reign.ends_unseen:
+        yield Missing(
+            kind="the request logs up to their brokers' last answers: they end before",
+            evidence=f"broker {reign.leader}'s request log up to its last answers: it ends before",
+            leaves_open="what was written, acknowledged and fetched last",
+            epochs=reign.epochs,
+        )
     elif any(row.moment.doubtful for row in rows):
         yield Missing(
             kind="the beginnings of fetch sessions",

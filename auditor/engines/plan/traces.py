@@ -31,6 +31,7 @@ class TraceStretch:
     """The time of the log's first line, on the writer's clock."""
     origin: Origin
     piece: Piece
+    is_last: bool
     shared: bool
     """Whether the file is a broker's log, into which its requests were written too."""
 
@@ -41,15 +42,16 @@ def trace_stretches(dump: str, files: Iterable[Source], patterns: Sequence[str] 
     for _, rotated in groupby(sorted(logs, key=_place), key=_place):
         dated = sorted(((_begun(dump, file, patterns), _turn(file), file) for file in rotated), key=lambda one: one[:2])
         begun, _, first = dated[0]
-        for _, _, file in dated:
-            for piece in _cut(dump, whole(file)):
-                yield TraceStretch(
-                    chain=first.origin.source,
-                    begun=None if begun == _NEVER else begun,
-                    origin=file.origin,
-                    piece=piece,
-                    shared=file.kind == "broker-log",
-                )
+        pieces = [(file, piece) for _, _, file in dated for piece in _cut(dump, whole(file))]
+        for file, piece in pieces:
+            yield TraceStretch(
+                chain=first.origin.source,
+                begun=None if begun == _NEVER else begun,
+                origin=file.origin,
+                piece=piece,
+                is_last=piece is pieces[-1][1],
+                shared=file.kind == "broker-log",
+            )
 
 
 def _with_requests(dump: str, files: Sequence[Source]) -> list[Source]:

@@ -87,6 +87,8 @@ class ReadUnit:
     """The request log that the unit is a stretch of, by the first of the files that it was rotated into."""
     begun: int | None = None
     """When that log begins, on its writer's clock."""
+    ends_chain: bool = False
+    """Whether it is the last stretch of that log."""
     shared: bool = False
     """Whether the request log is a broker's log too, whose other lines are read as such."""
     voters: tuple[str, ...] = ()
@@ -229,7 +231,7 @@ def _log_units(
                 yield _time_unit(dump, origin, file.kind, (piece,), None, ())
     for stretch in trace_stretches(dump, inventory.files, log_patterns):
         unit = _time_unit(dump, stretch.origin, "request-log", (stretch.piece,), None, names)
-        yield replace(unit, chain=stretch.chain, begun=stretch.begun, shared=stretch.shared)
+        yield replace(unit, chain=stretch.chain, begun=stretch.begun, shared=stretch.shared, ends_chain=stretch.is_last)
     for copies in metadata_copies(dump, inventory, folders):
         unit = _time_unit(dump, copies.largest.origin, "metadata", copies.pieces, copies.largest.path, ())
         yield replace(unit, voters=copies.voters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_ga
 from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.naming import Spoken, apart, named_in, names_of, of_topics
 from auditor.engines.told.requests import of_trace, trace_begins
+from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
 from auditor.engines.told.settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
 from auditor.engines.told.traces import thinned
 from auditor.engines.told.zones import Zones
@@ -29,6 +30,7 @@ from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_aft
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
+from rules.history.trace_ends import SessionBroken
 from rules.narrow.assemble import Fact
 from rules.replicas.topic_names import TopicName
 from rules.settings import Setting
@@ -42,14 +44,14 @@ TELLING: Final = frozenset(
 
 def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, and one for what could not be read."""
-    refusals: list[Refusal] = []
-    settings: list[Setting] = []
-    names: set[TopicName] = set()
-    spoken = _spoken(_statements(unit, settings, refusals, names))
+    heard = _Heard()
+    refusals, settings = heard.refusals, heard.settings
+    spoken = _spoken(_statements(unit, heard))
     if unit.kind == "broker-log":
         refusals.extend(undated(unit, spoken))
     yield from _facts(unit, spoken)
-    yield from of_topics(unit, spoken, names)
+    yield from of_topics(unit, spoken, heard.names)
+    yield from of_followers(unit, heard.broken)
     if settings:
         yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
     # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
@@ -77,8 +79,9 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     refusals.extend(undated(unit, spoken))
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
-    told = [*_facts(unit, spoken, begun), *of_topics(unit, spoken, ())]
-    return [*told, *of_all, *_refused(unit, refusals)], trace.sessions()
+    told, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
+    of_all += [*of_topics(unit, spoken, ()), of_the_log(unit, told, sessions)]
+    return [*told, *of_all, *_refused(unit, refusals)], sessions
 
 
 def sessions_of(unit: ReadUnit) -> SessionState:
@@ -125,20 +128,35 @@ def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
         yield unread_fact(unit, refusals)
 
 
-def _statements(
-    unit: ReadUnit, settings: list[Setting], refusals: list[Refusal], names: set[TopicName]
-) -> Iterator[Named]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """What logs say beside their statements about partitions, while they are read."""
+
+    settings: list[Setting] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    names: set[TopicName] = field(default_factory=set)
+    broken: list[SessionBroken] = field(default_factory=list)
+
+    def take(self, other: _Heard) -> None:
+        """All that another speech says, too."""
+        self.settings.extend(other.settings)
+        self.refusals.extend(other.refusals)
+        self.names.update(other.names)
+        self.broken.extend(other.broken)
+
+
+def _statements(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
     if unit.kind == "metadata":
-        yield from _metadata(unit, settings, refusals, names)
+        yield from _metadata(unit, heard)
         return
     for piece in unit.pieces:
         path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
         if (wide := refuse_wide_text(path, origin)) is not None:
-            refusals.append(wide)
+            heard.refusals.append(wide)
         elif unit.kind == "server-properties":
-            settings.extend(_properties(unit, origin, refusals))
+            heard.settings.extend(_properties(unit, origin, heard.refusals))
         else:
-            yield from _events(_speeches(unit, piece, path), settings, refusals, names)
+            yield from _events(_speeches(unit, piece, path), heard)
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
@@ -159,33 +177,29 @@ def _speeches(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[Speech]:
     return read_broker_log(path, origin, patterns)
 
 
-def _events(
-    speeches: Iterable[Speech], settings: list[Setting], refusals: list[Refusal], names: set[TopicName]
-) -> Iterator[Named]:
+def _events(speeches: Iterable[Speech], heard: _Heard) -> Iterator[Named]:
     """The statements of speeches; of one that shows at its end that it is nobody's, what is refused of it alone."""
     printed: Printed = {}
     for speech in speeches:
-        last, stated, refused, named = printed.copy(), list[Setting](), list[Refusal](), list[Named]()
+        last, own, named = printed.copy(), _Heard(), list[Named]()
         for part in speech:
             if is_nobodys(part):
-                last, stated, refused, named = printed.copy(), [], [], []
-            refused.extend(part.refusals)
-            names |= named_in(part.events)
+                last, own, named = printed.copy(), _Heard(), []
+            own.refusals.extend(part.refusals)
+            own.names.update(named_in(part.events))
+            own.broken.extend(broken_in(part.events))
             events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
-            stated.extend(changed(of_log(events, part.settings), last))
+            own.settings.extend(changed(of_log(events, part.settings), last))
             named.extend(of_events(events))
         printed = last
-        settings.extend(stated)
-        refusals.extend(refused)
+        heard.take(own)
         yield from named
 
 
-def _metadata(
-    unit: ReadUnit, settings: list[Setting], refusals: list[Refusal], names: set[TopicName]
-) -> Iterator[Named]:
-    told = metadata_history_of(unit, refusals)
+def _metadata(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
+    told = metadata_history_of(unit, heard.refusals)
     if told is not None:
-        settings.extend(of_changes(told.history.configs))
+        heard.settings.extend(of_changes(told.history.configs))
         named = ((row.topic_id, row.topic) for row in told.history.topics)
-        names |= {TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic}
+        heard.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
         yield from of_metadata(told.history.partitions, to_its_end=told.to_its_end)

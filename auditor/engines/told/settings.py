@@ -15,6 +15,8 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.evidence import BrokerVersion
+from rules.history.gaps import TraceGap
+from rules.history.trace_ends import ended_early
 from rules.narrow.assemble import Fact, Surroundings
 from rules.settings import (
     BROKER_NAMES,
@@ -189,11 +191,21 @@ def informed(
         disowned = frozenset(source for fact in own for source in fact.disowned)
         settings = settings_of(_stated(own, disowned))
         versions = known_versions(found[cluster].versions, logged_versions(settings))
-        gaps = tuple(gap for fact in own for gap in fact.gaps)
+        gaps = (*(gap for fact in own for gap in fact.gaps), *_behind_logs(own, disowned, settings))
         found[cluster] = replace(
             found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned
         )
     return found
+
+
+def _behind_logs(facts: Sequence[Fact], disowned: frozenset[str], settings: Settings) -> Iterator[TraceGap]:
+    ends = [end for fact in facts for end in fact.trace_ends]
+    broken = (each for fact in facts for each in fact.sessions_broken if each.span.source not in disowned)
+    stops: dict[int, list[int]] = {}
+    for leader in {end.broker for end in ends}:
+        told = (state.since for state in settings.states(leader) if state.value == STOPPING)
+        stops[leader] = [since for since in told if since is not None]
+    return ended_early(ends, broken, stops)
 
 
 def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting]:

@@ -28,6 +28,10 @@ class Zones:
             self._instants[clock] = instant_of(zones[0] if zones else None)
         return self._instants[clock]
 
+    def instant(self, broker: int, time: int | None) -> int | None:
+        """A broker's time as an instant."""
+        return time if time is None or not self._given else self._of(f"broker {broker}")(time)
+
     def of_moments(self, moments: Iterable[Moment]) -> tuple[Moment, ...]:
         """The moments, each with its times on its broker's clock as instants."""
         if not self._given:

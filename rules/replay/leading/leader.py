@@ -212,6 +212,8 @@ class LeaderWalk:
 
     def finish(self) -> ExpectedHighWatermark:
         """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
+        if self.reign.ends_unseen:
+            return between(self.low, self.end_high)
         remotes = {b: t.now(in_flight_at_end=True, asking=False) for b, t in self.tracks.items()}
         self.silences.end(self.reign.ended)
         uncounted = self.uncounted

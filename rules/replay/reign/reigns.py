@@ -41,6 +41,8 @@ class Reign:
     """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
     holed: bool = False
     """Whether answers may be missing among, or before, the rows."""
+    ends_unseen: bool = False
+    """Whether its leader gave answers at its end, or after the last row, that its log does not tell."""
     logged: bool = False
     """Whether its leader's request log is there and had begun, whatever it tells of."""
     follower_ends: Mapping[int, int]
@@ -54,7 +56,7 @@ class Reign:
     @property
     def unseen(self) -> bool:
         """Whether answers may have been given that no row tells of."""
-        return self.begun_unseen or self.holed or not self.answers
+        return self.begun_unseen or self.holed or self.ends_unseen or not self.answers
 
     def covers(self, epoch: int) -> bool:
         """Whether an epoch is one of its own: they follow each other without a gap."""

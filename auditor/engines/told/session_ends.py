@@ -1,0 +1,73 @@
+"""How fetch sessions ended: by the log of who answered, and by the word of who asked in vain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from auditor.engines.facts import told_fact
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.zones import Zones
+from parsers.broker_log import wall_clock
+from parsers.provenance import Span
+from parsers.request_log import SessionState
+from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd
+from rules.narrow.assemble import Fact
+
+_KIND: Final = "fetch-session-ended"
+_NUMBERED: Final = re.compile(r"sessionId=(\d{1,10}), epoch=(\d{1,10})\b")
+_COLUMNS: Final = ("broker", "leader", "detail", "time_text", "source", "span_start", "span_end")
+
+
+def broken_in(events: pa.RecordBatch) -> Iterator[SessionBroken]:
+    """What followers wrote of fetches that they could not send."""
+    told = events.filter(pc.equal(events["kind"], _KIND))
+    for broker, leader, detail, time, source, start, end in zip(*(told[n].to_pylist() for n in _COLUMNS), strict=True):
+        named = _NUMBERED.search(detail or "")
+        if named is not None and broker is not None and leader is not None:
+            yield SessionBroken(
+                leader=leader,
+                replica=broker,
+                session=int(named[1]),
+                epoch=int(named[2]),
+                time=wall_clock(time) if time else None,
+                span=Span(source=source, start=start, end=end),
+            )
+
+
+def of_followers(unit: ReadUnit, broken: Iterable[SessionBroken]) -> Iterator[Fact]:
+    """A unit's word of broken sessions, of each the furthest."""
+    furthest: dict[tuple[int, int, int], SessionBroken] = {}
+    for each in broken:
+        key = each.leader, each.replica, each.session
+        if key not in furthest or furthest[key].epoch < each.epoch:
+            furthest[key] = each
+    if furthest:
+        zones = Zones(unit.log_timezones)
+        told = (replace(each, time=zones.instant(each.replica, each.time)) for each in furthest.values())
+        yield replace(told_fact(unit, None, None), sessions_broken=tuple(told))
+
+
+def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState) -> Fact:
+    """Where a stretch of a request log ends, and behind the last one how its sessions stand."""
+    (piece,) = unit.pieces
+    times = (m.time if m.last_time is None else m.last_time for fact in facts for m in fact.moments)
+    left: dict[int, int | None] = {}
+    for (_, number), session in sessions.sessions.items() if unit.ends_chain else ():
+        # A session that was closed has no partitions, and no number.
+        left[number] = session.next_epoch or None if left.get(number, 1) is not None else None
+    end = TraceEnd(
+        broker=unit.broker,
+        source=piece.source,
+        end=piece.end,
+        begun=Zones(unit.log_timezones).instant(unit.broker, unit.begun),
+        time=max((time for time in times if time is not None), default=None),
+        is_last=unit.ends_chain,
+        sessions=tuple(SessionLeft(session=number, next_epoch=following) for number, following in left.items()),
+    )
+    return replace(told_fact(unit, None, None), trace_ends=(end,))

@@ -1,0 +1,110 @@
+"""Request logs that end before their brokers ceased to answer: what nobody saw there is asked for, and never denied."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dumps_at_hand import SAMPLES, told, violations
+
+from auditor.engines.plan import traces as plan_traces
+from parsers.provenance import Span
+from rules.history.gaps import TraceGap, ends_unseen
+from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd, ended_early
+from tests.lab.sample_histories import evidence_of, histories
+
+SPAN = Span(source="broker-2/logs/server.log", start=10, end=20)
+
+
+def cut(sample: str, home: Path, *, kept: float) -> Path:
+    """A recorded incident whose request logs lack their last lines."""
+    dump = Path(shutil.copytree(SAMPLES / sample / "dump", home))
+    for log in dump.glob("*/logs/kafka-request.log"):
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(lines[: int(len(lines) * kept)]))
+    return dump
+
+
+@pytest.mark.parametrize("case", ["acks_one_lost", "unclean_rejoined", "unclean_4x", "fast_failover_kip101"])
+def test_no_recorded_log_ends_early(case: str) -> None:
+    assert all(evidence.gaps == () for evidence in histories(case).values())
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6])
+def test_a_loss_of_which_no_answer_is_left_is_asked_for(kept: float, tmp_path: Path) -> None:
+    whole = told(SAMPLES / "acks_one_lost" / "dump")
+    lost = [found for found in violations(whole) if found[0] == "ACK001"]
+    report = told(cut("acks_one_lost", tmp_path / "dump", kept=kept))
+    assert (report["verdict"], report["exitCode"]) == ("unknown", 3)
+    (asked,) = asked_for(report)
+    ((_, _, _, brokers, start, end),) = lost
+    assert asked["brokers"] == brokers
+    assert asked["startOffset"] <= start < end <= asked["endOffset"]
+
+
+def asked_for(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [f for f in report["findings"] if f["verdict"] == "undecided" and f["rule"] == "ACK001"]
+
+
+@pytest.mark.parametrize("case", ["fast_failover_kip101", "unclean_rejoined"])
+def test_less_of_a_log_proves_no_more(case: str, tmp_path: Path) -> None:
+    whole = {(rule, start) for rule, _, _, _, start, _ in violations(told(SAMPLES / case / "dump"))}
+    for share in (3, 6):
+        report = told(cut(case, tmp_path / str(share), kept=share / 10))
+        assert {(rule, start) for rule, _, _, _, start, _ in violations(report)} <= whole
+
+
+def test_where_a_log_is_cut_into_stretches_makes_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = cut("unclean_4x", tmp_path / "dump", kept=0.6)
+    whole = told(dump)
+    assert [(gap.broker, gap.told is not None) for gap in evidence_of(dump)["pay", 0].gaps] == [(2, True)]
+    monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
+    assert told(dump) == whole
+
+
+def broken(epoch: int, session: int = 7, time: int = 60_000) -> SessionBroken:
+    return SessionBroken(leader=1, replica=2, session=session, epoch=epoch, time=time, span=SPAN)
+
+
+def log(time: int, *sessions: tuple[int, int | None], is_last: bool = True) -> TraceEnd:
+    left = tuple(SessionLeft(session=number, next_epoch=following) for number, following in sessions)
+    return TraceEnd(broker=1, source="log", end=99, begun=0, time=time, is_last=is_last, sessions=left)
+
+
+@pytest.mark.parametrize("answered", [9, 10, 11])
+def test_a_log_lacks_what_its_follower_was_answered(answered: int) -> None:
+    gaps = list(ended_early([log(50_000, (7, answered))], [broken(10)], {}))
+    due = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told=SPAN)
+    assert gaps == ([due] if answered < 10 else [])
+
+
+@pytest.mark.parametrize(
+    ("end", "word", "stops"),
+    [
+        (log(50_000, (7, None)), broken(10), {}),
+        (log(50_000), broken(10, time=4_000), {}),
+        (log(90_000, (7, 3)), broken(10), {}),
+        (log(59_500, (7, 8)), broken(10), {1: [60_000]}),
+    ],
+    ids=["ended", "before-the-log", "log-goes-on", "as-it-stopped"],
+)
+def test_a_session_that_tells_nothing_of_a_logs_end(
+    end: TraceEnd, word: SessionBroken, stops: dict[int, list[int]]
+) -> None:
+    assert not list(ended_early([end], [word], stops))
+
+
+def test_a_log_whose_stretches_lie_in_disorder_is_not_judged() -> None:
+    ends = [log(57_000, is_last=False), log(50_000, (7, 3))]
+    assert not list(ended_early(ends, [broken(10)], {}))
+
+
+@pytest.mark.parametrize(("until", "unseen"), [(None, True), (50_001, True), (50_000, False)])
+def test_only_roles_that_went_on_behind_the_last_line_are_open(until: int | None, unseen: bool) -> None:
+    gap = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told=SPAN)
+    assert ends_unseen([gap], 1, until) is unseen
+    assert not ends_unseen([gap], 2, until)
