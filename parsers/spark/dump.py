@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
 
 from parsers.inventory import NotADump, enclose
+from parsers.spark.naming import TELLING, topics_of_ids, with_topics
 from parsers.spark.registry import READERS
 from parsers.spark.request import SPLIT_BYTES, TableRequest, to_options
 from parsers.spark.sessions import OF_SESSIONS, cut_traces, traced
@@ -52,6 +53,16 @@ class Dump:
         for name, view in zip(READERS, names, strict=True):
             self.table(name).createOrReplaceTempView(view)
         return names
+
+    @property
+    def topic_ids(self) -> DataFrame:
+        """The topic of every id that bears one name, by whoever tells both: all logs are read for it."""
+        whole = replace(self, request=replace(self.request, topics=()))
+        return topics_of_ids(whole.table(name) for name in TELLING)
+
+    def named(self, table: DataFrame) -> DataFrame:
+        """A table with the topics of its ids, where its rows tell the id alone, as fetches do since 3.1."""
+        return with_topics(table, self.topic_ids)
 
     @property
     def batches(self) -> DataFrame:

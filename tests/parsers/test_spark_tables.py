@@ -357,3 +357,21 @@ def test_a_layout_or_zone_that_is_none_is_refused_at_once() -> None:
         TableRequest(path="d", table="events", log_timezones=("1=Mars/Olympus",))
     with pytest.raises(ValueError, match="%m"):
         TableRequest(path="d", table="events", log_patterns=("%d %p%n",))
+
+
+def test_fetches_that_tell_an_id_alone_are_named_by_logs_as_they_are_by_disks(
+    sample: Sample, spark: SparkSession, tmp_path: Path
+) -> None:
+    from parsers.spark import open_dump
+
+    whole = sample("unclean_4x")
+    alone = shutil.copytree(whole, tmp_path / "dump", ignore=shutil.ignore_patterns("data"))
+    told = ("topic", "partition", "replica", "fetch_offset", "span_start")
+    found = []
+    for dump in (open_dump(spark, whole), open_dump(spark, alone)):
+        assert dump.fetches.where("topic = 'pay' AND replica >= 0").count() == 0
+        named = dump.named(dump.fetches)
+        assert named.schema == dump.fetches.schema
+        found.append(rows(named.where("topic = 'pay'").select(*told)))
+    assert found[0] == found[1]
+    assert len(found[0]) > 30
