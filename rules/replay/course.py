@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rules.history.clocks import ClockOffset, clock_offsets, translated
-from rules.history.gaps import TraceGap, ends_unseen, holed
+from rules.history.gaps import TraceGap
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
@@ -26,6 +26,7 @@ from rules.replay.followers import (
 )
 from rules.replay.leading.leader import LeaderRow, walk
 from rules.replay.missing import Missing, missing
+from rules.replay.reign.gaps import with_gaps
 from rules.replay.reign.in_sync import IsrHistory, isr_history
 from rules.replay.reign.own_words import CUTS, OwnWords
 from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
@@ -70,8 +71,7 @@ def replay(
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
     statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
     clocks = clock_offsets(statements.moments)
-    told = reigns(statements)
-    found = [_with_gaps(reign, statements, gaps) for reign in told]
+    found = [with_gaps(reign, statements, gaps) for reign in reigns(statements)]
     story = _Story(statements, binaries, settings, {clock.clock: clock for clock in clocks})
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(
@@ -81,15 +81,6 @@ def replay(
         missing=tuple(m for c in courses for m in missing(c.reign, c.isr, c.rows)),
         ends=story.ends,
     )
-
-
-def _with_gaps(reign: Reign, statements: Statements, gaps: Sequence[TraceGap]) -> Reign:
-    """A reign with what is known of lines that its leader's request log lacks."""
-    if not gaps:
-        return reign
-    following = statements.turns_of(reign.clock).following(reign.epochs[-1])
-    unseen = ends_unseen(gaps, reign.leader, None if following is None else following.time)
-    return replace(reign, holed=holed(gaps, reign.leader, reign.rows), ends_unseen=unseen)
 
 
 class _Story:
