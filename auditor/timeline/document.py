@@ -6,12 +6,18 @@ from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
 
 FORMAT = "tidemark-timeline/1"
+MEANING = (
+    "LEO and HW: what must have been held after the event, low..high, recomputed without any told high watermark; what"
+    " an answer tells was read before it, so that it may be lower than the HW beside it"
+)
+"""What the columns of the text and the fields of the document mean, said once in each."""
 
 
 def timeline_document(drawn: Timeline) -> dict[str, object]:
     """The document."""
     return {
         "format": FORMAT,
+        "description": MEANING,
         "topic": drawn.topic,
         "partition": drawn.partition,
         "brokers": list(drawn.brokers),

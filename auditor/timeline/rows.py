@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from auditor.timeline.unplaced import unplaced, unreplayed
 from auditor.timeline.words import words
 from rules.evidence import PartitionEvidence
 from rules.history.chronology import in_order
@@ -14,12 +15,13 @@ from rules.history.moments import ROLE_KINDS, Moment
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import ClockOffset, Course, Missing, Told
-from rules.replay.followers import capped
+from rules.replay.followers import UNKNOWN, capped, restarted
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.leading.leader import LeaderRow
 from rules.replay.leading.tracks import RemoteEnd, accepted
 
 NOTHING: Final = expected_interval(())
+_OTHER_LOG: Final = ("log-created", "log-reset", "log-deleted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,7 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
         partition=evidence.partition,
         brokers=tuple(brokers),
         clocks=replayed.clocks,
-        missing=replayed.missing,
+        missing=(*replayed.missing, *unplaced(evidence, table.leader_rows)),
         rows=tuple(_with_steps_back(table.row(moment, on_reference(moment, offsets)) for moment in placed)),
     )
 
@@ -127,7 +129,7 @@ class _Table:
         rows = [(course, row) for course in replayed.courses for row in course.rows]
         self.leader_rows = {id(row.moment): (course, row) for course, row in rows if not row.last}
         self.told = {id(told.moment): told for told in replayed.told}
-        self.starts = {course.reign.epochs[0]: course.start for course in replayed.courses}
+        self.starts = {id(course.reign.opening): course.start for course in replayed.courses}
         self.answered: dict[int, ExpectedHighWatermark] = {}
 
     def row(self, moment: Moment, time: int | None) -> TimelineRow:
@@ -137,6 +139,8 @@ class _Table:
         course, led = self.leader_rows.get(id(moment), (None, None))
         if led is not None:
             self._served(led)
+        elif unreplayed(moment, self.leader_rows):
+            self._served_unreplayed(moment)
         elif moment.kind == "leadership" and moment.witness is None:
             self._elected(moment)
         elif moment.broker in self.cells and moment.kind != "described":
@@ -162,15 +166,31 @@ class _Table:
                 told_high_watermark=told.observed if told else None,
                 outside=_outside(told),
             )
-        asker = self.cells.get(-1 if moment.broker is None else moment.broker) if moment.kind == "fetched" else None
+        asker = self._asker(moment)
         if asker is not None and accepted(moment) and moment.offset is not None:
             # Whoever asks has worked off its former answer, and asks for its own log end.
-            why = f"broker {asker.broker} asked for offset {moment.offset}"
-            own = expected_interval((at_least(moment.offset, why), at_most(moment.offset, why)))
             former = self.answered.get(asker.broker, asker.high_watermark)
             held = capped(former, moment.offset, f"its log ended at {moment.offset}") if former != NOTHING else NOTHING
-            self.cells[asker.broker] = replace(asker, log_end=own, high_watermark=held)
+            self.cells[asker.broker] = replace(asker, log_end=_asked(asker, moment.offset), high_watermark=held)
             self.answered[asker.broker] = led.answer
+
+    def _served_unreplayed(self, moment: Moment) -> None:
+        """What leader and asker held before it says nothing of what they hold now."""
+        leader, asker = self.cells.get(-1 if moment.witness is None else moment.witness), self._asker(moment)
+        if leader is not None:
+            told = moment.high_watermark if moment.kind in ("fetched", "consumed") else None
+            self.cells[leader.broker] = replace(
+                leader, log_end=NOTHING, high_watermark=NOTHING, told_high_watermark=told
+            )
+        if asker is not None:
+            surely = accepted(moment) and not moment.doubtful and moment.offset is not None
+            end = _asked(asker, moment.offset or 0) if surely else NOTHING
+            self.cells[asker.broker] = replace(asker, log_end=end, high_watermark=NOTHING)
+            self.answered.pop(asker.broker, None)
+
+    def _asker(self, moment: Moment) -> Cell | None:
+        """The follower's cell, of a follower's fetch."""
+        return self.cells.get(-1 if moment.broker is None else moment.broker) if moment.kind == "fetched" else None
 
     def _elected(self, moment: Moment) -> None:
         for broker, cell in self.cells.items():
@@ -178,14 +198,17 @@ class _Table:
 
     def _own(self, moment: Moment, cell: Cell) -> None:
         told = self.told.get(id(moment))
-        end = moment.offset if moment.kind in (*ROLE_KINDS, "truncated") else moment.end_offset
+        end = moment.offset if moment.kind in (*ROLE_KINDS, "truncated", "log-reset") else moment.end_offset
         bounds: list[Bound] = []
         if end is not None:
             bounds = [at_least(end, "its own word"), at_most(end, "its own word")]
         role = moment.kind in ROLE_KINDS
         expected = told.expected if told else cell.high_watermark
-        if moment.kind == "leader-starts" and moment.epoch in self.starts:
-            expected = self.starts[moment.epoch]
+        if moment.kind == "log-loaded":
+            expected = restarted(UNKNOWN, moment)
+        if moment.kind in _OTHER_LOG and cell.log_end.interval.high != 0:
+            cell, expected = replace(cell, log_end=NOTHING), NOTHING
+        expected = self.starts.get(id(moment), expected)
         if moment.kind == "truncated":
             expected = capped(expected, moment.offset, f"broker {cell.broker} cut its log to {moment.offset}")
         cut = moment.kind == "truncated" and _holds_more(cell, end)
@@ -201,6 +224,11 @@ class _Table:
             told_high_watermark=moment.high_watermark,
             outside=_outside(told),
         )
+
+
+def _asked(asker: Cell, offset: int) -> ExpectedHighWatermark:
+    why = f"broker {asker.broker} asked for offset {offset}"
+    return expected_interval((at_least(offset, why), at_most(offset, why)))
 
 
 def _holds_more(cell: Cell, end: int | None) -> bool:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from auditor.report.layout import counted, table
 from auditor.report.plain import plain
+from auditor.timeline.document import MEANING
 from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.leading.tracks import RemoteEnd
@@ -20,8 +21,8 @@ def timeline_text(drawn: Timeline) -> str:
 def _head(drawn: Timeline) -> Iterator[str]:
     yield plain(f"{drawn.topic}-{drawn.partition}")
     yield (
-        "LEO and HW: what must have been held, low..high, recomputed without any told high watermark; told: what was"
-        " said; ! outside; * leads; e leader epoch; LSO: the leader's last stable offset"
+        f"{MEANING}; told: what was said; ! outside what it can have been then; ? not known; * leads; e leader epoch;"
+        " LSO: the leader's last stable offset"
     )
     if any(row.back for row in drawn.rows):
         yield (
@@ -54,7 +55,8 @@ def _row(row: TimelineRow) -> list[str]:
 def _cell(cell: Cell) -> list[str]:
     star = "*" if cell.leads else ""
     told = "" if cell.told_high_watermark is None else f"{cell.told_high_watermark}{'!' if cell.outside else ''}"
-    return [star + span(cell.log_end), span(cell.high_watermark), told, "" if cell.epoch is None else str(cell.epoch)]
+    ends = star + (span(cell.log_end) or "?"), span(cell.high_watermark) or "?"
+    return [*ends, told, "" if cell.epoch is None else str(cell.epoch)]
 
 
 def _stable(last: LastStable | None) -> str:

@@ -63,6 +63,14 @@ def _leadership(m: Moment) -> str:
     return f"controller {kind} {leader}, epoch {m.epoch}, isr {_ids(m.isr)}"
 
 
+def _unclean(m: Moment) -> str:
+    """Newer controllers call it so too where the last leader goes and nobody follows it; old ones name no epoch."""
+    epoch = "" if m.epoch is None else f", epoch {m.epoch}"
+    if m.leader is not None and m.leader < 0:
+        return f"controller leaves the partition without a leader{epoch}"
+    return f"controller calls the election of {_who(m.leader)} unclean{epoch}"
+
+
 def _asked(m: Moment) -> str:
     answer = m.answer_offset if m.answered_epoch in (None, -1) else f"{m.answered_epoch}:{m.answer_offset}"
     return f"{_who(m.broker)} asks {_who(m.leader)} where epoch {m.asked_epoch} ends: {answer}"
@@ -86,7 +94,7 @@ _SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
     ),
     "follower-starts": lambda m: f"{_who(m.broker)} follows {_who(m.leader)} in epoch {m.epoch} from @{m.offset}",
     "leadership": _leadership,
-    "unclean-election": lambda m: f"controller calls the election of {_who(m.leader)} unclean, epoch {m.epoch}",
+    "unclean-election": _unclean,
     "isr": lambda m: f"isr {_ids(m.isr)}" + ("" if m.witness is None else f", by {m.witness}"),
     "isr-shrinking": lambda m: f"{_who(m.broker)} proposes isr {_ids(m.isr)}",
     "fetched": _fetched,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from auditor.timeline import evidence_of, run_timeline, timeline
 from auditor.timeline.rows import timeline_of
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import asked_for
+from auditor.timeline.words import words
 from rules.sketch.notation import read_sketch
 
 AS_JSON = AuditConfig(format="json")
@@ -189,3 +191,67 @@ def test_a_row_that_goes_back_in_time_says_so() -> None:
     assert "~00:00:00.004  2 follows" in text
     in_step = timeline_text(timeline_of(read_sketch(drawing.replace("t4", "t11")).evidence))
     assert "~" not in in_step
+
+
+ONCE_MORE = """
+    broker 1 0000000000|
+    broker 2 0000000000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 fetch 2@0 from 1 hw=0
+    t3 fetch 2@5 from 1 hw=0
+    t4 fetch 2@5 from 1 hw=5
+    t10 loads 1 at 3
+    t11 leads 1 epoch 0 at 3 hw 3 isr 1,2
+    t12 acks 1 at 3 acks=1
+    t13 fetch 2@7 from 1 hw=7 epoch 0
+    t14 fetch 2@10 from 1 hw=10 epoch 0
+"""
+ANEW = """
+    broker 1 0000000000|
+    broker 2 0000000000|
+    t1 leads 1 epoch 1 at 0 hw 0
+    t2 leads 1 epoch 0 at 3 hw 3
+    t12 acks 1 at 3 acks=1
+    t13 fetch 2@7 from 1 hw=7 epoch 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("drawing", "why"), [(ONCE_MORE, "a replay of 3 answers of broker 1 in epoch 0"), (ANEW, "they began anew")]
+)
+def test_answers_that_no_term_holds_leave_open_what_their_leader_held(drawing: str, why: str) -> None:
+    drawn = timeline_of(read_sketch(drawing).evidence)
+    rows = [row for row in drawn.rows if row.time is not None and row.time >= 12]
+    assert len(rows) >= 2
+    for row in rows:
+        leader, asker = row.cells
+        assert {leader.log_end.interval.high, leader.high_watermark.interval.high} == {None}, row.text
+        assert {leader.log_end.low, leader.high_watermark.low} == {None}
+        if row.moment.kind == "fetched":
+            assert asker.log_end.interval.low == asker.log_end.interval.high == row.moment.offset
+            assert leader.told_high_watermark == row.moment.high_watermark
+    text = timeline_text(drawn)
+    assert why in text
+    assert "*?  " in text
+
+
+def test_a_log_that_is_loaded_anew_keeps_no_high_watermark_of_before() -> None:
+    rows = timeline_of(read_sketch(ONCE_MORE).evidence).rows
+    loaded = next(row.cells[0] for row in rows if row.moment.kind == "log-loaded")
+    opened = next(row.cells[0] for row in rows if row.time == 11)
+    for held in (loaded, opened):
+        assert (held.log_end.interval.low, held.high_watermark.interval.high) == (3, 3)
+        assert held.high_watermark.interval.low == 0
+
+
+def test_a_call_without_an_epoch_names_none_and_a_partition_without_a_leader_is_no_election() -> None:
+    role = read_sketch(ONCE_MORE).evidence.moments[0]
+    call = replace(role, kind="unclean-election", leader=2, epoch=None)
+    assert words(call) == "controller calls the election of 2 unclean"
+    assert words(replace(call, leader=-1, epoch=3)) == "controller leaves the partition without a leader, epoch 3"
+
+
+def test_what_told_and_expected_mean_beside_each_other_is_said_once_in_text_and_document() -> None:
+    said = "what an answer tells was read before it"
+    assert timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0).count(said) == 1
+    assert said in document("unclean_rejoined", "pay")["description"]
