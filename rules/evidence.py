@@ -38,7 +38,7 @@ from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.disagreement import Difference, Uncompared
-from rules.replicas.epoch_ends import EpochEnd, epoch_ends, first_openings
+from rules.replicas.epoch_ends import EpochEnd, epoch_ends
 from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders, roles_fall_back
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
@@ -51,6 +51,7 @@ from rules.replicas.lineage import (
     openings_on_older_records,
 )
 from rules.replicas.lives import incarnations
+from rules.replicas.openings import first_openings
 from rules.replicas.replica import (
     NO_EPOCH_FILE,
     EpochClaim,

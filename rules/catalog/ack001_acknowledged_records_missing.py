@@ -44,6 +44,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     such batch, which is the next batch boundary that anything tells of the epoch: an answer, a fetch, or the old leader's
     log end. Not all records in between need have been answered. Where leader epochs began anew: that no log here holds
     records of the epoch in which their broker led when it answered, or that one counts another epoch's as committed there.
+    It is likely where only its leader's epoch file tells where the epoch opened that left them out.
 
     Undecided when
     --------------
@@ -228,6 +229,7 @@ def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answe
         brokers=() if leader is None else (leader,),
         start_offset=first,
         end_offset=end,
+        confidence="likely" if following.doubtful else "certain",
         severity=Severity.CRITICAL if everyone else Severity.HIGH,
         facts={
             "leader": leader,

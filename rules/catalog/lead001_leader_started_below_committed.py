@@ -29,7 +29,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     Undecided when
     --------------
     Nothing tells at which offset an epoch opened, or what was committed before it. Where the disks alone do, by an epoch's
-    first batch in the log that would lead and the high watermark of a replica that knows no such epoch, it is likely. That its
+    first batch in the log that would lead and the high watermark of a replica that knows no such epoch, or where only its
+    leader's epoch file tells where it opened, borne out by the log beside it, it is likely. That its
     log was long enough and held an older epoch's records shows only while its own disk holds them still. Or a tool printed a
     log end, at a moment that nobody wrote down, that no log reaches: the status of the metadata quorum alone names the
     epoch of its high watermark.
@@ -55,7 +56,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             brokers=() if lost.leader is None else (lost.leader,),
             start_offset=lost.start_offset,
             end_offset=lost.committed.end_offset,
-            confidence="likely" if lost.checkpointed or lost.committed.moment.kind == "described" else "certain",
+            confidence="likely" if lost.inferred or lost.committed.moment.kind == "described" else "certain",
             facts={
                 "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,

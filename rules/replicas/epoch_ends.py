@@ -1,18 +1,12 @@
-"""Where each epoch opened, and how far its leader had written before the next one did, by the best word there is."""
+"""How far each epoch's leader had written before the next one opened, by the best word there is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Final
 
-from parsers.provenance import Span
-from rules.history.moments import Moment, epoch_starts
+from rules.history.moments import Moment
 from rules.replicas.replica import Replica
-
-ON_DISK: Final = "disk"
-"""The clock of what no witness wrote and the logs themselves show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,40 +122,3 @@ def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:
 def _agreed(fetch: Moment) -> bool:
     """Whether the leader took the follower's position for one in its own log."""
     return fetch.error == 0 and fetch.answered_epoch is None and not fetch.doubtful
-
-
-def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:
-    """Where each epoch began: by its leader's word or epoch file, else by where all logs have its first batch."""
-    leaders = {m.epoch: m.leader for m in moments if m.kind == "leadership" and (m.leader or 0) >= 0}
-    found: dict[int, dict[int, Span]] = {}
-    for replica in replicas:
-        for before, run in pairwise(() if replica.cleaned else replica.log.epochs):
-            if 0 <= before.epoch < run.epoch and run.start_offset == before.end_offset:
-                found.setdefault(run.epoch, {}).setdefault(run.start_offset, run.first)
-    on_disk = {
-        epoch: Moment(
-            kind="leader-starts", clock=ON_DISK, broker=leaders.get(epoch), epoch=epoch, offset=start, span=span
-        )
-        for epoch, starts in found.items()
-        if len(starts) == 1
-        for start, span in starts.items()
-    }
-    return {**on_disk, **dict(_by_epoch_files(replicas, leaders)), **epoch_starts(moments)}
-
-
-def _by_epoch_files(
-    replicas: Sequence[Replica], leaders: Mapping[int | None, int | None]
-) -> Iterator[tuple[int, Moment]]:
-    """What leaders noted in their epoch files when they began; the first entry moves with the log start."""
-    for replica in replicas:
-        entries = replica.epoch_file.entries if replica.epoch_file.state == "entries" else ()
-        for place, entry in enumerate(entries):
-            epoch, start = entry.epoch, entry.start_offset
-            if leaders.get(epoch) == replica.broker and (place > 0 or start == 0):
-                yield (
-                    epoch,
-                    Moment(
-                        kind="leader-starts", clock=ON_DISK, broker=replica.broker, epoch=epoch, offset=start,
-                        span=entry.span,
-                    ),
-                )  # fmt: skip

@@ -13,7 +13,7 @@ from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.turns import cuts
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.batch_ends import BatchEnds
-from rules.replicas.epoch_ends import ON_DISK, first_openings
+from rules.replicas.openings import ON_DISK, first_openings
 from rules.replicas.replica import Replica
 
 
@@ -31,6 +31,11 @@ class LostTerm:
     def checkpointed(self) -> bool:
         """Whether what was committed is the word of a checkpoint, which no witness dated."""
         return self.committed.moment.clock == ON_DISK
+
+    @property
+    def inferred(self) -> bool:
+        """Whether a file that no witness dated tells one of the two: a checkpoint, or only the leader's epoch file."""
+        return self.checkpointed or self.opening.doubtful
 
 
 def openings_below_committed(

@@ -26,6 +26,15 @@ LED_AGAIN = """
 """
 
 
+KEPT = """
+    broker 1 00000011 | ; hw 6, leo 8
+    broker 2 00000011 | ; hw 6, leo 8, epochs 0@0 1@6
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 fetch 2@6 from 1 hw=6
+    t3 leader 2 epoch 1 isr 1,2
+"""
+
+
 def evidence_of(text: str) -> PartitionEvidence:
     return read_sketch(text).evidence
 
@@ -37,7 +46,33 @@ def said(text: str) -> list[Violation | Undecided]:
 def test_a_leaders_epoch_file_tells_where_it_began() -> None:
     openings = evidence_of(LEFT_OUT).openings
     assert {epoch: (m.broker, m.offset) for epoch, m in openings.items()} == {0: (1, 0), 1: (2, 2)}
-    assert [(type(a), a.start_offset) for a in said(LEFT_OUT)] == [(Violation, 2)]
+    (lost,) = said(LEFT_OUT)
+    assert isinstance(lost, Violation)
+    assert (lost.start_offset, lost.confidence) == (2, "likely")
+
+
+def test_a_committed_end_above_what_only_an_epoch_file_tells_is_likely_lost() -> None:
+    (lost,) = BY_ID["LEAD001"].check(evidence_of(LEFT_OUT.replace("t3", "t3 fetch 2@4 from 1 hw=4\n    t4")))
+    assert isinstance(lost, Violation)
+    assert (lost.start_offset, lost.end_offset, lost.confidence) == (2, 4, "likely")
+
+
+def test_an_entry_that_the_log_beside_it_contradicts_tells_nothing() -> None:
+    kept = evidence_of(KEPT).openings[1]
+    for entry in ("1@5", "1@7", "1@9"):
+        evidence = evidence_of(KEPT.replace("1@6", entry))
+        assert [*BY_ID["LEAD001"].check(evidence)] == []
+        assert evidence.openings[1] == kept
+    longer = LEFT_OUT.replace("broker 2 00|", "broker 2 0000|").replace("t3", "t3 fetch 2@4 from 1 hw=4\n    t4")
+    assert evidence_of(longer).openings.keys() == {0}
+
+
+def test_a_directory_put_aside_tells_of_no_opening() -> None:
+    aside = KEPT.replace("t1 leads", "broker 2 000011111 | ; deleted, hw 4, leo 9, epochs 0@0 1@4\n    t1 leads")
+    older = aside.replace("1@6", "0@0").replace("00000011 | ; hw 6, leo 8", "000000 | ; hw 6, leo 6")
+    for text in (aside, older):
+        assert [*BY_ID["LEAD001"].check(evidence_of(text))] == []
+    assert 1 not in evidence_of(older).openings
 
 
 def test_a_followers_epoch_file_and_a_first_entry_that_may_have_moved_tell_nothing() -> None:
