@@ -50,7 +50,7 @@ pytestmark = pytest.mark.slow
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
 ORIGIN = Origin(source="kafka-request.log", broker=1)
-Said = tuple[tuple[str, int], Moment]
+Said = tuple[tuple[str | None, int], Moment]
 Read = tuple[list[Said], list[str], SessionState, LineCounts]
 
 
@@ -63,10 +63,10 @@ def loops() -> Loops:
 
 def moments(told: Sequence[Told | ByColumns]) -> list[Said]:
     """Statements without their repetitions, those of each partition together."""
-    spoken: dict[tuple[str, int], list[Moment]] = {}
+    spoken: dict[tuple[tuple[str | None, int], str | None], list[Moment]] = {}
     for place, _, moment in of_trace(told, ORIGIN, {}):
-        spoken.setdefault(place, []).append(moment)
-    return sorted(((place, one) for place, own in spoken.items() for one in collapse(own)), key=repr)
+        spoken.setdefault((place, moment.topic_id if place[0] is None else None), []).append(moment)
+    return sorted(((place, one) for (place, _), own in spoken.items() for one in collapse(own)), key=repr)
 
 
 def read(told: list[Told], sessions: SessionState, counts: LineCounts, holes: Iterable[LostLines]) -> Read:
