@@ -49,6 +49,7 @@ from rules.replicas.lineage import (
     epoch_held,
     openings_below_committed,
     openings_on_older_records,
+    parted,
 )
 from rules.replicas.lives import incarnations
 from rules.replicas.openings import first_openings
@@ -143,17 +144,13 @@ class PartitionEvidence:
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
-        lost = openings_below_committed(self.moments, self.own_logs, self.committed_batches)
-        return tuple(term for term in lost if not term.checkpointed or self._parted(term))
+        leaders, own = self.presumed_leaders, self.current
+        return tuple(term for term in self.opened_below if not term.checkpointed or parted(term, leaders, own))
 
-    def _parted(self, lost: LostTerm) -> bool:
-        """Whether the log that would lead goes on from the opening, and the checkpoint's own log with older records."""
-        told = lost.committed.moment
-        runs = (run for replica in self.presumed_leaders for run in replica.log.epochs)
-        leads_on = any(run.epoch == lost.epoch and run.start_offset == lost.start_offset for run in runs)
-        holders = (r for r in self.current if r.high_watermark is not None and r.high_watermark.span == told.span)
-        own = (epoch_held(replica, lost.start_offset) for replica in holders)
-        return leads_on and any(epoch is not None and epoch < lost.epoch for epoch in own)
+    @cached_property
+    def opened_below(self) -> tuple[LostTerm, ...]:
+        """The same, with those below a checkpoint that no log bears out."""
+        return tuple(openings_below_committed(self.moments, self.own_logs, self.committed_batches))
 
     @cached_property
     def inferred_cuts(self) -> tuple[InferredCut, ...]:

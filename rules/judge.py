@@ -244,7 +244,8 @@ def _causes_first(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[F
     found = {finding.rule for finding in findings if finding.verdict == "violated"}
     causes = {rule.id: tuple(cause for cause in rule.implied_by if cause in found) for rule in rules}
     depth = _depths(causes)
-    linked = [_linked(finding, causes[finding.rule]) for finding in findings]
+    weighty = _weighty(findings)
+    linked = [_linked(finding, causes[finding.rule], weighty) for finding in findings]
     return tuple(
         sorted(
             linked,
@@ -259,8 +260,15 @@ def _epoch(finding: Finding) -> int:
     return epoch if isinstance(epoch, int) else -1
 
 
-def _linked(finding: Finding, causes: tuple[str, ...]) -> Finding:
-    return replace(finding, implied_by=causes) if causes and finding.verdict == "violated" else finding
+def _linked(finding: Finding, causes: tuple[str, ...], weighty: frozenset[str]) -> Finding:
+    """The finding with its causes: what is information alone stands in no incident, and no defect follows from it."""
+    note = finding.severity == Severity.INFO
+    named = tuple(cause for cause in causes if note or cause in weighty) if finding.verdict == "violated" else ()
+    return replace(finding, implied_by=named) if named else finding
+
+
+def _weighty(findings: Sequence[Finding]) -> frozenset[str]:
+    return frozenset(f.rule for f in findings if f.verdict == "violated" and f.severity > Severity.INFO)
 
 
 def _depths(causes: dict[str, tuple[str, ...]]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange, Offse
 from rules.evidence import PartitionEvidence, Told
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.replay.closing import raised_since
+from rules.replay.missing import unbounded
 from rules.rule import rule
 
 
@@ -67,8 +68,8 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
             yield _violation(told, "likely" if key in estimated else "certain")
     yield from _written(evidence)
     if evidence.replayed.told:
-        for missing in dict.fromkeys(missing.kind for missing in evidence.replayed.missing):
-            reason = "the high watermark of some terms cannot be bounded from above"
+        created_again = len(evidence.told_ids) > 1
+        for reason, missing in unbounded(evidence.replayed.missing, "above", created_again=created_again):
             yield Undecided(reason=reason, missing=missing, blocking=False)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
 from rules.evidence import PartitionEvidence, Told
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replay.missing import unbounded
 from rules.rule import rule
 
 
@@ -64,8 +65,8 @@ def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | 
     for answers in late.values():
         yield _violation(answers)
     if evidence.replayed.told:
-        for missing in dict.fromkeys(missing.kind for missing in evidence.replayed.missing):
-            reason = "the high watermark of some terms cannot be bounded from below"
+        created_again = len(evidence.told_ids) > 1
+        for reason, missing in unbounded(evidence.replayed.missing, "below", created_again=created_again):
             yield Undecided(reason=reason, missing=missing, blocking=False)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, leaders_by_epoch
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replicas.lineage import LostTerm, known_to_none
 from rules.rule import rule
 
 
@@ -30,7 +31,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     --------------
     Nothing tells at which offset an epoch opened, or what was committed before it. Where the disks alone do, by an epoch's
     first batch in the log that would lead and the high watermark of a replica that knows no such epoch, or where only its
-    leader's epoch file tells where it opened, borne out by the log beside it, it is likely. That its
+    leader's epoch file tells where it opened, borne out by the log beside it, it is likely; where no disk that knows the
+    epoch is here, that high watermark alone decides nothing. That its
     log was long enough and held an older epoch's records shows only while its own disk holds them still. Or a tool printed a
     log end, at a moment that nobody wrote down, that no log reaches: the status of the metadata quorum alone names the
     epoch of its high watermark.
@@ -72,8 +74,34 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 Exhibit(span=lost.committed.moment.span, role="the proof of what was committed"),
             ),
         )
+    yield from _unseen(evidence)
     yield from _kept_older(evidence)
     yield from _printed_beyond(evidence)
+
+
+def _unseen(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """Openings below a checkpoint, which no witness dated, where no disk is here that knows the epoch."""
+    for term in evidence.opened_below:
+        if term.checkpointed and known_to_none(term, evidence.current):
+            yield _perhaps_below(term, leaders_by_epoch(evidence.moments).get(term.committed.term))
+
+
+def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
+    who = "its leader" if term.leader is None else f"broker {term.leader}"
+    led = "who led" if former is None else f"broker {former}, which led"
+    witness = term.committed.moment.witness
+    return Undecided(
+        reason=f"{who} opened epoch {term.epoch} at offset {term.start_offset}, and {term.committed.because}, over"
+        f" records of epoch {term.committed.term}: no log here knows epoch {term.epoch}",
+        missing=f"{who}'s disk, or the request log of {led} epoch {term.committed.term}",
+        brokers=tuple(sorted({broker for broker in (term.leader, witness) if broker is not None})),
+        start_offset=term.start_offset,
+        end_offset=term.committed.end_offset,
+        exhibits=(
+            Exhibit(span=term.opening.span, role="the leader opens its epoch"),
+            Exhibit(span=term.committed.moment.span, role="the high watermark on disk"),
+        ),
+    )
 
 
 def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:

@@ -25,8 +25,8 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     A follower asks for its own log end. The leader counts that as held; pages that were not flushed can be lost with
     the machine all the same, and so can a leader's, which told what it held by its answers and its high watermark: above
-    that this is information only. An orderly stop flushes them: the log on disk must reach as far as the broker's last fetches,
-    its own appends and its own word say.
+    that, and what it answered for all replicas, this is information only. An orderly stop flushes them: the log on disk
+    must reach as far as the broker's last fetches, its own appends and its own word say.
 
     Proves
     ------

@@ -34,8 +34,15 @@ def told_as_leader(before: Sequence[Moment], term: int) -> Iterator[tuple[int, M
 
 
 def watermark_told(before: Sequence[Moment], term: int) -> int:
-    """Below this offset records were committed, by the high watermarks that the leader told."""
-    return max((end for end, moment in told_as_leader(before, term) if moment.kind in _LED), default=0)
+    """Below this offset records were committed, by the high watermarks that the leader told or answered by."""
+    return max((_committed(end, moment) for end, moment in told_as_leader(before, term)), default=0)
+
+
+def _committed(end: int, told: Moment) -> int:
+    """An answer for all replicas waits until the high watermark has passed what it answers."""
+    if told.kind in _LED or (told.kind == "produced" and told.acks == -1):
+        return end
+    return (told.high_watermark or 0) if told.kind == "leader-starts" else 0
 
 
 def led_by_nobody(moments: Sequence[Moment]) -> frozenset[int]:

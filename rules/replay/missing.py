@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rules.replay.leading.leader import LeaderRow
 from rules.replay.reign.in_sync import IsrHistory
 from rules.replay.reign.reigns import Reign
+
+NAMED: Final = 5
+"""Epochs that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,64 +19,83 @@ class Missing:
     """Evidence that is not there, and what it leaves open."""
 
     kind: str
-    """What sort of evidence it is, whichever term it is of."""
+    """What sort of evidence it is and whose, whichever term it is of."""
     evidence: str
     leaves_open: str
     epochs: tuple[int, ...]
+    leader: int | None = None
+    """Who led the epochs; null where they are of several."""
+
+
+def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> Iterator[tuple[str, str]]:
+    """What cannot be said of high watermarks, and the evidence that would say it: each broker's epochs together."""
+    found: dict[tuple[int | None, str], set[int]] = {}
+    for each in lacking:
+        found.setdefault((each.leader, each.kind), set()).update(each.epochs)
+    by_id = ", with the topic's id: it was created again, and lines without it do not tell of which topic they are"
+    for (leader, kind), epochs in found.items():
+        reason = (
+            f"the high watermark of {_named(sorted(epochs))} (leader: broker {leader}) cannot be bounded from {side}"
+        )
+        yield reason, f"{kind}{by_id if created_again else ''}"
+
+
+def _named(epochs: Sequence[int]) -> str:
+    rest = len(epochs) - NAMED
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"epoch{'' if len(epochs) == 1 else 's'} {', '.join(map(str, epochs[:NAMED]))}{more}"
 
 
 def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
     """What a reign's evidence lacks."""
     if reign.opening is None:
-        yield Missing(
-            kind="the leaders' own logs (state-change.log, server.log)",
-            evidence=f"broker {reign.leader}'s own log (state-change.log, server.log) of epoch {reign.epochs[0]}",
-            leaves_open="where the epoch opened and what its leader's log end was",
-            epochs=reign.epochs,
-        )
+        yield _no_opening(reign)
     # A leader whose ISR is nobody else may well have served no follower.
     alone = bool(isr.statements) and all(s.isr == {reign.leader} for s in isr.statements)
+    never_led = reign.opening is None and reign.roles_told and reign.traced and not reign.answers
     if not alone and not any(row.moment.kind == "fetched" for row in rows):
-        yield _no_fetch(reign)
+        if not never_led:
+            yield _no_fetch(reign)
     elif reign.holed:
-        yield Missing(
-            kind="the request logs whole: some of their lines cannot be read",
-            evidence=f"broker {reign.leader}'s request log whole: some of its lines cannot be read",
-            leaves_open="how far followers had asked: the high watermark's upper bound",
-            epochs=reign.epochs,
-        )
+        kind = f"broker {reign.leader}'s request log whole: some of its lines cannot be read"
+        yield _lacking(reign, kind, kind, "how far followers had asked: the high watermark's upper bound")
     elif reign.ends_unseen:
-        yield Missing(
-            kind="the request logs up to their brokers' last answers: they end before",
-            evidence=f"broker {reign.leader}'s request log up to its last answers: it ends before",
-            leaves_open="what was written, acknowledged and fetched last",
-            epochs=reign.epochs,
-        )
+        kind = f"broker {reign.leader}'s request log up to its last answers: it ends before"
+        yield _lacking(reign, kind, kind, "what was written, acknowledged and fetched last")
     elif any(row.moment.doubtful for row in rows):
-        yield Missing(
-            kind="the beginnings of fetch sessions",
-            evidence=f"the beginnings of fetch sessions with broker {reign.leader}",
-            leaves_open="the offsets of partitions that requests do not name",
-            epochs=reign.epochs,
-        )
+        kind = f"the beginnings of fetch sessions with broker {reign.leader}"
+        yield _lacking(reign, kind, kind, "the offsets of partitions that requests do not name")
     if not isr.statements:
-        yield Missing(
-            kind="the ISR at the beginning of every term (metadata log, state-change.log or orders)",
-            evidence=f"the ISR at the beginning of epoch {reign.epochs[0]} (metadata log, state-change.log or orders)",
-            leaves_open="who had to be counted: the high watermark's upper bound",
-            epochs=reign.epochs,
-        )
+        told = "(metadata log, state-change.log or orders)"
+        evidence = f"the ISR at the beginning of epoch {reign.epochs[0]} {told}"
+        leaves_open = "who had to be counted: the high watermark's upper bound"
+        yield _lacking(reign, f"the ISR when its leader began {told}", evidence, leaves_open)
+
+
+def _lacking(reign: Reign, kind: str, evidence: str, leaves_open: str) -> Missing:
+    return Missing(leader=reign.leader, kind=kind, evidence=evidence, leaves_open=leaves_open, epochs=reign.epochs)
+
+
+def _no_opening(reign: Reign) -> Missing:
+    """A log that is there and tells of other roles alone is not the same as no log."""
+    leaves_open, first = "where the epoch opened and what its leader's log end was", reign.epochs[0]
+    if not reign.roles_told:
+        kind = f"broker {reign.leader}'s own log (state-change.log, server.log)"
+        return _lacking(reign, kind, f"{kind} of epoch {first}", leaves_open)
+    kind = f"broker {reign.leader}'s own line that it began to lead"
+    why = "its log, which is here, tells of other roles alone"
+    why += "" if reign.answers else ", and it may never have led then"
+    return _lacking(reign, f"{kind}: {why}", f"{kind} in epoch {first}: {why}", leaves_open)
 
 
 def _no_fetch(reign: Reign) -> Missing:
     """A log that is there and tells of no fetch is not the same as no log."""
-    when = f"epoch{'' if len(reign.epochs) == 1 else 's'} {', '.join(map(str, reign.epochs))}"
-    kind = "the leaders' request logs at DEBUG"
-    evidence = f"broker {reign.leader}'s request log at DEBUG in {when}"
+    when = _named(reign.epochs)
+    kind = f"broker {reign.leader}'s request log at DEBUG"
+    why = ""
     if reign.logged:
-        kind = "the fetches of terms in which the leaders' request logs tell of none"
-        evidence = (
-            f"fetches from broker {reign.leader} in {when}: nobody fetched, or its request log, which is there,"
-            " does not hold them"
-        )
-    return Missing(kind=kind, evidence=evidence, leaves_open="every high watermark of the term", epochs=reign.epochs)
+        kind = f"fetches from broker {reign.leader}"
+        why = ": nobody fetched, or its request log, which is there, does not hold them"
+    elif reign.traced:
+        why = ": what is here of it tells of no fetch then"
+    return _lacking(reign, f"{kind}{why}", f"{kind} in {when}{why}", "every high watermark of the term")

@@ -155,6 +155,25 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
             yield Committed(end_offset=claim.offset, term=term, because=because, moment=told)
 
 
+def parted(lost: LostTerm, leaders: Sequence[Replica], replicas: Sequence[Replica]) -> bool:
+    """Whether the log that would lead goes on from the opening, and the checkpoint's own log with older records."""
+    runs = (run for replica in leaders for run in replica.log.epochs)
+    leads_on = any(run.epoch == lost.epoch and run.start_offset == lost.start_offset for run in runs)
+    return leads_on and _older_beside(lost, replicas)
+
+
+def known_to_none(lost: LostTerm, replicas: Sequence[Replica]) -> bool:
+    """Whether the checkpoint's own log goes on with older records, and no replica here knows an epoch so new."""
+    return all(replica.last_known_epoch < lost.epoch for replica in replicas) and _older_beside(lost, replicas)
+
+
+def _older_beside(lost: LostTerm, replicas: Sequence[Replica]) -> bool:
+    span = lost.committed.moment.span
+    holders = (r for r in replicas if r.high_watermark is not None and r.high_watermark.span == span)
+    own = (epoch_held(replica, lost.start_offset) for replica in holders)
+    return any(epoch is not None and epoch < lost.epoch for epoch in own)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOlder:
     """A leader opened its epoch on records of an older epoch, where committed ones of a newer epoch belonged."""

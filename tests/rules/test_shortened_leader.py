@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rules.advice import Advice, advise
-from rules.catalog import BY_ID
+from rules.catalog import BY_ID, RULES
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
+from rules.judge import judge
 from rules.sketch.notation import read_sketch
 
 NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\n"
@@ -48,6 +49,9 @@ def undecided(rule: str, drawing: str) -> list[bool]:
         ("t5 loads 1 at 10\nt6 follows 1 epoch 1 at 10 hw 0 from -1", []),
         # Above its high watermark a crash may take what was not flushed.
         ("t4 acks 1 at 12 acks=1\n" + LOADED.replace("at 4", "at 10"), [((1,), 10, 13, Severity.INFO)]),
+        # An answer for all replicas and the watermark with which it began to lead tell what was committed.
+        ("t4 acks 1 at 12 acks=all\n" + LOADED.replace("at 4", "at 10"), [((1,), 10, 13, None)]),
+        ("t4 leads 1 epoch 1 at 12 hw 12 isr 1\n" + LOADED.replace("epoch 1", "epoch 2"), [((1,), 4, 12, None)]),
         # It was cut, moved away and back, or followed a leader in between.
         ("t5 truncates 1 to 4\nt6 loads 1 at 4\nt7 follows 1 epoch 1 at 4 hw 4 from 2", []),
         ("t5 deletes 1\nt6 begins 1\nt7 loads 1 at 4\nt8 follows 1 epoch 1 at 4 hw 4 from 2", []),
@@ -103,3 +107,11 @@ def test_advice_bars_the_start_of_who_would_lead_and_cut_the_last_copy() -> None
 def test_advice_lets_start_who_lacks_nothing() -> None:
     equal = SHORTENED.replace("broker 1 0000|", "broker 1 0000000000|") + LOADED.replace("at 4", "at 10")
     assert {gate.going for gate in advice_on(equal).gates} == {"go"}
+
+
+def test_no_defect_is_said_to_follow_from_what_is_information_alone() -> None:
+    grown = "t4 acks 1 at 12 acks=1\n" + LOADED.replace("at 4", "at 10")
+    lost = "t7 leader 2 epoch 2 isr 2 of 1,2\nt7 leads 2 epoch 2 at 4 hw 4 isr 2\n"
+    told = {finding.rule: finding for finding in judge(live(SHORTENED + grown + lost), RULES).findings}
+    assert told["LEO001"].severity == Severity.INFO
+    assert told["LEAD001"].implied_by == ()

@@ -45,6 +45,10 @@ class Reign:
     """Whether its leader gave answers at its end, or after the last row, that its log does not tell."""
     logged: bool = False
     """Whether its leader's request log is there and had begun, whatever it tells of."""
+    traced: bool = False
+    """Whether any of its leader's request log is there, which may begin later."""
+    roles_told: bool = False
+    """Whether its leader's own log tells of any role, be it of other epochs."""
     follower_ends: Mapping[int, int]
     """Where the logs of others ended when they took their next role after it, if they did not restart before."""
 
@@ -150,6 +154,8 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
         begun_unseen=unplaced or unseen or any(map(_position_unknown, rows)),
         unplaced=unplaced,
         logged=bool(traces) and not unseen,
+        traced=bool(traces),
+        roles_told=any(m.kind in ROLE_KINDS for _, m in turns.told),
         rows=rows,
         end_offset=end,
         end_because=end_why,

@@ -90,3 +90,29 @@ def test_an_answer_of_no_certain_epoch_at_anothers_record_is_asked_for() -> None
 def test_an_answer_under_a_controllers_order_is_of_the_epoch_that_it_gave() -> None:
     ordered = LEFT_OUT.replace("t1 leads 1 epoch 0 at 0 hw 0", "t1 leader 1 epoch 0 isr 1,2 told 1")
     assert [(type(a), a.start_offset, a.end_offset) for a in said(ordered)] == [(Violation, 2, 4)]
+
+
+BELOW_A_CHECKPOINT = """
+    broker 1 0000|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 leads 2 epoch 1 at 2 hw 2
+"""
+
+
+def below(text: str) -> list[Violation | Undecided]:
+    return list(BY_ID["LEAD001"].check(evidence_of(text)))
+
+
+def test_an_opening_below_a_checkpoint_is_asked_about_where_no_disk_knows_its_epoch() -> None:
+    (asked,) = below(BELOW_A_CHECKPOINT)
+    assert isinstance(asked, Undecided)
+    assert (asked.start_offset, asked.end_offset, asked.brokers, asked.blocking) == (2, 4, (1, 2), True)
+    assert "broker 2's disk" in asked.missing
+    assert "request log of broker 1" in asked.missing
+
+
+def test_a_disk_that_knows_the_epoch_decides_what_a_checkpoint_leaves_open() -> None:
+    lost = BELOW_A_CHECKPOINT.replace("0000|\n", "0000|\n    broker 2 0011|\n")
+    assert [(type(a), a.start_offset, a.end_offset) for a in below(lost)] == [(Violation, 2, 4)]
+    followed = BELOW_A_CHECKPOINT.replace("0000|\n", "0011|\n")
+    assert below(followed) == []
