@@ -10,6 +10,7 @@ from parsers.provenance import Span
 from rules.history.chronology import PLACED_BY_EPOCH, in_order
 from rules.history.clocks import ClockOffset
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+from rules.history.turns import Cut, cuts
 
 _LOADED: Final = "loads its log, which ends at offset"
 
@@ -40,7 +41,9 @@ def milestones(
     def time(moment: Moment) -> int | None:
         return None if moment.time is None else moment.time - apart.get(moment.clock, 0)
 
-    telling = [moment for moment in moments if moment.kind in PLACED_BY_EPOCH or _words(moment) is not None]
+    idle = frozenset(_cut_nothing(moments))
+    shown = [moment for moment in moments if id(moment) not in idle]
+    telling = [moment for moment in shown if moment.kind in PLACED_BY_EPOCH or _words(moment) is not None]
     placed = in_order(telling, time) if by_epoch else sorted(telling, key=lambda moment: time(moment) or 0)
     told = [m for moment in placed if (m := _milestone(moment, time(moment))) is not None]
     return tuple(sorted(_without_repeats(told), key=lambda milestone: milestone.reference_time is None))
@@ -56,6 +59,19 @@ def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
         if key not in seen and milestone.text not in called:
             seen.add(key)
             yield milestone
+
+
+def _cut_nothing(moments: Sequence[Moment]) -> Iterator[int]:
+    """The cuts of empty logs: new replicas begin with one. What was fetched in an older term was there to be cut."""
+    for cut in cuts(moments):
+        if cut.offset == 0 == cut.log_end_offset and not any(_had_more(moment, cut) for moment in moments):
+            yield id(cut.moment)
+
+
+def _had_more(moment: Moment, cut: Cut) -> bool:
+    fetched = moment.kind == "fetched" and moment.broker == cut.broker and moment.error in (None, 0)
+    older = moment.term is not None and cut.moment.term is not None and moment.term < cut.moment.term
+    return fetched and older and (moment.offset or 0) > cut.offset
 
 
 def _milestone(moment: Moment, time: int | None) -> Milestone | None:
@@ -98,7 +114,7 @@ def _role_words(moment: Moment) -> str | None:
 
 
 def _log_words(moment: Moment) -> str | None:
-    if moment.kind == "truncated" and (moment.offset or 0) > 0:
+    if moment.kind == "truncated" and moment.offset is not None:
         return f"broker {moment.broker} truncates its log to offset {moment.offset}"
     if moment.kind == "epoch-answer-kept":
         return f"broker {moment.broker} is answered {moment.answer_offset} and cuts nothing"

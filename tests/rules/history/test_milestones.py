@@ -59,3 +59,27 @@ def test_where_epochs_have_no_order_the_clock_orders_the_timeline() -> None:
     told = [milestone.time or 0 for milestone in milestones(moments, (), by_epoch=False)]
     assert told == sorted(told)
     assert [m.time for m in milestones(moments, ())] != told
+
+
+def test_a_cut_of_the_whole_log_is_told_and_that_of_an_empty_one_is_not() -> None:
+    drawing = """
+        broker 1 11|
+        broker 2 11|
+        t1000 follows 2 epoch 0 at {end} hw 0
+        t2000 truncates 2 to 0
+        t3000 leads 1 epoch 1 at 0 hw 0
+    """
+    said = "broker 2 truncates its log to offset 0"
+    assert [said in words(drawing.format(end=end)) for end in (0, 6)] == [False, True]
+
+
+def test_a_cut_of_what_was_fetched_in_an_older_term_is_told_whatever_the_last_known_end() -> None:
+    drawing = """
+        broker 1 11|
+        broker 2 11|
+        t1000 follows 2 epoch 0 at 0 hw 0
+        t1 fetch 2@5 from 1 hw=5 epoch 0
+        t1500 leader 1 epoch 1 isr 1 told 2
+        t2000 truncates 2 to 0
+    """
+    assert "broker 2 truncates its log to offset 0" in words(drawing)
