@@ -11,16 +11,15 @@ from rules.evidence import (
     Moment,
     PartitionEvidence,
     epoch_held,
-    leaders_by_epoch,
     times_told,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.led import given_terms, sure_terms
 from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
-from rules.loss.unanswered import Unanswered, answers_by_epoch, not_of_all_seen, silent_leaders, succeeded, unanswered
+from rules.loss.unanswered import Unanswered, answers_by_epoch, not_of_all_seen, silent_leaders, unanswered
+from rules.loss.unplaced import Unplaced, unplaced
 from rules.loss.whatever_order import NotHeld, not_held
-from rules.replicas.later import Later, stands_no_more
+from rules.replicas.later import Later
 from rules.rule import rule
 
 
@@ -49,7 +48,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Undecided when
     --------------
     Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
-    broker answered, and another's records stand at the offsets of such answers. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
+    broker answered, and another's records stand at the offsets of such answers, or none in the log that leads. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
     or one led next that had written others at their offsets. Or records were written that no later leader had, and their
     leader was killed or its log is not here: an answer that it gave last may be in no log. The verdict is open then where
     producers of the partition are seen that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of
@@ -89,7 +88,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
         elif later and evidence.leader_at_the_end is None:
             yield from _passed_over(evidence, epoch, given)
         yield from _sent_again_or_not(log, epoch, given)
-    yield from _unplaced(evidence)
+    yield from map(_unplaced, unplaced(evidence))
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _unanswered(evidence)
 
@@ -156,32 +155,25 @@ def _held_or_not(
     )
 
 
-def _unplaced(evidence: PartitionEvidence) -> Iterator[Undecided]:
-    """Answers of brokers that nowhere tell that they lead: of which epoch they are, their own logs would tell."""
-    telling, sure = {m.clock for m in evidence.moments if m.kind == "leader-starts"}, sure_terms(evidence.moments)
-    ordered, newest = given_terms(evidence.moments), max(evidence.openings, default=-1)
-    answers: dict[int, list[Moment]] = {}
-    for m in evidence.moments:
-        judged = (m.clock, m.term) in ordered and m.latest_term is None and (m.term or 0) < newest
-        placed = m.clock in telling or (m.clock, m.term) in sure or judged
-        if succeeded(m) and m.witness is not None and not placed:
-            answers.setdefault(m.witness, []).append(m)
-    leaders = leaders_by_epoch(evidence.moments)
-    for broker, own in sorted(answers.items()):
-        reason = f"no log tells where the epochs opened in which broker {broker} answered producers"
-        missing = f"broker {broker}'s own log of its roles (state-change.log, up to 2.5 server.log)"
-        gone = [m.offset or 0 for m in own if stands_no_more(m, evidence.leader_at_the_end, leaders)]
-        if not gone:
-            yield Undecided(reason=reason, missing=missing, blocking=False)
-            continue
-        yield Undecided(
-            reason=f"{reason}; of what it answered, records between {min(gone)} and {max(gone)} are not in the log that"
-            " leads: another broker's stand there, or none",
-            missing=missing,
-            brokers=(broker,),
-            start_offset=min(gone),
-            end_offset=max(gone) + 1,
-        )
+def _unplaced(found: Unplaced) -> Undecided:
+    """Where the next epochs opened, or the ones in which the broker answered, a log of roles would tell."""
+    who = f"broker {found.broker}"
+    reason = f"no log tells where the epochs opened in which {who} answered producers"
+    if found.of_known_epochs:
+        reason = f"no log tells where the epochs opened after {who} had answered producers"
+    asked = f"broker {found.successor if found.of_known_epochs else found.broker}"
+    missing = f"{asked}'s own log of its roles (state-change.log, up to 2.5 server.log)"
+    if not found.gone:
+        return Undecided(reason=reason, missing=missing, blocking=False)
+    first, last = min(found.gone), max(found.gone)
+    return Undecided(
+        reason=f"{reason}; of what it answered, records between {first} and {last} are not in the log that"
+        " leads: another broker's stand there, or none",
+        missing=missing,
+        brokers=(found.broker,),
+        start_offset=first,
+        end_offset=last + 1,
+    )
 
 
 def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
