@@ -50,7 +50,8 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
     broker answered, and another's records stand at the offsets of such answers, or none in the log that leads. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
     or one led next that had written others at their offsets. Or records were written that no later leader had, and their
-    leader was killed or its log is not here: an answer that it gave last may be in no log. The verdict is open then where
+    leader was killed or its log is not here: an answer that it gave last may be in no log, nor one that its log leaves out
+    before others. The verdict is open then where
     producers of the partition are seen that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of
     the epoch are not here, or end before those that its followers had, while others' are. Where its log of them is here,
     and all that are seen wait for all replicas, such records are most likely those that waited when it was killed.

@@ -81,3 +81,29 @@ def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
     moments = tuple(replace(m, latest_term=next(of)) if m.kind == "produced" else m for m in told.moments)
     (found,) = (v for v in BY_ID["ACK001"].check(replace(told, moments=moments)) if isinstance(v, Violation))
     assert (found.facts["epochs"], found.facts["more"]) == (said, " and whatever more the batch at 3 held")
+
+
+HOLED = """
+broker 1 0|
+broker 2 0|
+t1 loads 1 at 0
+t2 leads 1 epoch 1 at 0 hw 0
+t4 acks 1 at {place} acks=1
+t5 leads 2 epoch 2 at 1 hw 0
+t6 follows 1 epoch 2 at 3 hw 0 from 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "between", "said"),
+    [
+        (1, "", [(0, 1)]),
+        (0, "", []),
+        # It may be the one that failed.
+        (1, "t3 acks 1 at 0 acks=all error 7\n", []),
+    ],
+)
+def test_records_before_an_answered_one_were_answered_too(place: int, between: str, said: list[object]) -> None:
+    drawing = HOLED.format(place=place).replace("t4", f"{between}t4")
+    asked = (q for q in BY_ID["ACK001"].check(evidence(drawing)) if isinstance(q, Undecided) and q.blocking)
+    assert [(q.start_offset, q.end_offset) for q in asked] == said
