@@ -9,6 +9,7 @@ from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, Metadata
 from parsers.tables.metadata import NO_LEADER
 from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence, committed, epoch_starts
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.led import EarliestTerms
 from rules.history.moments import ROLE_KINDS
 from rules.replicas.electable import vacancy
 from rules.rule import rule
@@ -28,7 +29,8 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
 
     Proves
     ------
-    The next clean election of this replica loses what it lacks, without any alarm.
+    The next clean election of this replica loses what it lacks, without any alarm. What a later leader opened its epoch
+    without is no member's lack: of a high watermark told in no certain epoch, the oldest that it can be of counts.
 
     Undecided when
     --------------
@@ -118,19 +120,24 @@ def _last_state(evidence: PartitionEvidence) -> Moment | None:
 
 
 def _standing(evidence: PartitionEvidence) -> tuple[Committed | None, Committed | None, int]:
-    """The furthest proof that no later epoch gave up, the furthest one that none is told to have, and the untold epoch."""
+    """The furthest proof that no later epoch gave up, the furthest one that none is told to have, and the untold epoch.
+
+    A proof of no certain epoch is one of the oldest that it can be: any later leader may have given up what it tells of.
+    """
     starts = {epoch: m.offset for epoch, m in epoch_starts(evidence.moments).items() if m.offset is not None}
     for entry in (entry for replica in evidence.current for entry in (*replica.log_chain, *replica.file_chain)):
         # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
         starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
+    earliest = EarliestTerms(evidence.moments)
+    dated = [(earliest.of(proof.moment), proof) for proof in committed(evidence.moments)]
     kept = [
-        proof
-        for proof in committed(evidence.moments)
-        if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > proof.term)
+        (since, proof)
+        for since, proof in dated
+        if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > since)
     ]
     untold = max(_led(evidence.moments) - set(starts), default=-1)
-    certain = (proof for proof in kept if proof.term >= untold)
-    return max(certain, key=_end, default=None), max(kept, key=_end, default=None), untold
+    certain = (proof for since, proof in kept if since >= untold)
+    return max(certain, key=_end, default=None), max((proof for _, proof in kept), key=_end, default=None), untold
 
 
 def _end(proof: Committed) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf
+from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
 
@@ -32,6 +33,28 @@ def given_terms(moments: Sequence[Moment]) -> frozenset[tuple[str, int]]:
     """The same, and the terms that orders give to the brokers that took them, though no line of theirs opens them."""
     ordered = {(m.clock, m.epoch) for m in moments if gives_role(m) and m.epoch is not None}
     return sure_terms(moments) | ordered
+
+
+class EarliestTerms:
+    """The oldest epoch in which the values of a statement can have been learnt."""
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        self._sure = sure_terms(moments)
+        self._taken = {(m.clock, m.epoch) for m in moments if gives_role(m) and m.epoch is not None}
+
+    def of(self, moment: Moment) -> int:
+        """By its own word, or by the role that its writer had taken; 0 where neither bounds it.
+
+        Nobody answers a request of a newer epoch than its own.
+        """
+        if moment.kind in _NAMING_THEIRS and moment.epoch is not None and moment.epoch >= 0:
+            return moment.epoch
+        place = moment.clock, -1 if moment.term is None else moment.term
+        known = place in self._taken or (moment.latest_term is None and place in self._sure)
+        return place[1] if known else 0
+
+
+_NAMING_THEIRS: Final = ("fetched", "produced", "consumed", "described")
 
 
 def answered_in(in_order: Sequence[Moment]) -> Mapping[int, tuple[int, int]]:
