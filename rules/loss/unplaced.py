@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rules.evidence import Moment, PartitionEvidence, leaders_by_epoch
+from rules.evidence import Moment, PartitionEvidence, gives_role, leaders_by_epoch
 from rules.history.led import given_terms, sure_terms
 from rules.loss.unanswered import succeeded
 from rules.replicas.later import stands_no_more
@@ -38,9 +38,10 @@ def unplaced(evidence: PartitionEvidence) -> Iterator[Unplaced]:
                 answers.setdefault((known, m.witness), []).append(m)
     leaders = leaders_by_epoch(evidence.moments)
     last = leaders.get(max(leaders, default=-1), -1)
-    rewritten = _rewritten(evidence, last)
+    rewritten, taken = _rewritten(evidence, last), _may_have_led(evidence, last, max(leaders, default=-1))
     for (known, broker), own in sorted(answers.items()):
-        gone = tuple(m.offset or 0 for m in own if _is_gone(evidence, m, leaders, rewritten, known=known))
+        shown = taken or not known
+        gone = tuple(m.offset or 0 for m in own if _is_gone(evidence, m, leaders, rewritten, known=known, shown=shown))
         if gone or not known:
             yield Unplaced(broker=broker, gone=gone, of_known_epochs=known, successor=last)
 
@@ -52,13 +53,20 @@ def _is_gone(
     rewritten: Sequence[tuple[int, int]],
     *,
     known: bool,
+    shown: bool,
 ) -> bool:
     """Whether who led last shows, by its log or by its own answers, that it has not the record."""
     newest, latest = max(leaders, default=-1), max(answer.term or 0, answer.latest_term or 0)
     led_on = newest > latest and leaders[newest] != answer.witness
     if led_on and any(epoch > latest and offset <= (answer.offset or 0) for epoch, offset in rewritten):
         return True
-    return (led_on or not known) and stands_no_more(answer, evidence.leader_at_the_end, leaders)
+    return shown and (led_on or not known) and stands_no_more(answer, evidence.leader_at_the_end, leaders)
+
+
+def _may_have_led(evidence: PartitionEvidence, leader: int, newest: int) -> bool:
+    """Whether an elected broker took its role for all that is known: its own words reach so far, or none are here."""
+    own = [m.epoch or 0 for m in evidence.moments if m.clock == f"broker {leader}" and gives_role(m)]
+    return not own or max(own) >= newest
 
 
 def _rewritten(evidence: PartitionEvidence, leader: int) -> list[tuple[int, int]]:

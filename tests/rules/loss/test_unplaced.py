@@ -45,6 +45,11 @@ def test_what_it_has_or_may_have_is_not_asked_for(held: str, epoch: int) -> None
     assert asked(UNTOLD.format(held=held, epoch=epoch)) == []
 
 
+def test_who_was_elected_and_took_no_role_yet_has_not_led() -> None:
+    follows = "t1 follows 2 epoch 0 at 0 hw 0 from 1\nt2 acks"
+    assert asked(UNTOLD.format(held="0|", epoch=2).replace("t2 acks", follows)) == []
+
+
 WITHOUT_EPOCHS = """
 broker 1 -|
 broker 2 ----|
