@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rules.history.moments import Committed, Moment, epoch_starts
+from rules.history.moments import Committed, Moment
+from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 
 
@@ -15,7 +16,9 @@ class BatchEnds:
 
     def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
         self._known = boundaries(moments, replicas)
-        self._openings = sorted(epoch_starts(moments).items())
+        openings = first_openings(moments, replicas)
+        # What only an epoch file tells neither ends a batch nor says who had it.
+        self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
         self._replicas = replicas
 
     def whole(self, proof: Committed) -> Committed:
@@ -29,16 +32,24 @@ class BatchEnds:
     def _opened_behind(self, offset: int, epoch: int) -> Iterator[int]:
         """Where later leaders opened that had the batch at an offset: their own logs had a batch's end there.
 
-        Who opened at or below it, or shows an older epoch's record there, had it not, nor had who led after that.
+        Who opened at or below it, or shows another epoch's record there, had it not, nor had who led after that.
         """
         for _, opening in self._openings[bisect_right(self._openings, epoch, key=lambda entry: entry[0]) :]:
-            if opening.offset is None or opening.offset <= offset or self._shows_older(opening, offset, epoch):
+            if opening.offset is None or opening.offset <= offset or self._shows_another(opening, offset, epoch):
                 return
             yield opening.offset
 
-    def _shows_older(self, opening: Moment, offset: int, epoch: int) -> bool:
-        own = (replica for replica in self._replicas if replica.broker == opening.broker and not replica.cleaned)
-        return any(0 <= run.epoch < epoch for replica in own for run in replica.runs_within(offset, offset + 1))
+    def _shows_another(self, opening: Moment, offset: int, epoch: int) -> bool:
+        """Of an older epoch, or of one between the two below what its leader wrote then: else it may be newer there."""
+        if opening.epoch is None or opening.offset is None:
+            return False
+        for replica in self._replicas:
+            if replica.broker == opening.broker and not replica.cleaned:
+                own = any(r.epoch == opening.epoch and r.start_offset == opening.offset for r in replica.log.epochs)
+                shown = {run.epoch for run in replica.runs_within(offset, offset + 1)}
+                if any(0 <= held < epoch or (own and epoch < held < opening.epoch) for held in shown):
+                    return True
+        return False
 
 
 def next_boundary(base_offset: int, known: Sequence[int]) -> int:

@@ -55,3 +55,24 @@ def test_a_leader_whose_log_shows_an_older_record_there_ends_no_batch() -> None:
     replicas = read_sketch("broker 2 0x349 2222").evidence.replicas
     moments = (opened(1, 1, 300, 1000), replace(ANSWERED, term=1), opened(2, 2, 349, 3000), replace(LOADED, term=1))
     assert next(proof.end_offset for proof in committed_batches(moments, replicas) if proof.term == 1) == 350
+
+
+def held_by(drawing: str) -> list[int]:
+    moments = (opened(1, 0, 0, 1000), ANSWERED, opened(3, 3, 349, 4000), LOADED)
+    proofs = committed_batches(moments, read_sketch(drawing).evidence.replicas)
+    return [proof.end_offset for proof in proofs if proof.moment is ANSWERED]
+
+
+def test_whoever_led_after_one_that_the_disks_show_without_it_ends_no_batch() -> None:
+    assert held_by("broker 3 0x340 111111111333") == [350]
+    assert held_by("broker 3 0x340 111111111444") == [350]
+
+
+def test_a_leader_whose_log_goes_on_from_a_newer_record_there_ends_no_batch() -> None:
+    """The logs disagree about where the epoch between began, so that no disk tells its opening."""
+    assert held_by("broker 2 0x341 11111111\nbroker 3 0x340 111111111333") == [350]
+
+
+def test_what_was_written_since_a_leader_opened_does_not_show_that_it_lacked_the_batch() -> None:
+    assert held_by("broker 3 0x340 444444444444") == [349]
+    assert held_by("broker 2 0x341 11111111\nbroker 3 0x340 111111111444") == [349]
