@@ -81,13 +81,23 @@ def _chapter(chapter: _Chapter, page: Page, limit: int, *, verbose: bool) -> Ite
         yield from page.wrapped(head, 0, "strong", 2)
         yield from _extent(chapter.incident, page)
     windows = windows_of(chapter.findings[:limit])
-    for finding in chapter.findings[:limit]:
+    for finding, *others in _alike(chapter.findings[:limit]):
         yield ""
-        yield from _finding(finding, page, 2 if many else 0, windows.get(finding.id, ""), verbose=verbose)
+        window = windows.get(finding.id, "")
+        yield from _finding(finding, page, 2 if many else 0, window, others=others, verbose=verbose)
     if len(chapter.findings) > limit:
         yield ""
         what = "of this incident" if chapter.incident is not None else "of this partition"
         yield f"  … and {len(chapter.findings) - limit} more {what}: see -v or --format json"
+
+
+def _alike(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """The findings in their order; open questions of several rules in the same words, of the same place, are one."""
+    told: dict[object, list[Finding]] = {}
+    for finding in findings:
+        question = (finding.message, finding.brokers, finding.start_offset, finding.end_offset, finding.exhibits)
+        told.setdefault(question if finding.verdict == "undecided" else finding.id, []).append(finding)
+    yield from told.values()
 
 
 def _order(incident: Incident) -> str:
@@ -119,14 +129,20 @@ def _offsets(finding: Finding) -> str:
     return f"  [{finding.start_offset}, {finding.end_offset})"
 
 
-def _finding(finding: Finding, page: Page, indent: int, window: str, *, verbose: bool) -> Iterator[str]:
+def _finding(
+    finding: Finding, page: Page, indent: int, window: str, *, others: Sequence[Finding], verbose: bool
+) -> Iterator[str]:
+    """One finding; `others` are those of other rules that say the same."""
     label = Severity(finding.severity).label if finding.verdict == "violated" else "undecided"
     place = f"{finding.topic}-{finding.partition}" if finding.topic is not None else "whole dump"
     span = _offsets(finding)
     margin = " " * indent
     confidence = "" if finding.confidence == "certain" or label == "undecided" else f"  {finding.confidence}"
-    head = f"{page.paint(label.upper(), label)}  {page.paint(finding.rule, 'strong')}"
-    yield f"{margin}{head}  {plain(place)}{span}  {finding.id}{confidence}"
+    rules = ", ".join(dict.fromkeys(each.rule for each in (finding, *others)))
+    head = f"{page.paint(label.upper(), label)}  {page.paint(rules, 'strong')}"
+    ids = ", ".join(each.id for each in (finding, *others))
+    line = f"{margin}{head}  {plain(place)}{span}  {ids}{confidence}"
+    yield from page.wrapped(line, 0, "", 2) if others else (line,)
     yield from page.wrapped(finding.message, indent + 2)
     if finding.implied_by:
         yield from page.wrapped(f"follows from {', '.join(finding.implied_by)}", indent + 2, "faint")

@@ -9,7 +9,7 @@ from typing import Final
 from auditor.report.alike import alike_points
 from auditor.report.findings import told
 from auditor.report.layout import Page, counted, size
-from auditor.report.model import NO_RULE, AuditReport, Coverage
+from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
 from rules.finding import Severity
 
@@ -136,8 +136,8 @@ def _undecided(coverage: Coverage, page: Page) -> Iterator[str]:
     if unasked:
         yield from page.wrapped(f"asked only by a deeper audit: {'; '.join(asked)}", 2, "faint", 2)
     for alike in alike_points(point for point in coverage.undecided if point.asked_at_level is None):
-        rule = "" if alike.first.rule == NO_RULE else f"{alike.first.rule} "
-        where = f"not decided: {rule}in {alike.words}"
+        rules = f"{', '.join(alike.rules)} " if alike.rules else ""
+        where = f"not decided: {rules}in {alike.words}"
         yield from page.wrapped(f"{where}: {alike.first.reason} (needs {alike.first.missing})", 2, "faint", 2)
 
 

@@ -47,14 +47,15 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which a
-    broker answered, and another's records stand at the offsets of such answers, or none in the log that leads. Or the disk of who led last is not here, and one that had the records led again and tells of no cut,
-    or one led next that had written others at their offsets. Or records were written that no later leader had, and their
-    leader was killed or its log is not here: an answer that it gave last may be in no log, nor one that its log leaves out
-    before others. The verdict is open then where
-    producers of the partition are seen that do not wait for all replicas (acks=1, acks=0), or the leader's own answers of
-    the epoch are not here, or end before those that its followers had, while others' are. Where its log of them is here,
-    and all that are seen wait for all replicas, such records are most likely those that waited when it was killed.
+    Request logs do not hold produce answers (DEBUG), or no log tells where the next epoch opened, or the one in which
+    a broker answered, and another's records stand at the offsets of such answers, or none in the log that leads. Or
+    the disk of who led last is not here, and one that had the records led again and tells of no cut, or one led next
+    that had written others at their offsets. Or records were written that no later leader had, and their leader was
+    killed or its log is not here: an answer that it gave last may be in no log, nor one that its log leaves out
+    before others. The verdict is open then where producers of the partition are seen that do not wait for all
+    replicas (acks=1, acks=0), or the leader's own answers of the epoch are not here, or end before those that its
+    followers had, while others' are. Where its log of them is here, and all that are seen wait for all replicas, such
+    records are most likely those that waited when it was killed.
 
     Upheld
     ------
@@ -178,11 +179,13 @@ def _unplaced(found: Unplaced) -> Undecided:
 
 
 def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """What leaders wrote last, of which no answer is told though one may have been given."""
     for part in unanswered(evidence):
         yield _perhaps_acknowledged(part)
     for broker, offset in sorted(silent_leaders(evidence).items()):
         yield Undecided(
-            reason=f"nothing tells how far{'' if offset is None else f' beyond {offset}'} broker {broker} wrote and acknowledged before another broker led",
+            reason=f"nothing tells how far{'' if offset is None else f' beyond {offset}'} broker {broker} wrote and"
+            " acknowledged before another broker led",
             missing=f"broker {broker}'s own logs (server.log and its request log)",
             brokers=(broker,),
             start_offset=offset,
@@ -268,12 +271,14 @@ def _whatever_order(found: NotHeld) -> Violation | Undecided:
             "more": "" if found.end_told else f" and whatever more the batch at {found.answers[-1].offset} held",
             "acks": "acks=all" if found.for_all else "acks=1",
             "instead": found.instead,
+            "lacking": () if found.everywhere else tuple(one.broker for one in found.elsewhere),
         },
         exhibits=exhibits,
     )
 
 
 def _epochs(epoch: int, latest: int, answers: Sequence[Moment]) -> str:
+    """The epoch in which the answers were given, or those of which it is one."""
     if latest == epoch:
         return f"epoch {epoch}"
     some = any(m.latest_term in (None, epoch) for m in answers)

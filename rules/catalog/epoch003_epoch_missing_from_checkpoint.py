@@ -37,8 +37,9 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     No checkpoint of any kind speaks of the replica, so that the copy left them out, or the file is malformed or could
-    not be read (EPOCH004). Without an orderly stop, a file that lacks only the newest epochs may be of an earlier moment than the log, and one that
-    begins late may be newer than the log start offset on disk: both are reported with low severity.
+    not be read (EPOCH004). Without an orderly stop, a file that lacks only the newest epochs may be of an earlier
+    moment than the log, and one that begins late may be newer than the log start offset on disk: both are reported
+    with low severity.
 
     Upheld
     ------

@@ -34,8 +34,8 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
 
     Undecided when
     --------------
-    The files were copied while brokers ran, unless nobody leads and the log is as its broker told it then; no statement tells the last ISR, or nothing tells where a later epoch opened:
-    it may have given the records up.
+    The files were copied while brokers ran, unless nobody leads and the log is as its broker told it then; no
+    statement tells the last ISR, or nothing tells where a later epoch opened: it may have given the records up.
 
     Upheld
     ------

@@ -63,7 +63,7 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
         if change.unclean:
             severity, cost = _weigh(evidence, change)
             eligible = _eligible(evidence.moments, change)
-            named = f"the eligible leader replicas were {', '.join(map(str, eligible))}, and " if eligible else ""
+            named = f"{_in_words(eligible)}, and " if eligible else ""
             yield Violation(
                 brokers=(change.leader,),
                 severity=severity,
@@ -83,6 +83,12 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     # A clean one that the controller recorded is no change of `leader_changes`.
     recorded = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.previous_isr is not None}
     yield from _untold(evidence, recorded.union(change.epoch for change in changes))
+
+
+def _in_words(eligible: Sequence[int]) -> str:
+    if len(eligible) == 1:
+        return f"the eligible leader replica was broker {eligible[0]}"
+    return f"the eligible leader replicas were brokers {', '.join(map(str, eligible))}"
 
 
 def _untold(evidence: PartitionEvidence, told: Container[int | None]) -> Iterator[Undecided]:

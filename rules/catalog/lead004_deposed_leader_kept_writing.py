@@ -59,9 +59,10 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    Leader epochs begin anew and no topic id tells one life of the topic from the next; nothing tells who led some newer
-    epoch; the deposed leader's log does not tell whether it had restarted; or no clock relates the two. What rests on an estimate of the clocks is only likely. A log
-    that its own leader-epoch-checkpoint contradicts (EPOCH002) is no witness.
+    Leader epochs begin anew and no topic id tells one life of the topic from the next; nothing tells who led some
+    newer epoch; the deposed leader's log does not tell whether it had restarted; or no clock relates the two. What
+    rests on an estimate of the clocks is only likely. A log that its own leader-epoch-checkpoint contradicts
+    (EPOCH002) is no witness.
 
     Upheld
     ------

@@ -22,10 +22,11 @@ from rules.rule import rule
 def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """An election passed over an earlier replica of the assignment.
 
-    The one passed over stood in the ISR before and after it. Every kind of clean election, be it after a failure, for a controlled shutdown, of the preferred leader or at the
-    end of a reassignment, takes the first replica of the assignment that is alive and in the ISR; whoever is dead or
-    stops leaves the ISR in the same change. Elections during a reassignment, unclean ones, those from the eligible
-    leader replicas and an incumbent that stays are lawful.
+    The one passed over stood in the ISR before and after it. Every kind of clean election, be it after a failure, for
+    a controlled shutdown, of the preferred leader or at the end of a reassignment, takes the first replica of the
+    assignment that is alive and in the ISR; whoever is dead or stops leaves the ISR in the same change. Elections
+    during a reassignment, unclean ones, those from the eligible leader replicas and an incumbent that stays are
+    lawful.
 
     Proves
     ------

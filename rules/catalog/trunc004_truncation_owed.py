@@ -31,7 +31,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     ------
     When the replica returns as a follower, its records from the named offset on are removed. Above its high watermark
     that is the protocol at work and information only; below it, or below what logs tell of records of their epochs,
-    committed records are destroyed, and this may be their last copy. Where the leader holds the same records the cut only costs a copy: low severity.
+    committed records are destroyed, and this may be their last copy. Where the leader holds the same records the cut
+    only costs a copy: low severity.
 
     Undecided when
     --------------

@@ -20,8 +20,13 @@ def test_points_that_differ_by_a_number_or_a_path_are_told_once() -> None:
     assert alike.words == "4 partitions (one of 2 like it)"
 
 
-def test_points_of_other_words_rules_or_weight_stay_apart() -> None:
-    others = [replace(POINT, rule="SEG002"), replace(POINT, reason="another one"), replace(POINT, blocking=True)]
+def test_points_of_several_rules_in_the_same_words_are_told_once_with_their_rules() -> None:
+    told = alike_points([POINT, replace(POINT, rule="SEG002"), replace(POINT, rule="SEG001", partitions=1)])
+    assert [(alike.rules, alike.partitions) for alike in told] == [(("SEG003", "SEG002"), 2), (("SEG001",), 1)]
+
+
+def test_points_of_other_words_or_weight_stay_apart() -> None:
+    others = [replace(POINT, reason="another one"), replace(POINT, blocking=True)]
     told = alike_points([POINT, *others])
-    assert [alike.points for alike in told] == [1] * 4
+    assert [alike.points for alike in told] == [1] * 3
     assert told[0].words == "2 partitions"

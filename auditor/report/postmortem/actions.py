@@ -13,6 +13,7 @@ from auditor.report.postmortem.parts import SHOWN, about, billed, capped, grave,
 from rules.finding import Finding
 
 NAMED: Final = 8
+ACKNOWLEDGED: Final = "ACK001"
 _FATE = {
     "replica": "as a follower it may be cut back to its leader's log",
     "future replica": "a log that moves between disks is cut to the one that it follows",
@@ -21,7 +22,6 @@ _FATE = {
     "stray dir": "nothing removes it by itself, and nothing else keeps these records",
 }
 _ADVICE = {
-    "ACK001": "Producers: write again what was acknowledged and is not in the log that operators let lead.",
     "LOG001": "Operators: decide which replica is right, and let the others copy it anew; readers see either.",
     "LOG003": "Operators: no protocol will heal this; let the wrong replica copy its log anew.",
     "SEG001": "Operators: move the replica's damaged log away while it is stopped; it copies the batch again.",
@@ -36,7 +36,9 @@ def actions(report: AuditReport) -> Iterator[str]:
     """The section of who must act."""
     yield "## Who must act\n"
     found = [action for history, loss in billed(report) for action in _after(history, loss)]
-    found += _of_findings([f for f in grave(report) if f.rule in _ADVICE and not _said_already(f, report)])
+    unsaid = [finding for finding in grave(report) if not _said_already(finding, report)]
+    found += [_write_again(finding) for finding in unsaid if finding.rule == ACKNOWLEDGED]
+    found += _of_findings([finding for finding in unsaid if finding.rule in _ADVICE])
     distinct = list(dict.fromkeys(found))
     yield from (f"- {action}" for action in distinct[: 2 * SHOWN])
     if len(distinct) > 2 * SHOWN:
@@ -47,7 +49,7 @@ def actions(report: AuditReport) -> Iterator[str]:
 
 def _said_already(finding: Finding, report: AuditReport) -> bool:
     """Whether a bill asks for the same, or a cut that is owed heals what differs."""
-    if finding.rule == "ACK001":
+    if finding.rule == ACKNOWLEDGED:
         return any(_place(history) == _place(finding) for history, _ in billed(report))
     start, end = finding.start_offset or 0, finding.end_offset or 0
     if finding.rule == "TRUNC004":
@@ -123,6 +125,19 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         alike.setdefault(_action(finding), []).append(finding.id)
     yield from (f"{action}, {', '.join(ids)}." for action, ids in alike.items())
+
+
+def _write_again(finding: Finding) -> str:
+    """Whose records of which offsets, and in whose log they are missing: one of those may be let lead."""
+    told, lacking = finding.values(), finding.values().get("lacking")
+    brokers = [str(broker) for broker in lacking] if isinstance(lacking, tuple | list) else []
+    condition = f"if broker {' or '.join(brokers)} is let lead, " if brokers else ""
+    why = "" if brokers else f": {text(str(told.get('instead', '')))}"
+    where = f"{span(finding.start_offset or 0, finding.end_offset or 0)} of {told.get('epochs')}"
+    return (
+        f"Producers of {about(finding)}: {condition}write again {where}, which broker {told.get('leader')}"
+        f" acknowledged{why}, {finding.id}."
+    )
 
 
 def _action(finding: Finding) -> str:

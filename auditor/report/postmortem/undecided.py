@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditor.report.alike import alike_points
 from auditor.report.bill import span
 from auditor.report.markdown import code, text
-from auditor.report.model import NO_RULE, AuditReport, Loss
+from auditor.report.model import AuditReport, Loss
 from auditor.report.postmortem.parts import SHOWN, about, billed, capped, place
 
 
@@ -37,8 +37,8 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     open_points = (p for p in report.coverage.undecided if not p.blocking and p.asked_at_level is None)
     for alike in alike_points(open_points):
         point = alike.first
-        rule = "" if point.rule == NO_RULE else f"{point.rule}, "
-        yield f"- {rule}{alike.words}: {text(point.reason)}; decided by {text(point.missing)}"
+        named = f"{', '.join(alike.rules)}, " if alike.rules else ""
+        yield f"- {named}{alike.words}: {text(point.reason)}; decided by {text(point.missing)}"
 
 
 def _unasked(report: AuditReport) -> Iterator[str]:

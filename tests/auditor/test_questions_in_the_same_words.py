@@ -1,0 +1,63 @@
+"""What many rules ask in the same words is told once; who writes again what, where two logs may be let lead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from dumps_at_hand import SAMPLES
+
+from auditor.report.model import AuditReport
+from auditor.report.postmortem.document import render as render_postmortem
+from auditor.report.terminal import render
+from rules.catalog import RULES
+from rules.judge import judge
+from rules.sketch.notation import read_sketch
+from tests.lab.sample_reports import report_on
+
+ANEW = """
+broker 1 0000 1 22 22|
+broker 2 0000 1 22 22|
+broker 3 0000 1 2 4 22|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 leads 2 epoch 1 at 4 hw 4
+t3 leads 1 epoch 2 at 5 hw 5
+t4 acks 1 at 5 acks=all
+t5 leads 3 epoch 4 at 6 hw 6
+t6 acks 3 at 6 acks=1
+t7 leads 2 epoch 1 at 6 hw 6
+t8 leads 1 epoch 2 at 6 hw 6
+t9 acks 1 at 6 acks=all
+t10 fetch 2@8 from 1 hw=8
+"""
+
+
+def reported() -> AuditReport:
+    """A report of one partition whose leader epochs began anew."""
+    verdict = judge(read_sketch(ANEW).evidence, RULES)
+    report = report_on(SAMPLES / "fast_failover_kip101")
+    return replace(report, findings=verdict.findings, incidents=(), histories=())
+
+
+def test_open_questions_of_several_rules_in_the_same_words_are_told_once() -> None:
+    report = reported()
+    asked = [finding for finding in report.findings if finding.verdict == "undecided"]
+    ((message, rules),) = Counter(finding.message for finding in asked).most_common(1)
+    assert rules > 3
+    lines = render(report, columns=100).splitlines()
+    assert sum(message[:60] in line for line in lines) == 1
+    assert [line.split("  ")[1] for line in lines if line.startswith("UNDECIDED")] == [
+        ", ".join(finding.rule for finding in asked)
+    ]
+    words = " ".join(lines).replace(",", " ").split()
+    assert all(words.count(finding.id) == 1 for finding in asked)
+
+
+def test_producers_are_told_which_offsets_to_write_again_and_when() -> None:
+    lines = [line for line in render_postmortem(reported()).splitlines() if line.startswith("- Producers")]
+    ids = {f.brokers[0]: f.id for f in reported().findings if f.rule == "ACK001" and f.verdict == "violated"}
+    told = {
+        1: "if broker 3 is let lead, write again [6, 8) of epoch 2, which broker 1 acknowledged",
+        3: "if broker 1 or 2 is let lead, write again [6, 7) of epoch 4, which broker 3 acknowledged",
+    }
+    assert [line.split(": ", 1)[1] for line in lines] == [f"{told[broker]}, {ids[broker]}." for broker in (1, 3)]
