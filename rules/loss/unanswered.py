@@ -44,7 +44,7 @@ def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
         leader = leaders.get(stretch.epoch, stretch.leader)
         for start, end in _untold_parts(evidence, stretch):
             seen = leader is not None and _saw_its_last_answers(evidence, leader, stretch.epoch)
-            missing = leader is not None and by_one and _answer_missing(evidence, leader, stretch.epoch, end)
+            missing = leader is not None and by_one and _answer_missing(evidence, leader, stretch.epoch, (start, end))
             if leader is None or not seen or missing or _begins_behind(evidence, leader, stretch.epoch, start):
                 yield Unanswered(
                     epoch=stretch.epoch,
@@ -126,7 +126,7 @@ def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int, star
     return logged and (holed or not _requests(own, epoch))
 
 
-def _answer_missing(evidence: PartitionEvidence, leader: int, epoch: int, end: int) -> bool:
+def _answer_missing(evidence: PartitionEvidence, leader: int, epoch: int, part: tuple[int, int]) -> bool:
     """Whether a leader's log has answers for what was written after some records, and none for these nor a cause.
 
     None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may be
@@ -135,7 +135,10 @@ def _answer_missing(evidence: PartitionEvidence, leader: int, epoch: int, end: i
     own = [m for m in evidence.moments if m.kind == "produced" and m.witness == leader]
     if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in own):
         return False
-    return any(succeeded(m) and m.term == epoch and m.latest_term is None and (m.offset or 0) >= end for m in own)
+    told = [m for m in own if succeeded(m)]
+    if any(part[0] <= (m.offset or 0) < part[1] for m in told):
+        return False  # of an older epoch, in which the same broker led
+    return any(m.term == epoch and m.latest_term is None and (m.offset or 0) >= part[1] for m in told)
 
 
 def _begins_behind(evidence: PartitionEvidence, leader: int, epoch: int, start: int) -> bool:
