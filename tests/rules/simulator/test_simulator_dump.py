@@ -95,7 +95,7 @@ def test_an_old_protocol_on_a_newer_binary_is_told_by_its_logs(
         ("eligible", [("ACK001", 1, 2)]),
         (
             "eligible-lost-pages",
-            [("LEAD001", 1, 2), ("LEAD002", None, None), ("ACK001", 1, 2), ("ACK002", 1, 2)],
+            [("LEAD001", 1, 2), ("LEAD002", None, None), ("LEO001", 1, 2), ("ACK001", 1, 2), ("ACK002", 1, 2)],
         ),
     ],
 )
