@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -123,6 +123,13 @@ class Finding:
     def values(self) -> dict[str, FactValue]:
         """The facts as plain values."""
         return {fact.name: json.loads(fact.value) for fact in self.facts}
+
+
+def numbered(noun: str, values: Sequence[object]) -> str:
+    """Things that bear numbers, in words: broker 1; brokers 1, 2 and 3; no broker."""
+    if len(values) < 2:  # noqa: PLR2004 - one thing, or none
+        return f"{noun} {values[0]}" if values else f"no {noun}"
+    return f"{noun}s {', '.join(map(str, values[:-1]))} and {values[-1]}"
 
 
 def named_facts(facts: Mapping[str, FactValue]) -> tuple[NamedFact, ...]:

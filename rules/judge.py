@@ -10,7 +10,7 @@ from rules.advice import advise
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
-from rules.finding import Finding, Severity, Undecided, Violation, named_facts
+from rules.finding import Finding, Severity, Undecided, Violation, named_facts, numbered
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
 from rules.loss.incurred import Loss, losses
@@ -193,14 +193,8 @@ class _Spoken:
     def __format__(self, noun: str) -> str:
         text = _phrase(self.value)
         if noun.startswith("+"):
-            return _named(noun[1:], self.value if isinstance(self.value, tuple) else (self.value,))
+            return numbered(noun[1:], self.value if isinstance(self.value, tuple) else (self.value,))
         return f"{text} {noun if text.split()[-1] == '1' else f'{noun}s'}" if noun else text
-
-
-def _named(noun: str, values: tuple[object, ...]) -> str:
-    if len(values) < 2:  # noqa: PLR2004 - one thing, or none
-        return f"{noun} {values[0]}" if values else f"no {noun}"
-    return f"{noun}s {', '.join(map(str, values[:-1]))} and {values[-1]}"
 
 
 def _spoken(said: Violation) -> dict[str, _Spoken]:

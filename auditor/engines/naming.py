@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
 from rules.narrow.assemble import Fact
-from rules.replicas.topic_names import Nameless, TopicIds, TopicName, UnnamedTopic
+from rules.replicas.topic_names import Nameless, TopicIds, TopicName, UnnamedTopic, without_one_name
 from rules.verdict import PartitionVerdict
 
 Cluster = str | None
@@ -71,15 +71,14 @@ def naming(
     unnamed: dict[Cluster, tuple[UnnamedTopic, ...]] = {}
     for cluster in sorted(nameless, key=repr):
         own = TopicIds(name for of, name in names if of == cluster)
-        heard: dict[str, tuple[str, ...]] = {}
+        names_of: dict[str, tuple[str, ...]] = {}
         for topic_id in {each.topic_id for each in nameless[cluster]}:
-            heard[topic_id] = borne.names(topic_id) or own.names(topic_id) or anybody.names(topic_id)
+            names_of[topic_id] = borne.names(topic_id) or own.names(topic_id) or anybody.names(topic_id)
         for each in nameless[cluster]:
-            (topic, *others) = heard[each.topic_id] or ("",)
+            (topic, *others) = names_of[each.topic_id] or ("",)
             if topic and not others and selection.admits(topic, each.partition):
                 topics[cluster, each.topic_id, each.partition] = topic
-        best = TopicIds(TopicName(topic_id=each, topic=topic) for each, found in heard.items() for topic in found)
-        if left := best.unnamed(nameless[cluster]):
+        if left := without_one_name(nameless[cluster], names_of):
             unnamed[cluster] = left
     return Naming(topics=topics, unnamed=unnamed)
 

@@ -92,7 +92,7 @@ def text(struct: Struct, name: str, *others: str) -> str | None:
     if value is None and others and name not in struct:
         value = _first(struct, others)
     if isinstance(value, str):
-        return value if value.isascii() else printable(value)
+        return printable(value)
     if value is None:
         return None
     raise WrongShape(f"a text for {name}")

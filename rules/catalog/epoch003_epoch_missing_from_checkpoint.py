@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
@@ -63,14 +62,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         for run in _missing(replica):
-            said = _violation(replica, run, evidence.release_of(replica.broker), starts_move=starts_move)
-            yield _anew(said) if evidence.epochs_used_twice else said
-
-
-def _anew(said: Violation) -> Violation:
-    """An epoch below those that the file knows takes their entries away."""
-    told = str(said.facts["signature"]).replace("as after its deletion", "as where leader epochs begin anew")
-    return replace(said, facts={**said.facts, "signature": told})
+            signature = _signature(replica, run, evidence.release_of(replica.broker), anew=evidence.epochs_used_twice)
+            yield _violation(replica, run, signature, starts_move=starts_move)
 
 
 def _missing(replica: Replica) -> list[EpochRun]:
@@ -86,7 +79,7 @@ def _lacks(replica: Replica, run: EpochRun) -> bool:
     return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
 
 
-def _violation(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, starts_move: bool) -> Violation:
+def _violation(replica: Replica, run: EpochRun, signature: str, *, starts_move: bool) -> Violation:
     file = replica.epoch_file
     start = max(run.start_offset, replica.log_start_offset)
     covered = min((e.start_offset for e in file.entries if e.epoch == run.epoch), default=run.end_offset)
@@ -102,7 +95,7 @@ def _violation(replica: Replica, run: EpochRun, release: KafkaVersion | None, *,
             "broker": replica.broker,
             "epoch": run.epoch,
             "file": file.state,
-            "signature": "the file may be of another moment than the log" if doubtful else _signature(replica, run, release),
+            "signature": "the file may be of another moment than the log" if doubtful else signature,
             "known_epochs": tuple(entry.epoch for entry in file.entries),
         },
         exhibits=(
@@ -128,13 +121,17 @@ def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int, *, 
     return run.epoch > newest or moved or cut
 
 
-def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None) -> str:
-    """The known defect that leaves such a file, where one fits what the broker ran, or may have run."""
+def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, anew: bool) -> str:
+    """The known defect that leaves such a file, where one fits what the broker ran, or may have run.
+
+    Where leader epochs began anew, one below those that the file knows takes their entries away.
+    """
     file = replica.epoch_file
     if file.state != "entries":
         return f"the file is {file.state}"
     if file.entries and file.entries[0].start_offset > run.start_offset:
-        middle = "the file begins in the middle of the log, as after its deletion"
+        cause = "where leader epochs begin anew" if anew else "after its deletion"
+        middle = f"the file begins in the middle of the log, as {cause}"
         zero = " or, where only epoch 0 is gone, after an unclean restart of 2.2 to 2.6.0 (KAFKA-10432)"
         fits = run.epoch == 0 and replica.log.epochs[0] is run and _may_be(release, (2, 2), (2, 6, 1))
         return middle + (zero if fits else "")

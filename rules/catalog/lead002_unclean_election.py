@@ -13,7 +13,7 @@ from rules.evidence import (
     leaders_by_epoch,
     partition_states,
 )
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, numbered
 from rules.replicas.epoch_ends import EpochEnd
 from rules.rule import rule
 
@@ -183,12 +183,7 @@ def _last_leader(moments: Iterable[Moment], change: LeaderChange) -> int | None:
 
 def _outside(isr: Sequence[int]) -> str:
     """Where the new leader came from, in words."""
-    return f"from outside the in-sync replicas ({_brokers(isr)})" if isr else "while no replica was in sync"
-
-
-def _brokers(numbers: Sequence[int]) -> str:
-    more = f"s {', '.join(map(str, numbers[:-1]))} and" if len(numbers) > 1 else ""
-    return f"broker{more} {numbers[-1]}"
+    return f"from outside the in-sync replicas ({numbered('broker', isr)})" if isr else "while no replica was in sync"
 
 
 def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:

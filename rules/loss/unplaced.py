@@ -36,6 +36,8 @@ def unplaced(evidence: PartitionEvidence) -> Iterator[Unplaced]:
             judged = (m.term or 0) < placed if known else sure_of and (m.term or 0) < newest
             if not judged:
                 answers.setdefault((known, m.witness), []).append(m)
+    if not answers:
+        return
     leaders = leaders_by_epoch(evidence.moments)
     last = leaders.get(max(leaders, default=-1), -1)
     rewritten, taken = _rewritten(evidence, last), _may_have_led(evidence, last, max(leaders, default=-1))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held, gives_role
+from rules.finding import numbered
 from rules.history.moments import STARTING
 from rules.loss.unanswered import succeeded
 
@@ -203,7 +204,7 @@ def _doubt(evidence: PartitionEvidence, answer: Moment, *, everywhere: bool) -> 
 def _there(brokers: Sequence[int], offset: int, epoch: int | None, committed: bool) -> str:  # noqa: FBT001 - a fact of a log
     """What stands at an offset in some logs, in words."""
     one = len(brokers) == 1
-    who = f"broker {brokers[0]}" if one else f"brokers {', '.join(map(str, brokers[:-1]))} and {brokers[-1]}"
+    who = numbered("broker", brokers)
     if epoch is None:
         return f"{who} {'ends' if one else 'end'} before {offset}"
     counted = f", which {'it counts' if one else 'they count'} as committed" if committed else ""

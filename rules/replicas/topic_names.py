@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -45,18 +45,19 @@ class TopicIds:
         """Every name that is given to an id."""
         return tuple(sorted(self._names.get(topic_id, ())))
 
-    def unnamed(self, told: Iterable[Nameless]) -> tuple[UnnamedTopic, ...]:
-        """The ids among statements that do not bear just one name."""
-        left: dict[str, list[Nameless]] = {}
-        for each in told:
-            if len(self.names(each.topic_id)) != 1:
-                left.setdefault(each.topic_id, []).append(each)
-        return tuple(
-            UnnamedTopic(
-                topic_id=topic_id,
-                partitions=tuple(sorted({each.partition for each in own})),
-                statements=sum(each.statements for each in own),
-                names=self.names(topic_id),
-            )
-            for topic_id, own in sorted(left.items())
+
+def without_one_name(told: Iterable[Nameless], names: Mapping[str, tuple[str, ...]]) -> tuple[UnnamedTopic, ...]:
+    """The ids among statements that do not bear just one name."""
+    left: dict[str, list[Nameless]] = {}
+    for each in told:
+        if len(names[each.topic_id]) != 1:
+            left.setdefault(each.topic_id, []).append(each)
+    return tuple(
+        UnnamedTopic(
+            topic_id=topic_id,
+            partitions=tuple(sorted({each.partition for each in own})),
+            statements=sum(each.statements for each in own),
+            names=names[topic_id],
         )
+        for topic_id, own in sorted(left.items())
+    )
