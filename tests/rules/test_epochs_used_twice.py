@@ -8,22 +8,8 @@ from rules.catalog import RULES
 from rules.judge import judge
 from rules.sketch.notation import read_sketch
 from rules.verdict import PartitionVerdict
+from tests.lab.sketches import ANEW
 
-ANEW = """
-broker 1 0000 1 22 22|
-broker 2 0000 1 22 22|
-broker 3 0000 1 2 4 22|
-t1 leads 1 epoch 0 at 0 hw 0
-t2 leads 2 epoch 1 at 4 hw 4
-t3 leads 1 epoch 2 at 5 hw 5
-t4 acks 1 at 5 acks=all
-t5 leads 3 epoch 4 at 6 hw 6
-t6 acks 3 at 6 acks=1
-t7 leads 2 epoch 1 at 6 hw 6
-t8 leads 1 epoch 2 at 6 hw 6
-t9 acks 1 at 6 acks=all
-t10 fetch 2@8 from 1 hw=8
-"""
 LATER_HALF = """
 broker 1 0000 1 2 22 22|
 broker 2 0000 1 2 22 22|

@@ -10,6 +10,7 @@ from auditor.report.bill import details
 from rules.loss.incurred import losses
 from rules.loss.left_out import left_out
 from rules.sketch.notation import read_sketch
+from tests.lab.sketches import OPENED_ONCE_MORE
 
 Stretch = tuple[int, int, int, int]
 
@@ -114,15 +115,7 @@ def test_offsets_are_reused_only_where_a_later_record_stands(first: str, second:
     assert [bill.reused_end for bill in bills if bill.epoch == 0] == [reused]
 
 
-PUT_BACK = """
-broker 1* 000 33|
-broker 2  000 33|
-t1 leads 1 epoch 2 at 3 hw 3
-t2 acks 1 at 3 acks=all
-t3 fetch 2@6 from 1 hw=6
-t4 leads 1 epoch 3 at 6 hw 6
-t5 acks 1 at 6 acks=all
-t6 leads 1 epoch 3 at 3 hw 3
+PUT_BACK = f"""{OPENED_ONCE_MORE}
 t7 follows 2 epoch 3 at 6 hw 6 from 1
 t8 truncates 2 to 3
 """

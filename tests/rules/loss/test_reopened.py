@@ -6,6 +6,7 @@ from auditor.report.bill import details, sentence
 from rules.judge import judge
 from rules.loss.incurred import Loss
 from rules.sketch.notation import read_sketch
+from tests.lab.sketches import OPENED_ONCE_MORE
 
 TOLD = """
 t1 leads 1 epoch 0 at 0 hw 0
@@ -69,19 +70,8 @@ def test_without_any_disk_nothing_is_said_of_copies() -> None:
     assert sentence(loss).endswith("no disk is here that could hold a copy.")
 
 
-OLDER = """
-broker 1* 000 33|
-broker 2  000 33|
-t1 leads 1 epoch 2 at 3 hw 3
-t2 acks 1 at 3 acks=all
-t3 fetch 2@6 from 1 hw=6
-t4 leads 1 epoch 3 at 6 hw 6
-t5 acks 1 at 6 acks=all
-t6 leads 1 epoch 3 at 3 hw 3
-"""
-
-
 def test_records_below_the_first_opening_are_billed_to_the_epoch_that_wrote_them() -> None:
-    told = [(loss.epoch, loss.start_offset, loss.end_offset) for loss in judge(read_sketch(OLDER).evidence, ()).losses]
+    losses = judge(read_sketch(OPENED_ONCE_MORE).evidence, ()).losses
+    told = [(loss.epoch, loss.start_offset, loss.end_offset) for loss in losses]
     assert (3, 6, 7) in told
     assert sum(end - start for _, start, end in told) == len({x for _, start, end in told for x in range(start, end)})
