@@ -21,6 +21,7 @@ from auditor.report.model import (
 )
 from parsers.inventory import Inventory
 from parsers.tables import Refusal
+from rules.catalog import BEARINGS
 from rules.finding import Finding
 from rules.incident import group
 from rules.verdict import PartitionVerdict
@@ -55,6 +56,7 @@ def build_report(
         incidents=group(
             findings,
             dict(_log_dirs(findings, ordered)),
+            BEARINGS,
             {(verdict.cluster_id, verdict.topic, verdict.partition): verdict.losses for verdict in ordered},
         ),
         replicas=tuple(_placed(ordered)),
@@ -80,6 +82,7 @@ def build_report(
             if verdict.milestones or any(loss.matters for loss in verdict.losses)
         ),
         advice=tuple(_advice(ordered)),
+        bearings=BEARINGS,
         interrupted=interrupted,
     )
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from rules.finding import FactValue, Finding
+from rules.finding import NO_BEARING, Bearings, FactValue, Finding
 
-DEFECT: Final = "BUG001"
-"""A defect of the release is a cause of its own, but what it spoils may have gone wrong before."""
 Place = tuple[str | None, str | None, int | None]
 
 
@@ -30,19 +27,19 @@ def place_of(finding: Finding) -> Place:
     return finding.cluster_id, finding.topic, finding.partition
 
 
-def chain(findings: Sequence[Finding]) -> tuple[Step, ...]:
+def chain(findings: Sequence[Finding], bearings: Bearings) -> tuple[Step, ...]:
     """Every finding once; findings of a partition come in an order in which no echo precedes its cause."""
     places: dict[Place, list[Finding]] = {}
     for finding in findings:
         places.setdefault(place_of(finding), []).append(finding)
-    trees = [tree for own in places.values() for tree in _trees(own)]
+    trees = [tree for own in places.values() for tree in _trees(own, bearings)]
     gravest = sorted(trees, key=lambda tree: -max(severity for _, severity in tree))
     return tuple(step for tree in gravest for step, _ in tree)
 
 
-def _trees(findings: Sequence[Finding]) -> Iterator[list[tuple[Step, int]]]:
+def _trees(findings: Sequence[Finding], bearings: Bearings) -> Iterator[list[tuple[Step, int]]]:
     """A tree for every cause of one partition, its findings with their severities."""
-    causes = _joined(findings, _Causes(findings))
+    causes = _joined(findings, _Causes(findings), bearings)
     echoes: dict[str | None, list[Finding]] = {}
     for finding in findings:
         echoes.setdefault(causes[finding.id], []).append(finding)
@@ -80,14 +77,14 @@ class _Causes:
         return own[epochs[place - 1]] if place else next(iter(own.values()))
 
 
-def _joined(findings: Sequence[Finding], causes: _Causes) -> dict[str, str | None]:
-    """Each finding's cause; what a known defect did to logs that had parted before stands below what parted them."""
+def _joined(findings: Sequence[Finding], causes: _Causes, bearings: Bearings) -> dict[str, str | None]:
+    """Each finding's cause; what spoilt logs that had parted before stands below what parted them."""
     follows = {name: own[0].id if own else None for name, own in causes.found.items()}
-    rules = {finding.id: finding.rule for finding in findings}
+    spoils = {f.id for f in findings if bearings.get(f.rule, NO_BEARING).spoils_what_went_wrong}
     for finding in findings:
         for further in causes.found[finding.id][1:]:
             root = _root_of(finding.id, follows)
-            if rules[root] == DEFECT and _root_of(further.id, follows) != root:
+            if root in spoils and _root_of(further.id, follows) != root:
                 follows[root] = further.id
     return follows
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Final, Literal
 
 from parsers.provenance import Span
 
@@ -15,6 +15,9 @@ FactValue = str | int | bool | None | tuple[int, ...] | tuple[str, ...]
 Confidence = Literal["certain", "likely", "possible"]
 Verdict = Literal["violated", "undecided"]
 Scope = Literal["partition", "topic", "group", "broker", "cluster"]
+Change = Literal["unclean election", "opening below committed records", "loss of acknowledged records"]
+"""What a change of leaders brought about."""
+Newest = Literal["any", "its epoch", "the epoch before"]
 
 
 class Severity(IntEnum):
@@ -123,6 +126,41 @@ class Finding:
     def values(self) -> dict[str, FactValue]:
         """The facts as plain values."""
         return {fact.name: json.loads(fact.value) for fact in self.facts}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsMeant:
+    """Which records the offsets of a rule's findings mean: those can be copied before they are gone."""
+
+    held_by: str = ""
+    """The fact that names the broker on which they stand; empty for any copy that is not of the leading log."""
+    newest: Newest = "any"
+    """The newest epoch whose records they can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearing:
+    """What a rule's findings mean to those that link, bill, heal or tell them, whatever the rule is called."""
+
+    change: Change | None = None
+    """What it shows of a change of leaders: such findings of many partitions are one event."""
+    spoils_what_went_wrong: bool = False
+    """Whether it is a cause of its own that may have worked on logs that had parted before."""
+    calls_for: str = ""
+    """What a person has to do about it."""
+    to_write_again: bool = False
+    """Whether producers have to write its records again."""
+    owes_a_cut: bool = False
+    """Whether it tells of records that are there now and will be cut."""
+    healed_by_a_cut: bool = False
+    """Whether such a cut heals it."""
+    records: RecordsMeant | None = None
+    """Null where its offsets are no records that could be copied."""
+
+
+Bearings = Mapping[str, Bearing]
+"""By the ids of rules."""
+NO_BEARING: Final = Bearing()
 
 
 def numbered(noun: str, values: Sequence[object]) -> str:

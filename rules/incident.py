@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.chain import Place, Step, chain, place_of
-from rules.finding import Finding, Severity
+from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity
 from rules.loss.incurred import Loss
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
@@ -17,9 +17,12 @@ DAMAGED_PARTITIONS: Final = 3
 """Damage of this many partitions of one log dir is told as damage of the disk."""
 ONE_EVENT_MS: Final = 30_000
 """Changes of leaders that one witness tells of and that follow each other as closely have one cause: a lost broker."""
-ELECTION: Final = "LEAD002"
-LEFT_OUT: Final = "LEAD001"
-CHANGES_OF_LEADERS: Final = (ELECTION, LEFT_OUT, "ACK001")
+TITLES: Final[Mapping[Change, str]] = {
+    "unclean election": "unclean elections in {where}: {brokers} {were} elected from outside the in-sync replicas",
+    "opening below committed records": "committed records lost in {where}: {brokers} began to lead without them",
+    "loss of acknowledged records": "acknowledged records lost in {where}: {brokers} had answered for them",
+}
+"""An event by the first of these that it shows: each may follow from those before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ Losses = Mapping[Place, Sequence[Loss]]
 
 
 def group(
-    findings: Sequence[Finding], log_dirs: Mapping[str, str], losses: Losses | None = None
+    findings: Sequence[Finding], log_dirs: Mapping[str, str], bearings: Bearings, losses: Losses | None = None
 ) -> tuple[Incident, ...]:
     """Incidents, worst first. `log_dirs` gives a finding's id the log dir that its damage lies in."""
     billed = losses or {}
@@ -86,10 +89,11 @@ def group(
             by_partition.setdefault(place_of(finding), []).append(finding)
     # What a partition lost is billed once, to the incident that tells of the partition itself.
     of_disks = {place: own for place, own in billed.items() if place not in by_partition}
-    told = [_disk_incident(disk, own, of_disks) for disk, own in disks.items()]
-    for places in _events(by_partition):
+    tell = _Telling(bearings)
+    told = [tell.disk(disk, own, of_disks) for disk, own in disks.items()]
+    for places in _events(by_partition, bearings):
         own = [finding for place in places for finding in by_partition[place]]
-        make = _partition_incident if len(places) == 1 else _event_incident
+        make = tell.partition if len(places) == 1 else tell.event
         told.append(make(own, billed))
     return tuple(sorted(told, key=lambda incident: (-incident.severity, incident.title, incident.id)))
 
@@ -98,10 +102,10 @@ def _partitions(findings: Sequence[Finding]) -> set[Place]:
     return {place_of(finding) for finding in findings}
 
 
-def _events(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[list[Place]]:
+def _events(by_partition: Mapping[Place, Sequence[Finding]], bearings: Bearings) -> Iterator[list[Place]]:
     """The partitions, those together whose changes of leaders are one event."""
     roots = {place: place for place in by_partition}
-    for one, other in _linked(by_partition):
+    for one, other in _linked(by_partition, bearings):
         kept, joined = _root(roots, one), _root(roots, other)
         roots[joined] = kept
     together: dict[Place, list[Place]] = {}
@@ -110,13 +114,15 @@ def _events(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[list[Pl
     yield from together.values()
 
 
-def _linked(by_partition: Mapping[Place, Sequence[Finding]]) -> Iterator[tuple[Place, Place]]:
+def _linked(
+    by_partition: Mapping[Place, Sequence[Finding]], bearings: Bearings
+) -> Iterator[tuple[Place, Place]]:
     """Partitions whose changes of leaders one witness tells of, shortly after one another."""
     changes: dict[tuple[str | None, str], list[tuple[int, int]]] = {}
     order = list(by_partition)
     for number, place in enumerate(order):
         for finding in by_partition[place]:
-            told = finding.values() if finding.rule in CHANGES_OF_LEADERS else {}
+            told = finding.values() if bearings.get(finding.rule, NO_BEARING).change else {}
             clock, time = told.get("clock"), told.get("time")
             if isinstance(clock, str) and isinstance(time, int):
                 changes.setdefault((finding.cluster_id, clock), []).append((time, number))
@@ -133,58 +139,58 @@ def _root(roots: dict[Place, Place], place: Place) -> Place:
     return place
 
 
-def _disk_incident(disk: str, findings: Sequence[Finding], losses: Losses) -> Incident:
-    partitions = len(_partitions(findings))
-    return _incident(f"log dir {disk} is damaged in {partitions} partitions", "broker", findings, losses)
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """How incidents are told, by what the rules of their findings declare."""
 
+    bearings: Bearings
 
-def _event_incident(findings: Sequence[Finding], losses: Losses) -> Incident:
-    topics, partitions = len({finding.topic for finding in findings}), len(_partitions(findings))
-    where = f"{partitions} partitions" + (f" of {topics} topics" if topics > 1 else f" of topic {findings[0].topic}")
-    if elected := _named(findings, ELECTION):
-        told = "was" if len(elected) == 1 else "were"
-        title = f"unclean elections in {where}: {_brokers(elected)} {told} elected from outside the in-sync replicas"
-    elif leaders := _named(findings, LEFT_OUT):
-        title = f"committed records lost in {where}: {_brokers(leaders)} began to lead without them"
-    else:
-        title = f"acknowledged records lost in {where}: {_brokers(_named(findings, 'ACK001'))} had answered for them"
-    return _incident(title, "cluster", findings, losses)
+    def disk(self, disk: str, findings: Sequence[Finding], losses: Losses) -> Incident:
+        """Damage of many partitions of one log dir."""
+        partitions = len(_partitions(findings))
+        return self._incident(f"log dir {disk} is damaged in {partitions} partitions", "broker", findings, losses)
 
+    def event(self, findings: Sequence[Finding], losses: Losses) -> Incident:
+        """A change of leaders in many partitions."""
+        topics, partitions = len({finding.topic for finding in findings}), len(_partitions(findings))
+        several = f" of {topics} topics" if topics > 1 else f" of topic {findings[0].topic}"
+        brokers: dict[Change | None, set[int]] = {}
+        for finding in findings:
+            change = self.bearings.get(finding.rule, NO_BEARING).change
+            brokers.setdefault(change, set()).update(finding.brokers)
+        title, own = next((TITLES[change], sorted(brokers[change])) for change in TITLES if change in brokers)
+        plural = len(own) > 1
+        who, were = f"broker{'s' if plural else ''} {', '.join(map(str, own))}", "were" if plural else "was"
+        where = f"{partitions} partitions{several}"
+        return self._incident(title.format(where=where, brokers=who, were=were), "cluster", findings, losses)
 
-def _named(findings: Sequence[Finding], rule: str) -> list[int]:
-    return sorted({broker for finding in findings if finding.rule == rule for broker in finding.brokers})
+    def partition(self, findings: Sequence[Finding], losses: Losses) -> Incident:
+        """What happened to one partition."""
+        by_id = {finding.id: finding for finding in findings}
+        told = [by_id[step.finding] for step in chain(findings, self.bearings)]
+        # What allowed it comes first in the chain; what happened gives it its name.
+        first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
+        return self._incident(f"{first.topic}-{first.partition}: {first.message}", "partition", findings, losses)
 
-
-def _brokers(numbers: Sequence[int]) -> str:
-    return f"broker{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-
-
-def _partition_incident(findings: Sequence[Finding], losses: Losses) -> Incident:
-    by_id = {finding.id: finding for finding in findings}
-    told = [by_id[step.finding] for step in chain(findings)]
-    # What allowed it comes first in the chain; what happened gives it its name.
-    first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
-    return _incident(f"{first.topic}-{first.partition}: {first.message}", "partition", findings, losses)
-
-
-def _incident(title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
-    told = chain(findings)
-    key = "|".join(sorted(finding.fingerprint for finding in findings))
-    places = tuple(sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0)))
-    return Incident(
-        id=f"I-{hashlib.sha256(key.encode()).hexdigest()[:8]}",
-        title=title,
-        severity=max(finding.severity for finding in findings),
-        scope=scope,
-        topics=tuple(sorted({finding.topic or "" for finding in findings})),
-        partitions=len(places),
-        brokers=tuple(sorted({broker for finding in findings for broker in finding.brokers})),
-        findings=tuple(step.finding for step in told),
-        steps=told,
-        cause=told[0].finding,
-        places=places,
-        bill=_bill([loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]),
-    )
+    def _incident(self, title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
+        told = chain(findings, self.bearings)
+        key = "|".join(sorted(finding.fingerprint for finding in findings))
+        places = tuple(sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0)))
+        gone = [loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]
+        return Incident(
+            id=f"I-{hashlib.sha256(key.encode()).hexdigest()[:8]}",
+            title=title,
+            severity=max(finding.severity for finding in findings),
+            scope=scope,
+            topics=tuple(sorted({finding.topic or "" for finding in findings})),
+            partitions=len(places),
+            brokers=tuple(sorted({broker for finding in findings for broker in finding.brokers})),
+            findings=tuple(step.finding for step in told),
+            steps=told,
+            cause=told[0].finding,
+            places=places,
+            bill=_bill(gone),
+        )
 
 
 def _bill(losses: Sequence[Loss]) -> IncidentBill | None:

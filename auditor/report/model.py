@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
 from rules.counterfactual import Counterfactual, ProtocolOutcome
-from rules.finding import Finding, Severity
+from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.incident import Incident, IncidentBill
@@ -253,6 +253,12 @@ class AuditReport:
     histories: tuple[PlacedHistory, ...] = ()
     advice: tuple[PlacedAdvice, ...] = ()
     interrupted: bool = False
+    bearings: Bearings = field(default_factory=dict)
+    """What findings mean to those that tell them, as their rules declare it."""
+
+    def bearing(self, finding: Finding) -> Bearing:
+        """What a finding means to those that tell it."""
+        return self.bearings.get(finding.rule, NO_BEARING)
 
     @property
     def violations(self) -> tuple[Finding, ...]:

@@ -19,14 +19,15 @@ from parsers.files import disk_name
 from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
+from rules.catalog import BEARINGS
 from rules.evidence import PartitionEvidence
+from rules.finding import RecordsMeant
 from rules.loss.survivors import Survivor, survivors
 from rules.narrow.assemble import Surroundings, assemble
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 
-TOLD_BY_SIDE: Final = {"TRUNC004": "follower", "LOG001": "wrongSide"}
-"""Findings whose records stand on a broker that they name, and the fact that names it."""
-SALVAGEABLE: Final = ("ACK001", "LEAD001", "LOG001", "TRUNC001", "TRUNC004")
+SALVAGEABLE: Final = {rule: bearing.records for rule, bearing in BEARINGS.items() if bearing.records is not None}
+"""By the ids of rules, which records their findings mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +71,13 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
     """What a finding of a report calls lost; refuses findings that name no records."""
     name, rule = str(finding.get("id")), str(finding.get("rule"))
     partition, start, end = (finding.get(key) for key in ("partition", "startOffset", "endOffset"))
-    if rule not in SALVAGEABLE:
+    meant = SALVAGEABLE.get(rule)
+    if meant is None:
         raise ConfigError(f"{name} {rule}: only findings of {', '.join(SALVAGEABLE)} name lost records")
     if not (isinstance(partition, int) and isinstance(start, int) and isinstance(end, int) and 0 <= start < end):
         raise ConfigError(f"{name} {rule}: it names no range of offsets in a partition")
-    brokers = (broker,) if broker is not None else _side(finding, rule)
-    if rule == "LOG001" and not brokers:
+    brokers = (broker,) if broker is not None else _side(finding, meant)
+    if meant.held_by and not brokers:
         named = finding.get("brokers")
         raise ConfigError(f"{name}: the disks do not tell which side is right; choose one of {named} with --broker")
     cluster_id, topic_id = finding.get("clusterId"), finding.get("topicId")
@@ -89,21 +91,21 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
         start=start,
         end=end,
         brokers=brokers,
-        newest_epoch=None if brokers else _newest(finding, rule),
+        newest_epoch=None if brokers else _newest(finding, meant),
         oldest_epoch=UNDEFINED_EPOCH if brokers else _oldest(finding),
     )
 
 
-def _newest(finding: Mapping[str, object], rule: str) -> int | None:
+def _newest(finding: Mapping[str, object], meant: RecordsMeant) -> int | None:
     """An opening loses what older epochs wrote, and a leader acknowledged nothing newer than its own epoch.
 
     A leader that opened its epoch once more, with an empty log, lost what it had written in that epoch.
     """
     only = _fact(finding, "onlyEpoch")
     epoch, committed = _fact(finding, "epoch") if only is None else only, _fact(finding, "committedInEpoch")
-    if epoch is None or rule not in ("LEAD001", "ACK001"):
+    if epoch is None or meant.newest == "any":
         return None
-    return epoch - 1 if rule == "LEAD001" and committed != epoch else epoch
+    return epoch - 1 if meant.newest == "the epoch before" and committed != epoch else epoch
 
 
 def _oldest(finding: Mapping[str, object]) -> int:
@@ -117,9 +119,9 @@ def _fact(finding: Mapping[str, object], name: str) -> int | None:
     return told if isinstance(told, int) else None
 
 
-def _side(finding: Mapping[str, object], rule: str) -> tuple[int, ...]:
+def _side(finding: Mapping[str, object], meant: RecordsMeant) -> tuple[int, ...]:
     facts = finding.get("facts")
-    told = facts.get(TOLD_BY_SIDE[rule]) if isinstance(facts, dict) and rule in TOLD_BY_SIDE else None
+    told = facts.get(meant.held_by) if isinstance(facts, dict) else None
     given = told if isinstance(told, list) else [told]
     return tuple(broker for broker in given if isinstance(broker, int))
 

@@ -106,3 +106,4 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}
+BEARINGS: Final = {rule.id: rule.bearing for rule in RULES}

@@ -13,7 +13,7 @@ from rules.evidence import (
     epoch_held,
     times_told,
 )
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.unanswered import Unanswered, answers_by_epoch, not_of_all_seen, silent_leaders, unanswered
@@ -30,6 +30,10 @@ from rules.rule import rule
     law="NoCommittedRecordLost",
     message="broker {leader} acknowledged records [{start_offset}, {end_offset}) of {epochs} ({acks}){more}, and {instead}",
     implied_by=("LEAD001", "LEAD002"),
+    order="none",
+    bearing=Bearing(
+        change="loss of acknowledged records", to_write_again=True, records=RecordsMeant(newest="its epoch")
+    ),
 )
 def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Acknowledged records were left out by the next leader.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange
 from rules.evidence import BrokerVersion, PartitionEvidence
-from rules.finding import Severity, Undecided, Violation
+from rules.finding import Bearing, Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion, parse_protocol_version
 from rules.rule import rule
 from rules.signatures import SIGNATURES, Hit, Signature, reach
@@ -19,6 +19,7 @@ from rules.signatures import SIGNATURES, Hit, Signature, reach
     law="known defects of Kafka",
     message="{defect}, {title}: {says}; {costs}; broker {broker} ran {release}: upgrade to {fixed} or later",
     reach=reach(),
+    bearing=Bearing(spoils_what_went_wrong=True),
 )
 def known_defect_signature(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The evidence has the shape that a known defect of Kafka leaves.

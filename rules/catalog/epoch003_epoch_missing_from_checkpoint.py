@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion
 from rules.rule import rule
 
@@ -20,6 +20,9 @@ from rules.rule import rule
     message="broker {broker}'s leader-epoch-checkpoint does not say that offsets [{start_offset}, {end_offset})"
     " are of epoch {epoch}: {signature}",
     implied_by=("SEG006",),
+    bearing=Bearing(
+        calls_for="Operators: let the replica copy its log anew, or its leader-epoch-checkpoint misleads its followers."
+    ),
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Batches of an epoch have no entry in the leader-epoch-checkpoint.

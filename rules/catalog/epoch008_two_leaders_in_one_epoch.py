@@ -16,6 +16,7 @@ from rules.rule import rule
     needs=(BrokerEvent, Fetch, MetadataChange, Description),
     law="NeverTwoLeadersInSameEpoch",
     message="{leaders:+broker} led in one and the same epoch {epoch}",
+    order="of roles",
 )
 def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two brokers led in one epoch, by their own word or the controller's.

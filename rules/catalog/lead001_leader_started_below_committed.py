@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence, leaders_by_epoch
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.replicas.lineage import LostTerm, known_to_none
 from rules.rule import rule
 
@@ -19,6 +19,7 @@ from rules.rule import rule
     message="{who} opened epoch {epoch} {instead}, although records up to offset {end_offset} were"
     " committed: {because}",
     implied_by=("LEAD002", "LEO001"),
+    bearing=Bearing(change="opening below committed records", records=RecordsMeant(newest="the epoch before")),
 )
 def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A leader opened its epoch without records that were committed.

@@ -13,7 +13,7 @@ from rules.evidence import (
     leaders_by_epoch,
     partition_states,
 )
-from rules.finding import Exhibit, Severity, Undecided, Violation, numbered
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
 from rules.replicas.epoch_ends import EpochEnd
 from rules.rule import rule
 
@@ -25,6 +25,7 @@ from rules.rule import rule
     law="LeaderCandidateCompleteness",
     message="broker {leader} was elected for epoch {epoch} {outside}: {cost}",
     implied_by=("CONF001",),
+    bearing=Bearing(change="unclean election"),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A broker was elected that was neither in sync nor eligible.

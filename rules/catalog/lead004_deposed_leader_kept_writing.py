@@ -46,6 +46,7 @@ class _Deposed:
     law="NeverTwoLeadersInSameEpoch",
     message="broker {broker} wrote records [{start_offset}, {end_offset}) as leader of epoch {led} although epoch"
     " {epoch} had begun without it: {because}",
+    order="of roles",
 )
 def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A deposed leader appended, or committed, after it was deposed.

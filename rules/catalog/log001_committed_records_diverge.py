@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import Difference, PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -18,6 +18,11 @@ from rules.rule import rule
     message="{brokers:+broker} hold different records at offsets [{start_offset}, {end_offset}), which each of them counts as"
     " committed: {judgement}",
     implied_by=("LOG003", "SEG006", "SEG007", "EPOCH001", "TRUNC002", "LEAD001"),
+    bearing=Bearing(
+        healed_by_a_cut=True,
+        records=RecordsMeant(held_by="wrongSide"),
+        calls_for="Operators: decide which replica is right, and let the others copy it anew; readers see either.",
+    ),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different committed records at one offset.

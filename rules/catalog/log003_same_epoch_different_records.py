@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -18,6 +18,9 @@ from rules.rule import rule
     message="brokers {left} and {right} hold different records of leader epoch {epochs} at offsets"
     " [{start_offset}, {end_offset}): the epoch protocol takes them for the same, and nothing will heal it; {judgement}",
     implied_by=("SEG006", "SEG007", "LEAD001"),
+    bearing=Bearing(
+        calls_for="Operators: no protocol will heal this; let the wrong replica copy its log anew."
+    ),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records at one offset in one leader epoch.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence, Replica, same_topic
 from rules.facts.stretch import ChecksumFault
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -18,6 +18,9 @@ from rules.rule import rule
     law="TypeOk",
     message="broker {broker} holds a damaged batch at offsets [{start_offset}, {end_offset}): its bytes do not give its"
     " checksum; brokers with a good copy: {good_copies}",
+    bearing=Bearing(
+        calls_for="Operators: move the replica's damaged log away while it is stopped; it copies the batch again."
+    ),
 )
 def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A stored batch does not give the checksum it carries.

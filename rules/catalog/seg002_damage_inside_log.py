@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, Refusal
 from rules.evidence import PartitionEvidence
 from rules.facts.stretch import UNOPENED, UnreadBytes
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -17,6 +17,9 @@ from rules.rule import rule
     needs=(BatchHeader, Refusal),
     law="TypeOk",
     message="broker {broker} has {bytes:unreadable byte} inside its log, {where}",
+    bearing=Bearing(
+        calls_for="Operators: move the replica's damaged log away while it is stopped; it copies the log again."
+    ),
 )
 def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Unreadable bytes are followed by valid batches.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import EPOCHS_SINCE_MAGIC, PartitionEvidence, Replica
 from rules.facts.stretch import OffsetStep
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -19,6 +19,9 @@ from rules.rule import rule
     message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), in the middle of its log;"
     " brokers that do: {holders}",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
+    bearing=Bearing(
+        calls_for="Operators: move the replica's log with the hole away while it is stopped; it copies the log again."
+    ),
 )
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Offsets are missing inside a log that was never compacted.

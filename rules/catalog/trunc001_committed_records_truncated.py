@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.protocol.versions import parse_kafka_version
 from rules.rule import rule
 
@@ -20,6 +20,7 @@ from rules.rule import rule
     message="broker {broker} cut its log from offset {log_end_offset} to {start_offset}, below its high watermark {high_watermark}:"
     " it removed the committed records [{start_offset}, {end_offset}){when}",
     implied_by=("LEAD001",),
+    bearing=Bearing(records=RecordsMeant()),
 )
 def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A replica cut its log below the high watermark that it knew.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation, truncate_on_fetch
 from rules.replicas.electable import vacancy
 from rules.rule import rule
@@ -20,6 +20,12 @@ from rules.rule import rule
     implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006", "LEAD001"),
     message="broker {follower} will cut its log to offset {start_offset} when it follows broker {leader}: asked where"
     " epoch {asked_epoch} ends, that one answers that epoch {answered_epoch} ends at {answered_offset}; {meaning}",
+    order="of epochs",
+    bearing=Bearing(
+        owes_a_cut=True,
+        records=RecordsMeant(held_by="follower"),
+        calls_for="Operators: copy the named records before the replica starts: its return as a follower removes them.",
+    ),
 )
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The epoch protocol demands a cut that has not happened yet.

@@ -22,7 +22,7 @@ from auditor.report.model import AuditReport, GroupAtRisk, Loss, LostReader, Ref
 from auditor.report.postmortem.document import render
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow
-from rules.chain import DEFECT
+from rules.catalog import BEARINGS
 from rules.finding import Exhibit, Severity
 from rules.verdict import PartitionVerdict
 from tests.lab.sample_reports import report_on
@@ -227,7 +227,7 @@ def test_every_step_stands_below_the_finding_that_it_follows_from(case: str) -> 
     for step in incident.steps:
         above = above[: step.depth]
         assert step.follows == (above[-1] if above else None)
-        if step.follows is not None and rules[step.finding].rule != DEFECT:
+        if step.follows is not None and not BEARINGS[rules[step.finding].rule].spoils_what_went_wrong:
             assert rules[step.follows].rule in rules[step.finding].implied_by
         above.append(step.finding)
 
@@ -237,7 +237,7 @@ def test_what_a_known_defect_did_stands_below_what_parted_the_logs() -> None:
     (incident,) = report("fast_failover_kip101").incidents
     rules = {finding.id: finding.rule for finding in report("fast_failover_kip101").violations}
     assert [rules[step.finding] for step in incident.steps if step.follows is None] == ["CONF001"]
-    assert {rules[step.follows] for step in incident.steps if step.follows and rules[step.finding] == DEFECT} == {
+    assert {rules[step.follows] for step in incident.steps if step.follows and rules[step.finding] == "BUG001"} == {
         "LEAD001"
     }
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from time import process_time
 
 from rules.advice import advise
+from rules.catalog import BEARINGS
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import BrokerVersion, PartitionEvidence
@@ -74,7 +75,7 @@ def parts(reigns: int) -> Iterator[tuple[str, float]]:
         ("pairs", lambda: counterfactuals(evidence)),
         ("timeline", lambda: milestones(evidence.moments, evidence.replayed.clocks)),
         ("advice", lambda: advise(evidence, losses(evidence))),
-        ("incidents", lambda: group(found(reigns), {})),
+        ("incidents", lambda: group(found(reigns), {}, BEARINGS)),
     ]
     for name, tell in told_of:
         began = process_time()

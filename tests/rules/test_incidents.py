@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rules.catalog import BEARINGS
 from rules.finding import Finding, Severity, named_facts
 from rules.incident import ONE_EVENT_MS, IncidentBill, group
 from rules.loss.bill import Portion
@@ -38,7 +39,7 @@ def lost(start: int, end: int, records: int | None, *, restored: bool = False) -
 
 def test_unclean_elections_of_one_event_are_one_incident() -> None:
     findings = [elected(0, 1000), elected(1, 1000 + ONE_EVENT_MS, broker=3), found("LEAD001", 1, (3,), epoch=1)]
-    (incident,) = group(findings, {}, {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(5, 35, 30)]})
+    (incident,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(5, 35, 30)]})
     assert (incident.scope, incident.partitions, incident.brokers) == ("cluster", 2, (2, 3))
     assert incident.places == (("c", "t", 0), ("c", "t", 1))
     assert sorted(incident.findings) == sorted(finding.id for finding in findings)
@@ -60,14 +61,14 @@ def test_losses_by_one_change_of_leaders_are_one_incident(rule: str, title: str)
     def loss(partition: int, time: int, clock: str = "broker 2") -> Finding:
         return found(rule, partition, (2,), clock=clock, time=time)
 
-    (incident,) = group([loss(0, 1000), loss(1, 1000 + ONE_EVENT_MS)], {})
+    (incident,) = group([loss(0, 1000), loss(1, 1000 + ONE_EVENT_MS)], {}, BEARINGS)
     assert (incident.title, incident.scope, incident.partitions) == (title, "cluster", 2)
-    assert len(group([loss(0, 1000), loss(1, 1001 + ONE_EVENT_MS)], {})) == 2
-    assert len(group([loss(0, 1000), loss(1, 1000, "broker 3")], {})) == 2
+    assert len(group([loss(0, 1000), loss(1, 1001 + ONE_EVENT_MS)], {}, BEARINGS)) == 2
+    assert len(group([loss(0, 1000), loss(1, 1000, "broker 3")], {}, BEARINGS)) == 2
 
 
 def test_a_bill_of_which_a_copy_is_missing_counts_no_records() -> None:
-    (incident,) = group([elected(0, 1000)], {}, {("c", "t", 0): [lost(10, 20, None)]})
+    (incident,) = group([elected(0, 1000)], {}, BEARINGS, {("c", "t", 0): [lost(10, 20, None)]})
     assert incident.scope == "partition"
     assert incident.bill is not None
     assert (incident.bill.offsets, incident.bill.records, incident.bill.bytes) == (10, None, 100)
@@ -76,7 +77,7 @@ def test_a_bill_of_which_a_copy_is_missing_counts_no_records() -> None:
 
 def test_what_the_last_leader_holds_again_is_in_no_sum() -> None:
     own = {("c", "t", 0): [lost(10, 20, 10, restored=True), lost(30, 35, 5)]}
-    (incident,) = group([elected(0, 1000)], {}, own)
+    (incident,) = group([elected(0, 1000)], {}, BEARINGS, own)
     assert incident.bill is not None
     assert (incident.bill.losses, incident.bill.offsets) == (1, 5)
 
@@ -84,7 +85,7 @@ def test_what_the_last_leader_holds_again_is_in_no_sum() -> None:
 def test_damage_of_a_disk_and_an_election_bill_one_loss_once() -> None:
     damaged = [found("SEG001", partition, (1,)) for partition in range(3)]
     own = {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(30, 35, 5)]}
-    told = group([*damaged, elected(0, 1000)], {finding.id: "broker-1/data" for finding in damaged}, own)
+    told = group([*damaged, elected(0, 1000)], {finding.id: "broker-1/data" for finding in damaged}, BEARINGS, own)
     assert {incident.scope: incident.bill.offsets for incident in told if incident.bill} == {
         "broker": 5,
         "partition": 10,
@@ -101,12 +102,12 @@ def test_damage_of_a_disk_and_an_election_bill_one_loss_once() -> None:
     ],
 )
 def test_what_no_event_joins_stays_apart(other: Finding) -> None:
-    told = group([elected(0, 1000), other], {})
+    told = group([elected(0, 1000), other], {}, BEARINGS)
     assert [incident.scope for incident in told] == ["partition", "partition"]
     assert all(incident.bill is None for incident in told)
 
 
 def test_a_partition_of_two_elections_joins_what_is_near_either() -> None:
     findings = [elected(0, 1000), elected(0, 900_000, epoch=2), elected(1, 900_000), elected(2, 1000)]
-    (incident,) = group(findings, {})
+    (incident,) = group(findings, {}, BEARINGS)
     assert incident.partitions == 3

@@ -13,22 +13,12 @@ from auditor.report.postmortem.parts import SHOWN, about, billed, capped, grave,
 from rules.finding import Finding
 
 NAMED: Final = 8
-ACKNOWLEDGED: Final = "ACK001"
 _FATE = {
     "replica": "as a follower it may be cut back to its leader's log",
     "future replica": "a log that moves between disks is cut to the one that it follows",
     "deleted file": "a broker removes such files as soon as it loads the log",
     "deleted dir": "a running broker removes such folders after file.delete.delay.ms, 60 seconds by default",
     "stray dir": "nothing removes it by itself, and nothing else keeps these records",
-}
-_ADVICE = {
-    "LOG001": "Operators: decide which replica is right, and let the others copy it anew; readers see either.",
-    "LOG003": "Operators: no protocol will heal this; let the wrong replica copy its log anew.",
-    "SEG001": "Operators: move the replica's damaged log away while it is stopped; it copies the batch again.",
-    "SEG002": "Operators: move the replica's damaged log away while it is stopped; it copies the log again.",
-    "SEG005": "Operators: move the replica's log with the hole away while it is stopped; it copies the log again.",
-    "EPOCH003": "Operators: let the replica copy its log anew, or its leader-epoch-checkpoint misleads its followers.",
-    "TRUNC004": "Operators: copy the named records before the replica starts: its return as a follower removes them.",
 }
 
 
@@ -37,8 +27,8 @@ def actions(report: AuditReport) -> Iterator[str]:
     yield "## Who must act\n"
     found = [action for history, loss in billed(report) for action in _after(history, loss)]
     unsaid = [finding for finding in grave(report) if not _said_already(finding, report)]
-    found += [_write_again(finding) for finding in unsaid if finding.rule == ACKNOWLEDGED]
-    found += _of_findings([finding for finding in unsaid if finding.rule in _ADVICE])
+    found += [_write_again(finding) for finding in unsaid if report.bearing(finding).to_write_again]
+    found += _of_findings([(finding, asked) for finding in unsaid if (asked := report.bearing(finding).calls_for)])
     distinct = list(dict.fromkeys(found))
     yield from (f"- {action}" for action in distinct[: 2 * SHOWN])
     if len(distinct) > 2 * SHOWN:
@@ -49,16 +39,17 @@ def actions(report: AuditReport) -> Iterator[str]:
 
 def _said_already(finding: Finding, report: AuditReport) -> bool:
     """Whether a bill asks for the same, or a cut that is owed heals what differs."""
-    if finding.rule == ACKNOWLEDGED:
+    bearing = report.bearing(finding)
+    if bearing.to_write_again:
         return any(_place(history) == _place(finding) for history, _ in billed(report))
     start, end = finding.start_offset or 0, finding.end_offset or 0
-    if finding.rule == "TRUNC004":
+    if bearing.owes_a_cut:
         losses = [loss for history, loss in billed(report) if _place(history) == _place(finding) and not loss.restored]
         kept = [s for loss in losses for s in loss.survivors if s.kind == "replica" and s.broker in finding.brokers]
         return any(s.start_offset <= start and end <= s.end_offset for s in kept)
-    owed = [f for f in grave(report) if f.rule == "TRUNC004" and _place(f) == _place(finding)]
+    owed = [f for f in grave(report) if report.bearing(f).owes_a_cut and _place(f) == _place(finding)]
     healed = any((f.start_offset or 0) <= start and f.brokers[0] in finding.brokers for f in owed)
-    return finding.rule == "LOG001" and healed
+    return bearing.healed_by_a_cut and healed
 
 
 def _place(told: Finding | PlacedHistory) -> tuple[str | None, str | None, int | None]:
@@ -119,11 +110,11 @@ def _named(words: Sequence[str]) -> str:
     return text(", ".join(words[:NAMED]) + more)
 
 
-def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
+def _of_findings(findings: Sequence[tuple[Finding, str]]) -> Iterator[str]:
     """What is to be done about findings: what is the same for several is said once."""
     alike: dict[str, list[str]] = {}
-    for finding in findings:
-        alike.setdefault(_action(finding), []).append(finding.id)
+    for finding, asked in findings:
+        alike.setdefault(_action(finding, asked), []).append(finding.id)
     yield from (f"{action}, {', '.join(ids)}." for action, ids in alike.items())
 
 
@@ -140,10 +131,10 @@ def _write_again(finding: Finding) -> str:
     )
 
 
-def _action(finding: Finding) -> str:
+def _action(finding: Finding, asked: str) -> str:
     brokers: Sequence[int] = finding.brokers
     who = f" (broker{'s' if len(brokers) > 1 else ''} {', '.join(map(str, brokers))})" if brokers else ""
-    return f"{_ADVICE[finding.rule]} {about(finding)}{who}"
+    return f"{asked} {about(finding)}{who}"
 
 
 def gates(report: AuditReport) -> Iterator[str]:
