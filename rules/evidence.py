@@ -66,6 +66,7 @@ from rules.replicas.replica import (
     same_topic,
 )
 from rules.replicas.sides import Sides, sides
+from rules.replicas.survivors import KeysApart, KeysUncompared
 from rules.replicas.told_committed import told_committed
 from rules.replicas.topic_ids import Bearer, OtherId, other_ids
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
@@ -117,6 +118,8 @@ class PartitionEvidence:
     differences: tuple[Difference, ...] = ()
     """Where replicas hold different records at one offset, as `rules.zoom.differences` found."""
     uncompared: tuple[Uncompared, ...] = ()
+    keys_apart: tuple[KeysApart, ...] = ()
+    keys_uncompared: tuple[KeysUncompared, ...] = ()
     aftermath: Aftermath = NOTHING_READ
     """What was read because records are missed."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from auditor.engines.aftermath import read_aftermath
+from auditor.engines.keys import read_keys
 from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
 from rules.catalog import RULES
@@ -39,7 +40,7 @@ def _settled(
             claimed_only=_claimed_only(facts),
         )
     evidence = assemble(facts, surroundings[first.cluster_id])
-    read = read_aftermath(read_leftovers(zoom_in(evidence, dump), dump), dump)
+    read = read_aftermath(read_leftovers(read_keys(zoom_in(evidence, dump), dump), dump), dump)
     return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from parsers.provenance import Origin
 from parsers.records.batch import BatchFields, batch_fields, batch_rows
+from parsers.records.keyed import KeyedBatch, keyed_batch
 from parsers.records.legacy import legacy_rows, message_set
 from parsers.records.rows import Entry, content_hash, headers_hash, key_hash
 from parsers.records.undecodable import Undecodable
@@ -16,12 +17,14 @@ from parsers.tables import RecordRow
 __all__ = [
     "BATCH_LIMIT",
     "BatchFields",
+    "KeyedBatch",
     "base_offset_of_legacy_wrapper",
     "content_hash",
     "decode_entry",
     "header_of",
     "headers_hash",
     "key_hash",
+    "keyed_batch",
 ]
 
 BATCH_LIMIT: Final = 128 * 1024 * 1024

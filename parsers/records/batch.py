@@ -77,7 +77,7 @@ def stored_records(view: memoryview, batch: BatchFields, limit: int) -> Iterator
         raise Undecodable("a record count of 0 or more", str(count))
     if count > most:
         raise Undecodable(f"at most {most} records", f"a count of {count}", "too_large")
-    records, base = _records_of(view, batch, limit)
+    records, base = stored_bytes(view, batch, limit)
     at = 0
     for number in range(count):
         fields = _record(records, at, number, base)
@@ -87,7 +87,7 @@ def stored_records(view: memoryview, batch: BatchFields, limit: int) -> Iterator
         raise Undecodable(f"{count} records to end at byte {base + at}", f"{len(records) - at} bytes left over")
 
 
-def _records_of(view: memoryview, batch: BatchFields, limit: int) -> tuple[bytes, int]:
+def stored_bytes(view: memoryview, batch: BatchFields, limit: int) -> tuple[bytes, int]:
     """The records' bytes, and the byte at which they begin as refusals count it: in the entry, or decompressed."""
     codec = batch.attributes & CODEC_MASK
     stored = view[HEADER_SIZE:]

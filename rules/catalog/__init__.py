@@ -36,6 +36,8 @@ from rules.catalog.leo002_replica_stopped_fetching import replica_stopped_fetchi
 from rules.catalog.log001_committed_records_diverge import committed_records_diverge
 from rules.catalog.log002_tail_diverges import tail_diverges
 from rules.catalog.log003_same_epoch_different_records import same_epoch_different_records
+from rules.catalog.log004_compacted_survivors_disagree import compacted_survivors_disagree
+from rules.catalog.log005_compaction_raced_replication import compaction_raced_replication
 from rules.catalog.log006_different_topics_compared import different_topics_compared
 from rules.catalog.log007_directory_of_another_topic import directory_of_another_topic
 from rules.catalog.seg001_batch_checksum_mismatch import batch_checksum_mismatch
@@ -87,6 +89,8 @@ RULES: Final[tuple[Rule, ...]] = (
     committed_records_diverge,
     tail_diverges,
     same_epoch_different_records,
+    compacted_survivors_disagree,
+    compaction_raced_replication,
     different_topics_compared,
     directory_of_another_topic,
     batch_checksum_mismatch,

@@ -21,10 +21,10 @@ from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
 _CELL: Final = re.compile(
     r"@(?P<jump>\d+):|(?P<mark>[|</~_])|(?P<nothing>[.#])(?:[x\u00d7](?P<offsets>\d+))?"
     r"|\((?P<group>[^)]*)\)(?P<gbad>[!?]?)"
-    r"|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyz]?)(?P<bad>[!?]?)(?:[x\u00d7](?P<times>\d+))?"
+    r"|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyzA-WYZ]?)(?P<bad>[!?]?)(?:[x\u00d7](?P<times>\d+))?"
 )
 _MEMBER: Final = re.compile(
-    r"(?:(?P<gone>\.)|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyz]?))(?:[x\u00d7](?P<times>\d+))?"
+    r"(?:(?P<gone>\.)|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyzA-WYZ]?))(?:[x\u00d7](?P<times>\d+))?"
 )
 _BATCH_BYTES: Final = 70
 _PHYSICAL: Final = [
@@ -256,8 +256,8 @@ def _records(batch: _Batch, sources: list[str]) -> Iterator[RecordMark]:
                 offset=batch.base + delta,
                 leader_epoch=batch.epoch,
                 timestamp=-1 if batch.legacy else batch.base,
-                key_hash=None,
-                value_size=ord(content[1]) if content[1] else 0,
+                key_hash=content[1].lower() or None,
+                value_size=-1 if content[1].isupper() else ord(content[1]) if content[1] else 0,
                 content_hash=f"{content}@{batch.base + delta}",
                 headers_hash="",
                 control_type=None,

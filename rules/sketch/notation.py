@@ -7,6 +7,7 @@ One line a replica, one column an offset. The marks:
 
     0 1 2      a batch of one record, written in that leader epoch     [12]   an epoch above 9
     1a 1b      other content at the same epoch                         -      legacy format, without an epoch
+               (where logs are compacted: of key a, of key b)          1A     a delete of key a
     0x500      500 such batches in a row (or with U+00D7 for the x)    (000)  one batch of three records
     .          a hole: nothing is held at this offset; .x9 for nine    (0.0)  a batch whose second record was cleaned
     0!         a batch whose bytes do not give its checksum            #      unreadable bytes in an offset's place; #x9
@@ -47,6 +48,7 @@ from rules.history.moments import Moment
 from rules.history.terms import in_terms
 from rules.protocol.epochs import EpochStart
 from rules.settings import Setting, settings_of
+from rules.sketch.keys import with_drawn_keys
 from rules.sketch.log import SketchedLog, SketchError, sketch_log
 from rules.sketch.moments import is_event, read_event
 
@@ -109,7 +111,7 @@ def read_sketch(text: str) -> Sketch:
         settings=settings_of(settings),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
-    return Sketch(evidence=evidence, leader=leader)
+    return Sketch(evidence=with_drawn_keys(evidence), leader=leader)
 
 
 def _version(line: str) -> BrokerVersion:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.records import content_hash, decode_entry, header_of, headers_hash, key_hash
+from parsers.records import BATCH_LIMIT, content_hash, decode_entry, header_of, headers_hash, key_hash, keyed_batch
 from parsers.refusal import Parsed
 from parsers.tables import RecordRow
 from parsers.tables.column import from_arrow, to_arrow
@@ -43,6 +43,28 @@ def entries(path: Path) -> Iterator[tuple[int, bytes]]:
         end = at + 12 + int.from_bytes(data[at + 8 : at + 12], "big", signed=True)
         yield at, data[at:end]
         at = end
+
+
+def test_keys_are_those_of_the_rows() -> None:
+    """One walk over the keys gives what the rows give, on every recorded batch; what it leaves out, the rows tell."""
+    seen = 0
+    for path in sorted(SAMPLES.glob("c*/dump/broker-1/data/*/*.log")):
+        for _, entry in entries(path):
+            rows, keyed = decode(entry, limit=BATCH_LIMIT), keyed_batch(entry, BATCH_LIMIT)
+            if keyed is None:
+                assert entry[16] < 2 or rows.refusals or any(row.control_type is not None for row in rows.rows)
+                continue
+            seen += len(keyed.records)
+            assert [(r.offset, r.key, r.value_size < 0) for r in rows.rows] == list(keyed.records)
+    assert seen > 1000
+
+
+@pytest.mark.parametrize("at", range(61, 81))
+def test_keys_of_a_batch_that_cannot_be_decoded_are_left_to_the_rows(at: int) -> None:
+    entry = bytearray.fromhex(TWO_RECORDS)
+    entry[at] ^= 0x40
+    keyed, rows = keyed_batch(bytes(entry), 1 << 20), decode(bytes(entry))
+    assert keyed is None or [(r.offset, r.key) for r in rows.rows] == [r[:2] for r in keyed.records] or rows.refusals
 
 
 def test_a_batch_of_two_records() -> None:

@@ -1,0 +1,75 @@
+"""LOG004: compaction left the last record of a key on one replica and not on another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replicas.survivors import KeysApart
+from rules.rule import rule
+
+_JUDGEMENTS: Final = {
+    "stale": "what it holds of them is older",
+    "gone": "it holds nothing of them, and no delete can have stood behind",
+}
+
+
+@rule(
+    id="LOG004",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, RecordRow, OffsetCheckpoint),
+    law="StateMachineSafety",
+    message="{brokers:+broker} lost the last record of {what}, which {holders:+broker} kept at offsets"
+    " [{start_offset}, {end_offset}): {judgement}",
+    implied_by=("LOG001", "SEG005"),
+)
+def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A compacted replica lacks the last record of a key.
+
+    Compaction drops only records that a later one of the same key replaces, and deletes whose time has passed. So
+    replicas that were cleaned at different times hold different records, but the same last record of every key.
+
+    Proves
+    ------
+    A reader of this replica misses keys, or gets older values, which others serve as they were last written.
+
+    Undecided when
+    --------------
+    A log cannot be read to every key, or no high watermark tells how far records are committed.
+
+    Upheld
+    ------
+    broker 1* ..0a0b|0c ; cleaner 4
+    broker 2  0a0b0a0b|0c
+
+    Violated
+    --------
+    broker 1* .0b0b0b|0c ; cleaner 4
+    broker 2  0a0b0b0b|0c
+    """
+    yield from (
+        Undecided(reason=point.reason, missing=point.missing, brokers=point.brokers, blocking=True)
+        for point in evidence.keys_uncompared
+    )
+    for gap in evidence.keys_apart:
+        if gap.remains in _JUDGEMENTS:
+            yield _violation(gap)
+
+
+def _violation(gap: KeysApart) -> Violation:
+    return Violation(
+        brokers=gap.lacking,
+        start_offset=gap.start_offset,
+        end_offset=gap.end_offset,
+        confidence="certain",
+        facts={
+            "what": gap.words,
+            "keys": gap.keys,
+            "holders": gap.holders,
+            "judgement": _JUDGEMENTS[gap.remains],
+        },
+        exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
+    )

@@ -1,0 +1,197 @@
+"""What compaction left of each key, compared among the replicas of a partition: see `rules.replicas.survivors`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final
+
+import polars as pl
+
+from rules.evidence import PartitionEvidence, Replica
+from rules.narrow.keys import LastRecords
+from rules.replicas.survivors import KeysApart, KeysUncompared, Remains
+from rules.zoom.compare import unequal_buckets
+
+NOTHING_DELETED: Final = pl.DataFrame(schema={"key": pl.Int64, "offset": pl.Int64})
+_HOLDS: Final = "holds"
+_DEAD: Final = "dead"
+_STALE: Final = "stale"
+_GONE: Final = "gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedReplica:
+    """A replica with the last records of its keys."""
+
+    replica: Replica
+    last: LastRecords
+
+    @property
+    def copied_holes(self) -> bool:
+        """Whether there are holes where its own cleaner has not been."""
+        return self.last.last_hole >= 0 and self.replica.dense_from <= self.last.last_hole
+
+
+def replicas_to_key(evidence: PartitionEvidence) -> tuple[Replica, ...]:
+    """Replicas of a compacted partition whose batches differ from another's: of these the keys must be compared."""
+    if not evidence.compacted or evidence.level == "quick":
+        return ()
+    unlike = [pair for pair in evidence.pairs if unequal_buckets(*pair)]
+    return tuple(r for r in evidence.current if any(r is one for pair in unlike for one in pair))
+
+
+def keyed(
+    evidence: PartitionEvidence,
+    read: Sequence[KeyedReplica],
+    deleted: pl.DataFrame | None = None,
+    *,
+    texts: Sequence[int] = (),
+) -> PartitionEvidence:
+    """The evidence with what the keys of its replicas say, compared within each life of the topic."""
+    gaps: list[KeysApart] = []
+    open_points: list[KeysUncompared] = []
+    if texts:
+        open_points.append(_uncompared(texts, "a text of a log does not hold the bytes of keys", "its segment files"))
+    for life in evidence.incarnations:
+        own = [one for one in read if any(one.replica is replica for replica in life)]
+        cut = [one.replica.broker for one in own if not one.last.whole]
+        if cut:
+            reason = "their logs could not be read to every key, so that what compaction left was not compared"
+            open_points.append(_uncompared(cut, reason, "sound copies of their segments"))
+        whole = [one for one in own if one.last.whole]
+        committed = _committed(evidence, whole)
+        if len(whole) > 1 and committed is None:
+            reason = "what compaction left differs, and how far records are committed is not known"
+            brokers = [one.replica.broker for one in whole]
+            open_points.append(_uncompared(brokers, reason, "the replication-offset-checkpoint of a broker"))
+        gaps.extend(keys_apart(whole, NOTHING_DELETED if deleted is None else deleted, committed or 0))
+    return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points))
+
+
+def _uncompared(brokers: Sequence[int], reason: str, missing: str) -> KeysUncompared:
+    return KeysUncompared(brokers=tuple(brokers), reason=reason, missing=missing)
+
+
+def _committed(evidence: PartitionEvidence, replicas: Sequence[KeyedReplica]) -> int | None:
+    """How far records are committed, by any replica's high watermark or by what was told."""
+    own = [one.replica for one in replicas]
+    ends = [min(r.high_watermark.offset, r.log_end_offset) for r in own if r.high_watermark is not None]
+    ends += [told for replica in own if (told := evidence.told_committed(replica)) > 0]
+    return max(ends, default=None)
+
+
+def keys_apart(replicas: Sequence[KeyedReplica], deleted: pl.DataFrame, committed: int) -> tuple[KeysApart, ...]:
+    """Keys whose last records differ where they may not, by the way in which they do.
+
+    `deleted` are the deletes that stand in segments which wait for their removal; what is not committed is not judged.
+    """
+    if len(replicas) < 2:  # noqa: PLR2004 - nothing to compare
+        return ()
+    joined = _joined(replicas, deleted)
+    # What waits for the end of a transaction is not served: whether its marker is missing is another question.
+    for one in replicas:
+        joined = joined.join(one.last.waiting, on="key", how="anti")
+    rows = joined.filter(pl.col("top") < committed).with_columns(
+        **{f"role_{n}": _role(n, one.replica) for n, one in enumerate(replicas)}
+    )
+    numbers = range(len(replicas))
+    names = [f"role_{n}" for n in numbers]
+    wrong = pl.any_horizontal(pl.col(name).is_in([_DEAD, _STALE, _GONE]) for name in names)
+    found = rows.filter(wrong).sort("top").group_by(*names, "seen", maintain_order=True).agg(
+        pl.len().alias("keys"),
+        pl.concat_list(pl.col(f"offset_{n}").min() for n in numbers).alias("first"),
+        pl.concat_list(pl.col(f"offset_{n}").max() for n in numbers).alias("last"),
+        pl.concat_list(
+            pl.col(f"place_{n}").sort_by(f"offset_{n}").drop_nulls().first() for n in numbers
+        ).alias("places"),
+    )  # fmt: skip
+    return tuple(
+        gap
+        for row in found.iter_rows()
+        for gap in _told(_Alike(tuple(row[: len(names)]), *row[len(names) :]), replicas)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Keys that differ in one way: what each replica shows of them, and where."""
+
+    roles: tuple[str, ...]
+    seen: bool
+    """Whether deletes behind them were seen."""
+    keys: int
+    first: Sequence[int]
+    last: Sequence[int]
+    places: Sequence[int]
+
+    def having(self, role: str) -> list[int]:
+        """The replicas of a role, by number."""
+        return [number for number, own in enumerate(self.roles) if own == role]
+
+
+def _joined(replicas: Sequence[KeyedReplica], deleted: pl.DataFrame) -> pl.DataFrame:
+    """One row a key: every replica's last record of it, the latest of all, and whether a delete behind it was seen."""
+    frames = [
+        one.last.frame.rename({name: f"{name}_{n}" for name in ("offset", "deletes", "place")})
+        for n, one in enumerate(replicas)
+    ]
+    joined = reduce(lambda left, right: left.join(right, on="key", how="full", coalesce=True), frames)
+    joined = joined.with_columns(top=pl.max_horizontal(f"offset_{n}" for n in range(len(replicas))))
+    joined = joined.with_columns(
+        top_deletes=pl.any_horizontal(
+            (pl.col(f"offset_{n}") == pl.col("top")) & pl.col(f"deletes_{n}") for n in range(len(replicas))
+        ).fill_null(value=False)
+    )
+    deletes = deleted.group_by("key").agg(delete=pl.col("offset").max())
+    return joined.join(deletes, on="key", how="left").with_columns(
+        seen=(pl.col("delete") > pl.col("top")).fill_null(value=False)
+    )
+
+
+def _role(number: int, replica: Replica) -> pl.Expr:
+    """What a replica shows of a key: its last record, an older one, or nothing although its log covers the last one."""
+    offset, top = pl.col(f"offset_{number}"), pl.col("top")
+    covers = (top >= replica.log_start_offset) & (top < replica.log_end_offset)
+    dead = pl.when(pl.col(f"deletes_{number}")).then(pl.lit("")).otherwise(pl.lit(_DEAD))
+    older = pl.when(pl.col("top_deletes")).then(dead).otherwise(pl.lit(_STALE))
+    gone = pl.when(pl.col("top_deletes")).then(pl.lit("")).otherwise(pl.lit(_GONE))
+    return (
+        pl.when(offset == top).then(pl.lit(_HOLDS))
+        .when(covers & offset.is_not_null()).then(older)
+        .when(covers & offset.is_null()).then(gone)
+        .otherwise(pl.lit(""))
+    )  # fmt: skip
+
+
+def _told(row: _Alike, replicas: Sequence[KeyedReplica]) -> Iterator[KeysApart]:
+    holds = row.having(_HOLDS)
+    if dead := row.having(_DEAD):
+        yield _apart("dead", dead, holds, row, replicas)
+    if stale := row.having(_STALE):
+        yield _apart("stale", holds, stale, row, replicas)
+    if gone := row.having(_GONE):
+        behind = any(_may_have_deleted(replicas[h], replicas[g], row.last[h]) for h in holds for g in gone)
+        yield _apart("dead" if row.seen else "unsure" if behind else "gone", holds, gone, row, replicas)
+
+
+def _may_have_deleted(holder: KeyedReplica, lacking: KeyedReplica, offset: int) -> bool:
+    """Whether a delete may have stood behind an offset that neither log holds any more, or the holder not yet."""
+    hole = lacking.last.last_hole
+    return hole > offset and (holder.last.last_hole > offset or hole >= holder.replica.log_end_offset)
+
+
+def _apart(
+    remains: Remains, holders: Sequence[int], lacking: Sequence[int], row: _Alike, replicas: Sequence[KeyedReplica]
+) -> KeysApart:
+    return KeysApart(
+        remains=remains,
+        holders=tuple(replicas[n].replica.broker for n in holders),
+        lacking=tuple(replicas[n].replica.broker for n in lacking),
+        keys=row.keys,
+        start_offset=min(row.first[n] for n in holders),
+        end_offset=max(row.last[n] for n in holders) + 1,
+        copied=any(replicas[n].copied_holes for n in holders),
+        spans=tuple((replicas[n].replica.broker, replicas[n].last.spans[row.places[n]]) for n in holders),
+    )

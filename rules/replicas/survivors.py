@@ -1,0 +1,47 @@
+"""Keys that compaction left on some replicas of a partition and not on others, though it must leave the same on all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.provenance import Span
+
+Remains = Literal["dead", "unsure", "gone", "stale"]
+"""How the last records of keys differ.
+
+`dead`: the holders serve a value that was deleted. `unsure`: they serve a value, the others nothing, and a delete may
+have stood behind it. `gone`: the same, where no delete can have stood. `stale`: the others hold an older record.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysApart:
+    """Keys whose last records differ among replicas in one way."""
+
+    remains: Remains
+    holders: tuple[int, ...]
+    """Brokers that serve the values at the offsets told."""
+    lacking: tuple[int, ...]
+    """Brokers whose logs cover these offsets, and lack the record and any later one of the key."""
+    keys: int
+    start_offset: int
+    end_offset: int
+    copied: bool
+    """Whether a holder shows holes that its own cleaner did not make: it copied a log that had been compacted."""
+    spans: tuple[tuple[int, Span], ...]
+    """Of each holder its broker, and the batch of its first such record."""
+
+    @property
+    def words(self) -> str:
+        """How many keys it is, as people say it."""
+        return "1 key" if self.keys == 1 else f"{self.keys} keys"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysUncompared:
+    """Replicas whose keys could not be compared."""
+
+    brokers: tuple[int, ...]
+    reason: str
+    missing: str

@@ -1,0 +1,192 @@
+"""What compaction left of each key: lawful cleaning is never accused, a delete that a replica missed always is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.provenance import Span
+from parsers.writers.segments import Record, batch_bytes
+from rules.evidence import OffsetClaim, Replica, SegmentFile
+from rules.facts.stretch import LogFacts
+from rules.narrow.keys import KeyLedger
+from rules.narrow.survivors import NOTHING_DELETED, KeyedReplica, keys_apart
+from rules.replicas.survivors import KeysApart
+from tests.auditor.dumps_at_hand import audited, copied
+from tests.rules.broken_dumps import Batch, Yard
+
+
+@dataclass(frozen=True)
+class Written:
+    """A record of a leader's log."""
+
+    offset: int
+    key: int
+    deletes: bool
+
+
+HISTORIES = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=24).map(
+    lambda rows: [Written(offset, key, deletes) for offset, (key, deletes) in enumerate(rows)]
+)
+
+
+def cleaned(log: Sequence[Written], point: int, horizon: int) -> list[Written]:
+    """What a cleaner leaves that came as far as `point` and forgot deletes below `horizon`."""
+    last = {record.key: record.offset for record in log if record.offset < point}
+    kept = [r for r in log if r.offset >= last.get(r.key, 0)]
+    return [r for r in kept if not (r.deletes and r.offset < min(horizon, point))]
+
+
+def replica(broker: int, log: Sequence[Written], end: int, *, cleaner: int | None = None) -> KeyedReplica:
+    ledger = KeyLedger(0)
+    for record in log:
+        if record.offset < end:
+            span = Span(source=f"{broker}", start=record.offset, end=record.offset + 1)
+            ledger.batch(span, [(record.key, record.offset, record.deletes)], producer=None)
+            ledger.held(record.offset, record.offset + 1, [record.offset])
+    claim = None if cleaner is None else OffsetClaim(offset=cleaner, span=Span(source="c", start=0, end=1))
+    told = Replica(
+        broker=broker,
+        log_dir="d",
+        path=f"{broker}/t-0",
+        segments=(SegmentFile(base_offset=0, source=f"{broker}", size=1),),
+        log=LogFacts(end_offset=end),
+        cleaner_offset=claim,
+    )
+    return KeyedReplica(replica=told, last=ledger.close(end))
+
+
+def apart(*replicas: KeyedReplica, committed: int = 1 << 40) -> list[KeysApart]:
+    return list(keys_apart(replicas, NOTHING_DELETED, committed))
+
+
+@given(HISTORIES, st.data())
+def test_lawful_cleaning_is_never_accused(log: list[Written], data: st.DataObject) -> None:
+    """Deletes are forgotten only once everybody has them: their time is a day, and a follower's lag is not."""
+    ends = data.draw(st.lists(st.integers(0, len(log)), min_size=3, max_size=3))
+    copies = []
+    for broker, end in enumerate(ends, start=1):
+        point, horizon = data.draw(st.integers(0, end)), data.draw(st.integers(0, min(ends)))
+        left = cleaned([r for r in log if r.offset < end], point, horizon)
+        copies.append(replica(broker, left, end, cleaner=point))
+    assert apart(*copies) == []
+
+
+@given(HISTORIES, st.data())
+def test_a_delete_that_was_never_copied_is_found(log: list[Written], data: st.DataObject) -> None:
+    """A replica that was away from `away` on copies the rest of a log whose deletes are gone."""
+    end = len(log)
+    away = data.draw(st.integers(0, end))
+    leader = cleaned(log, end, end)
+    behind = [r for r in log if r.offset < away] + [r for r in leader if r.offset >= away]
+    found = apart(replica(1, leader, end, cleaner=end), replica(2, behind, end))
+    before = {r.key: r for r in log if r.offset < away}
+    after = {r.key: r for r in log}
+    dead = [k for k, r in before.items() if not r.deletes and after[k].deletes and after[k].offset >= away]
+    assert sum(gap.keys for gap in found) == len(dead)
+    assert {gap.remains for gap in found} <= {"unsure"}
+    assert all(gap.holders == (2,) and gap.lacking == (1,) for gap in found)
+    assert {gap.copied for gap in found} <= {True}
+
+
+@given(HISTORIES, st.data())
+def test_a_lost_survivor_is_found(log: list[Written], data: st.DataObject) -> None:
+    """The last record of a key is taken out of one copy; where no delete can have stood behind it, it was lost."""
+    end = len(log)
+    live = sorted({r.key: r for r in log}.values(), key=lambda r: r.offset)
+    lost = data.draw(st.sampled_from(live))
+    short = [r for r in log if r != lost]
+    found = apart(replica(1, log, end), replica(2, short, end))
+    if lost.deletes:
+        held = [r for r in short if r.key == lost.key]
+        alive = bool(held) and not held[-1].deletes
+        assert [(gap.remains, gap.holders) for gap in found] == ([("dead", (2,))] if alive else [])
+    else:
+        assert [(gap.remains, gap.keys, gap.start_offset) for gap in found] in (
+            [("stale", 1, lost.offset)],
+            [("gone", 1, lost.offset)],
+        )
+        assert found[0].lacking == (2,)
+
+
+def test_what_is_not_committed_is_not_judged() -> None:
+    log = [Written(0, 1, deletes=False), Written(1, 2, deletes=False)]
+    assert apart(replica(1, log, 2), replica(2, log[:1], 2), committed=1) == []
+
+
+def test_a_transaction_counts_where_it_ended_and_as_it_ended() -> None:
+    def closed(*, commits: bool | None) -> list[int]:
+        ledger = KeyLedger(0)
+        span = Span(source="s", start=0, end=1)
+        ledger.batch(span, [(7, 0, False)], producer=1)
+        if commits is not None:
+            ledger.marker(1, commits=commits)
+        last = ledger.close(2)
+        assert last.waiting.height == (commits is None)
+        return list(last.frame["offset"])
+
+    assert (closed(commits=True), closed(commits=False), closed(commits=None)) == ([0], [], [])
+
+
+def keyed(base: int, *rows: tuple[int, bytes, bytes | None], end: int | None = None) -> Batch:
+    """A batch of records at these offsets, as the cleaner left it where some are missing."""
+    last = max(offset for offset, _, _ in rows) + 1 if end is None else end
+    records = [Record(offset_delta=offset - base, key=key, value=value) for offset, key, value in rows]
+    content = batch_bytes(base_offset=base, leader_epoch=0, records=records, last_offset_delta=last - base - 1)
+    return Batch(base, last, 0, content)
+
+
+WHOLE = [
+    keyed(0, (0, b"a", b"1"), (1, b"b", b"1")),
+    keyed(2, (2, b"a", b"2"), (3, b"c", b"1")),
+    keyed(4, (4, b"d", b"1")),
+]
+SUPERSEDED = [keyed(0, (1, b"b", b"1"), end=2), *WHOLE[1:]]
+LOST = [keyed(0, (1, b"b", b"1"), end=2), keyed(2, (2, b"a", b"2"), end=4), WHOLE[2]]
+
+
+def test_replicas_that_were_cleaned_at_different_times_are_sound(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.broker(1, WHOLE)
+    yard.broker(2, SUPERSEDED, cleaner=4)
+    assert yard.told() == []
+    assert [rule for rule, _ in yard.undecided() if rule.startswith("LOG")] == []
+
+
+def test_a_survivor_that_the_cleaner_took_is_named(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.broker(1, WHOLE)
+    yard.broker(2, LOST, cleaner=4)
+    assert ("LOG004", "high", (2,), 3, 4) in yard.told()
+
+
+def test_without_a_high_watermark_the_question_stays_open(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.broker(1, WHOLE, hw=None)
+    yard.broker(2, SUPERSEDED, hw=None, cleaner=4)
+    assert {("LOG004", (1, 2)), ("LOG005", (1, 2))} <= set(yard.undecided())
+
+
+@pytest.fixture(scope="module")
+def race(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copied("compaction_race", tmp_path_factory.mktemp("race") / "dump", logs=True)
+
+
+def test_deletes_that_still_wait_for_their_removal_make_it_certain(race: Path) -> None:
+    found = {f.rule: f for f in audited(race).violations}["LOG005"]
+    assert (found.confidence, found.brokers, found.start_offset, found.end_offset) == ("certain", (3,), 0, 5)
+    for leftover in race.rglob("*.deleted"):
+        leftover.unlink()
+    found = {f.rule: f for f in audited(race).violations}["LOG005"]
+    assert (found.confidence, found.brokers, found.start_offset, found.end_offset) == ("likely", (3,), 0, 5)
+
+
+def test_a_quick_look_reads_no_records_and_leaves_the_verdict_open(race: Path) -> None:
+    report = audited(race, level="quick")
+    assert report.violations == ()
+    assert report.exit_code == 3
