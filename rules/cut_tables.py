@@ -14,15 +14,14 @@ from rules.evidence import (
     Moment,
     PartitionEvidence,
     Replica,
-    cuts,
     same_topic,
 )
 from rules.history.moments import ROLE_KINDS
+from rules.history.turns import cuts
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import RULES
-from rules.replay.reign.reigns import leaders_by_epoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
         own = by_clock.setdefault(moment.clock, [])
         places[id(moment)] = len(own)
         own.append(moment)
-    leaders = leaders_by_epoch(evidence.moments)
+    leaders = evidence.chronicle.leaders
     for cut in cuts(told):
         if cut.log_end_offset:
             own, place = by_clock[cut.moment.clock], places[id(cut.moment)]

@@ -8,18 +8,11 @@ from functools import cached_property
 from typing import Final, Literal
 
 from parsers.provenance import Span
+from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.history.gaps import TraceGap
-from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, committed, epoch_starts, first_role, gives_role
+from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.repetitions import times_told
-from rules.history.turns import (
-    Cut,
-    LeaderChange,
-    cuts,
-    epochs_begin_anew,
-    last_leader,
-    leader_changes,
-    partition_states,
-)
+from rules.history.turns import Cut, LeaderChange
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import (
     ClockOffset,
@@ -29,7 +22,6 @@ from rules.replay import (
     Replay,
     Told,
     lags,
-    leaders_by_epoch,
     release_at,
     replay,
     translated,
@@ -39,7 +31,7 @@ from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnd, epoch_ends
-from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders, roles_fall_back
+from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.lineage import (
@@ -73,13 +65,12 @@ from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, S
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
 
 __all__ = [
-    "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Closing", "Committed",
-    "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "IndexFault", "InferredCut", "KeptOlder",
-    "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
+    "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Chronicle", "Closing",
+    "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "IndexFault", "InferredCut",
+    "KeptOlder", "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
-    "Uncompared", "committed", "cuts", "epoch_falls", "epoch_held", "epoch_starts", "epochs_begin_anew", "first_role",
-    "gives_role", "lags", "leader_changes", "leaders_by_epoch", "partition_states", "roles_fall_back", "same_topic",
-    "times_told", "translated",
+    "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic", "times_told",
+    "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -111,8 +102,8 @@ class PartitionEvidence:
     """What is told of the settings of the whole cluster; `setting` asks for this partition's."""
     gaps: tuple[TraceGap, ...] = ()
     """Where the brokers' logs of requests are not whole."""
-    moments: tuple[Moment, ...] = ()
-    """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
+    chronicle: Chronicle = NOTHING_TOLD
+    """What logs, traces and metadata say of the partition, and what is asked of it."""
     group_offsets: tuple[GroupCommit, ...] = ()
     """What consumer groups committed of it, as `__consumer_offsets` and the outputs of tools tell."""
     differences: tuple[Difference, ...] = ()
@@ -122,6 +113,11 @@ class PartitionEvidence:
     keys_uncompared: tuple[KeysUncompared, ...] = ()
     aftermath: Aftermath = NOTHING_READ
     """What was read because records are missed."""
+
+    @property
+    def moments(self) -> tuple[Moment, ...]:
+        """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
+        return self.chronicle.moments
 
     @cached_property
     def current(self) -> tuple[Replica, ...]:
@@ -137,7 +133,7 @@ class PartitionEvidence:
     @cached_property
     def epochs_used_twice(self) -> bool:
         """Whether leader epochs began anew while the logs went on, so that a number may stand for two epochs."""
-        return epochs_used_twice(self.moments, self.current)
+        return epochs_used_twice(self.moments, self.current, fall_back=self.chronicle.roles_fall_back)
 
     @cached_property
     def openings(self) -> Mapping[int, Moment]:
@@ -153,30 +149,30 @@ class PartitionEvidence:
     @cached_property
     def opened_below(self) -> tuple[LostTerm, ...]:
         """The same, with those below a checkpoint that no log bears out."""
-        return tuple(openings_below_committed(self.moments, self.own_logs, self.committed_batches))
+        return tuple(openings_below_committed(self.chronicle, self.openings, self.committed_batches))
 
     @cached_property
     def inferred_cuts(self) -> tuple[InferredCut, ...]:
         """Cuts that no log tells of; a compacted log's missing records are the cleaner's work."""
-        return () if self.compacted else inferred_cuts(self.current, self.moments)
+        return () if self.compacted else inferred_cuts(self.current, self.chronicle)
 
     @cached_property
     def kept_older(self) -> tuple[KeptOlder, ...]:
         """Every epoch that was opened on records of an older epoch than those that were committed there."""
         lost = (term.epoch for term in self.lost_terms)
-        return tuple(openings_on_older_records(self.moments, self.current, frozenset(lost)))
+        return tuple(openings_on_older_records(self.chronicle, self.current, frozenset(lost)))
 
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochEnd]:
         """How far each epoch had been written, where anything tells."""
         copies = tuple(r for r in self.replicas if all(same_topic(r, other) for other in self.current))
-        led = leaders_by_epoch(self.moments)
+        led = self.chronicle.leaders
         return epoch_ends(self.moments, self.openings, led, self.batch_end, () if self.compacted else copies)
 
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        return tuple(committed_batches(self.moments, self.own_logs))
+        return tuple(committed_batches(self.chronicle, self.own_logs, self.openings))
 
     def told_committed(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
@@ -207,7 +203,7 @@ class PartitionEvidence:
         """What every replica must have held when its broker stopped in order, or what the replay lacks to say it."""
         if self.topic == METADATA_TOPIC:
             return ()
-        return tuple(closings(self.replayed, self.moments, self.current, self.settings.states))
+        return tuple(closings(self.replayed, self.chronicle, self.current, self.settings.states))
 
     @cached_property
     def stable(self) -> StableLogs:
@@ -285,7 +281,7 @@ class PartitionEvidence:
         """Who led last, by word of brokers and controller; else, or when the disks know a newer epoch, who would."""
         if self.epochs_used_twice:
             return ()
-        epoch, leader = last_leader(self.moments)
+        epoch, leader = self.chronicle.last_leader
         if epoch >= max((replica.last_known_epoch for replica in self.current), default=0) and leader >= 0:
             return tuple(replica for replica in self.current if replica.broker == leader)[:1]
         return self.presumed_leaders

@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.tables import BrokerEvent
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, Produce
-from rules.evidence import PartitionEvidence, roles_fall_back
+from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
 from rules.rule import Rule
 
@@ -41,5 +41,5 @@ def _reason(evidence: PartitionEvidence) -> str:
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:
     if rule.order == "of roles":
-        return roles_fall_back(evidence.moments)
+        return evidence.chronicle.roles_fall_back
     return rule.order == "of epochs" or (rule.order == "as its rows are" and not BY_EPOCH.isdisjoint(rule.needs))

@@ -49,9 +49,10 @@ class Law:
 TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
 FACTS: Final = "rules.facts.**"
+CHRONICLE: Final = "rules.chronicle.**"
 EVIDENCE: Final = (
-    "rules.evidence", FACTS, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings",
-    "rules.zoom.aftermath", "rules.zoom.ranges",
+    "rules.evidence", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
+    "rules.settings", "rules.zoom.aftermath", "rules.zoom.ranges",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")
@@ -100,9 +101,16 @@ LAWS: Final = (
         foreign=("polars", "pyarrow"),
     ),
     Law(
+        modules=(CHRONICLE,),
+        says="the chronicle is made of statements alone: it knows no disk, and nothing that was recomputed",
+        ours=(CHRONICLE, "rules.history.**", "rules.protocol.**", *TABLES),
+    ),
+    Law(
         modules=("rules.replay.reign.**",),
         says="who led when is known before any high watermark is recomputed",
-        ours=("rules.replay.reign.**", "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
+        ours=(
+            *("rules.replay.reign.**", CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
+        ),
     ),
     Law(
         modules=("rules.replay.leading.**",),
@@ -110,7 +118,7 @@ LAWS: Final = (
         ours=("rules.replay.leading.**", "rules.replay.reign.**", "rules.history.**", "rules.protocol.**"),
     ),
     Law(
-        modules=tuple(pattern for pattern in EVIDENCE if pattern != FACTS),
+        modules=tuple(pattern for pattern in EVIDENCE if pattern not in (FACTS, CHRONICLE)),
         says="evidence is made of facts and statements: rules.protocol and parsers.tables/provenance, never a frame",
         ours=(*EVIDENCE, "rules.protocol.**", *TABLES),
     ),

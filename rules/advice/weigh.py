@@ -8,7 +8,7 @@ from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
-from rules.history.turns import last_assignment, last_leader
+from rules.history.turns import last_assignment
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.protocol.offsets import without
@@ -190,7 +190,7 @@ def _elsewhere(follower: Replica, stretch: Stretch, evidence: PartitionEvidence)
 
 def _leading(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> int | None:
     """Who led last by somebody's word, where no disk knows a newer epoch."""
-    epoch, leader = last_leader(evidence.moments)
+    epoch, leader = evidence.chronicle.last_leader
     known = max((replica.last_known_epoch for replica in replicas), default=-1)
     return leader if epoch >= known and any(replica.broker == leader for replica in replicas) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
-from rules.evidence import Course, LeaderRow, PartitionEvidence, Span, cuts
+from rules.evidence import Course, LeaderRow, PartitionEvidence, Span
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -99,7 +99,7 @@ def _violation(
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
     end = evidence.batch_end(max(offsets), last.term)
     opened = [c.reign.start_offset for c in later if c.reign.start_offset is not None]
-    cut = [c for c in cuts(evidence.moments) if c.broker == course.reign.leader and c.offset < end]
+    cut = [c for c in evidence.chronicle.cuts if c.broker == course.reign.leader and c.offset < end]
     gone = any(c.former_epoch is None or c.former_epoch >= course.reign.epochs[0] for c in cut)
     gone = gone or any(start < end for start in opened)
     return Violation(

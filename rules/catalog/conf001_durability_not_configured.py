@@ -14,9 +14,6 @@ from rules.evidence import (
     PartitionEvidence,
     Setting,
     Span,
-    cuts,
-    leader_changes,
-    partition_states,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import parse_protocol_version, protocol
@@ -104,7 +101,7 @@ def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation
 
 
 def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[_Allowed | Undecided]:
-    change = next((change for change in leader_changes(evidence.moments) if change.unclean), None)
+    change = next((change for change in evidence.chronicle.elections if change.unclean), None)
     if change is None:
         return
     setting = evidence.setting(change.leader, UNCLEAN, change.moment)
@@ -145,7 +142,7 @@ def _acknowledged_alone(course: Course, start: int) -> Moment | None:
 
 
 def _assignments(evidence: PartitionEvidence) -> list[Moment]:
-    return [m for m in partition_states(evidence.moments) if m.replicas]
+    return [m for m in evidence.chronicle.states if m.replicas]
 
 
 def _written_once(evidence: PartitionEvidence) -> Iterator[_Allowed]:
@@ -203,7 +200,7 @@ def _refused(evidence: PartitionEvidence) -> Iterator[_Allowed]:
 
 
 def _cut_without_epochs(evidence: PartitionEvidence) -> Iterator[_Allowed]:
-    for cut in cuts(evidence.moments):
+    for cut in evidence.chronicle.cuts:
         if cut.log_end_offset is not None and cut.offset < cut.log_end_offset:
             setting = _old_protocol(evidence, cut)
             if setting is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from parsers.tables import BrokerEvent, Description, Fetch, MetadataChange
-from rules.evidence import Moment, PartitionEvidence, epochs_begin_anew
+from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -60,7 +60,7 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
         answering = tuple(sorted(answers.get(epoch, {}).keys() - set(leaders)))
         if len(leaders) + len(answering) < 2:
             continue
-        if epochs_begin_anew(evidence.moments):
+        if evidence.chronicle.epochs_begin_anew:
             reason = f"two brokers led in epoch {epoch}, and leader epochs begin anew"
             yield Undecided(reason=reason, missing="topic ids in the logs, which say whether it is one topic")
             return

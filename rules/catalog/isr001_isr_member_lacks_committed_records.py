@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
 from parsers.tables.metadata import NO_LEADER
-from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence, committed, epoch_starts
+from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.led import EarliestTerms
 from rules.history.moments import ROLE_KINDS
@@ -124,12 +124,12 @@ def _standing(evidence: PartitionEvidence) -> tuple[Committed | None, Committed 
 
     A proof of no certain epoch is one of the oldest that it can be: any later leader may have given up what it tells of.
     """
-    starts = {epoch: m.offset for epoch, m in epoch_starts(evidence.moments).items() if m.offset is not None}
+    starts = {epoch: m.offset for epoch, m in evidence.chronicle.opened.items() if m.offset is not None}
     for entry in (entry for replica in evidence.current for entry in (*replica.log_chain, *replica.file_chain)):
         # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
         starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
     earliest = EarliestTerms(evidence.moments)
-    dated = [(earliest.of(proof.moment), proof) for proof in committed(evidence.moments)]
+    dated = [(earliest.of(proof.moment), proof) for proof in evidence.chronicle.proofs]
     kept = [
         (since, proof)
         for since, proof in dated

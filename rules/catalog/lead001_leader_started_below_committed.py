@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
-from rules.evidence import PartitionEvidence, leaders_by_epoch
+from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.replicas.lineage import LostTerm, known_to_none
 from rules.rule import rule
@@ -84,7 +84,7 @@ def _unseen(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """Openings below a checkpoint, which no witness dated, where no disk is here that knows the epoch."""
     for term in evidence.opened_below:
         if term.checkpointed and known_to_none(term, evidence.current):
-            yield _perhaps_below(term, leaders_by_epoch(evidence.moments).get(term.committed.term))
+            yield _perhaps_below(term, evidence.chronicle.leaders.get(term.committed.term))
 
 
 def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
 from rules.evidence import (
+    Chronicle,
     LeaderChange,
-    Moment,
     PartitionEvidence,
-    leader_changes,
-    leaders_by_epoch,
-    partition_states,
 )
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
 from rules.replicas.epoch_ends import EpochEnd
@@ -59,11 +56,11 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     t1 leader 1 epoch 0 isr 1
     t2 leader 2 epoch 1 isr 2
     """
-    changes = list(leader_changes(evidence.moments))
+    changes = evidence.chronicle.elections
     for change in changes:
         if change.unclean:
             severity, cost = _weigh(evidence, change)
-            eligible = _eligible(evidence.moments, change)
+            eligible = _eligible(evidence.chronicle, change)
             named = f"{_in_words(eligible)}, and " if eligible else ""
             yield Violation(
                 brokers=(change.leader,),
@@ -113,7 +110,7 @@ def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity,
     lost += [kept.end_offset for kept in evidence.kept_older if kept.epoch == change.epoch]
     if lost:
         return Severity.HIGH, f"committed records below {max(lost)} were given up"
-    again = not change.previous_isr and _last_leader(evidence.moments, change) == change.leader
+    again = not change.previous_isr and _last_leader(evidence.chronicle, change) == change.leader
     who = "it was the last known leader, and " if again else ""
     opening = evidence.openings.get(change.epoch)
     before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0}
@@ -156,7 +153,7 @@ def _untold_of_its_log(
 
 def _untold_before(evidence: PartitionEvidence, change: LeaderChange) -> str | None:
     """Whether who led before or after an election tells of no epoch that it led: how far it wrote, or what it held."""
-    led = leaders_by_epoch(evidence.moments)
+    led = evidence.chronicle.leaders
     former = max((epoch for epoch in led if epoch < change.epoch), default=None)
     telling = {m.broker for m in evidence.moments if m.kind == "leader-starts"}
     leaders = [change.leader] if former is None else [led[former], change.leader]
@@ -164,20 +161,20 @@ def _untold_before(evidence: PartitionEvidence, change: LeaderChange) -> str | N
     return None if untold is None else f"nothing tells what it lacked, as broker {untold}'s own log of its roles is not here"
 
 
-def _eligible(moments: Sequence[Moment], change: LeaderChange) -> tuple[int, ...]:
+def _eligible(chronicle: Chronicle, change: LeaderChange) -> tuple[int, ...]:
     """The eligible leaders in the state right before it, where that is told; with one missing they may be others."""
-    states = partition_states(moments)
+    states = chronicle.states
     own = next((state.partition_epoch for state in states if state.epoch == change.epoch), None)
     told = (
         m.elr
-        for m in moments
+        for m in chronicle.moments
         if own is not None and m.partition_epoch == own - 1 and m.kind in ("leadership", "isr") and m.elr is not None
     )
     return next(told, ())
 
 
-def _last_leader(moments: Iterable[Moment], change: LeaderChange) -> int | None:
-    led = (state for state in partition_states(moments) if (state.epoch or 0) < change.epoch)
+def _last_leader(chronicle: Chronicle, change: LeaderChange) -> int | None:
+    led = (state for state in chronicle.states if (state.epoch or 0) < change.epoch)
     leaders = [state.leader for state in led if state.leader is not None and state.leader >= 0]
     return leaders[-1] if leaders else None
 

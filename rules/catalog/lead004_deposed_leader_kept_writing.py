@@ -13,9 +13,6 @@ from rules.evidence import (
     Moment,
     PartitionEvidence,
     Replica,
-    epoch_starts,
-    epochs_begin_anew,
-    leaders_by_epoch,
     translated,
 )
 from rules.facts.stretch import EpochRun
@@ -84,7 +81,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
     t3 leads 2 epoch 1 at 2 hw 2
     t4 acks 1 at 2 acks=1
     """
-    if epochs_begin_anew(evidence.moments):
+    if evidence.chronicle.epochs_begin_anew:
         reason = "leader epochs begin anew, so whoever led before may have led another life of the topic"
         yield Undecided(reason=reason, missing="topic ids in the logs", blocking=False)
         return
@@ -105,7 +102,7 @@ class _Told:
     """What is asked again for every term, by whom it is asked of."""
 
     def __init__(self, evidence: PartitionEvidence) -> None:
-        self.led = leaders_by_epoch(evidence.moments)
+        self.led = evidence.chronicle.leaders
         self.vacant = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.leader == -1}
         self.runs: dict[int, list[tuple[Replica, EpochRun]]] = {}
         for replica in evidence.current:
@@ -200,7 +197,7 @@ def _stands_in_a_log(index: _Told, deposed: _Deposed) -> Violation | None:
 def _acknowledged_late(evidence: PartitionEvidence, index: _Told) -> Iterator[Violation]:
     """Records acknowledged for all replicas when, by the clocks, another broker had opened a newer epoch below them."""
     offsets = {clock.clock: clock for clock in evidence.replayed.clocks}
-    openings = epoch_starts(evidence.moments)
+    openings = evidence.chronicle.opened
     epochs = sorted(openings)
     lowest = _lowest_from_each(openings, epochs)
     for m in evidence.moments:

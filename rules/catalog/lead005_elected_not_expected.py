@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from parsers.tables import IsrRequest, MetadataChange
-from rules.evidence import Moment, PartitionEvidence, partition_states
+from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -52,7 +52,7 @@ def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Un
     t0 leader 1 epoch 0 isr 1,2,3 of 1,2,3
     t1 leader 3 epoch 1 isr 2,3 of 1,2,3
     """
-    for before, after in pairwise(partition_states(evidence.moments)):
+    for before, after in pairwise(evidence.chronicle.states):
         expected = _expected(before, after)
         if expected is not None and expected != after.leader and after.leader is not None:
             yield Violation(

@@ -9,7 +9,7 @@ from itertools import takewhile
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.evidence import Closing, Moment, PartitionEvidence, Unclosed, gives_role, translated
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.shortened import in_words, led_by_nobody, told_as_leader, watermark_told
+from rules.history.shortened import in_words, told_as_leader, watermark_told
 from rules.rule import rule
 
 
@@ -228,7 +228,7 @@ def _perhaps_cut_untold(evidence: PartitionEvidence, load: Moment, held: int) ->
     if load.latest_term is None or load.term is None:
         return False
     named = {m.epoch for m in evidence.moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
-    led = named - led_by_nobody(evidence.moments)
+    led = named - evidence.chronicle.led_by_nobody
     openings = (evidence.openings.get(epoch) for epoch in led)
     return load.latest_term not in named if not led else _some_below(openings, held)
 

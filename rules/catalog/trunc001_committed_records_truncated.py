@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica, cuts
+from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.protocol.versions import parse_kafka_version
 from rules.rule import rule
@@ -53,7 +53,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     t1 follows 1 epoch 1 at 4 hw 4
     t2 truncates 1 to 2
     """
-    for cut in cuts(evidence.moments):
+    for cut in evidence.chronicle.cuts:
         if cut.high_watermark is None:
             yield from _unknown_watermark(evidence, cut)
         if cut.high_watermark is None or cut.offset >= cut.high_watermark:
@@ -78,7 +78,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
                 *((Exhibit(span=cut.known.span, role="the high watermark before it"),) if cut.known else ()),
             ),
         )
-    told = {cut.broker for cut in cuts(evidence.moments)} | {cut.broker for cut in evidence.inferred_cuts}
+    told = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
     for inferred in evidence.inferred_cuts:
         yield _inferred(evidence, inferred)
     for replica in evidence.current:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
-from rules.evidence import Cut, Moment, PartitionEvidence, Replica, cuts
+from rules.evidence import Cut, Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, assign
@@ -63,7 +63,7 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
     t5 truncates 2 to 3
     """
     held = {replica.broker: replica for replica in evidence.current}
-    for cut in cuts(evidence.moments):
+    for cut in evidence.chronicle.cuts:
         decision = _decision(evidence, cut)
         if decision is None or decision.kind not in BY_HIGH_WATERMARK:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
-from rules.evidence import Cut, EpochClaim, PartitionEvidence, Replica, cuts
+from rules.evidence import Cut, EpochClaim, PartitionEvidence, Replica
 from rules.facts.stretch import OffsetStep
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -48,7 +48,7 @@ def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation 
     """
     if evidence.compacted:
         return
-    logged = tuple(cuts(evidence.moments))
+    logged = evidence.chronicle.cuts
     for replica in evidence.current:
         for step in replica.log.gaps:
             if step.found <= replica.log_start_offset:

@@ -22,14 +22,14 @@ class LeaderChange:
     before: Moment | None
 
 
-def leader_changes(moments: Sequence[Moment]) -> Iterator[LeaderChange]:
+def leader_changes(moments: Iterable[Moment], states: Iterable[Moment]) -> Iterator[LeaderChange]:
     """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
     told: dict[int, LeaderChange] = {}
     for moment in moments:
         elects = moment.leader is not None and moment.leader >= 0
         if elects and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
             _tell(told, moment, moment.previous_isr or (), None, unclean=True)
-    for before, after in pairwise(partition_states(moments)):
+    for before, after in pairwise(states):
         elects = after.leader is not None and after.leader >= 0 and after.epoch != before.epoch
         # With a state missing between the two, the ISR may have grown unseen.
         next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
@@ -97,6 +97,29 @@ def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
             if m.epoch < newest.get(m.clock, m.epoch):
                 return True
             newest[m.clock] = m.epoch
+    return False
+
+
+def roles_fall_back(moments: Iterable[Moment]) -> bool:
+    """Whether a broker took a role in an older epoch than before, in one life of the topic, or may have done so.
+
+    It may where its clock was set back, and nothing tells what it wrote after that; and where orders, or a controller,
+    begin again at epoch 0.
+    """
+    newest: dict[tuple[str, str | None, bool], int] = {}
+    for m in moments:
+        if m.set_back is None:
+            return True
+        told = m.kind in ROLE_KINDS or (m.kind == "leadership" and m.time is not None and m.error in (None, 0))
+        if not told or m.epoch is None or m.doubtful:
+            continue
+        place = (m.clock, m.topic_id, m.kind in ROLE_KINDS)
+        if m.kind == "leadership" and m.epoch > 0:
+            newest[place] = max(m.epoch, newest.get(place, m.epoch))
+            continue
+        if m.epoch < newest.get(place, m.epoch):
+            return True
+        newest[place] = m.epoch
     return False
 
 

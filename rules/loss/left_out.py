@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from rules.evidence import PartitionEvidence, Replica, leaders_by_epoch
+from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
-from rules.history.turns import cuts, reopenings
+from rules.history.turns import reopenings
 from rules.protocol.offsets import without
 from rules.replay.reign.statements import ANSWERED
 from rules.replicas.lineage import cut_since, older_run
@@ -111,7 +111,7 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
-    successors, leaders = _Successors(evidence), leaders_by_epoch(evidence.moments)
+    successors, leaders = _Successors(evidence), evidence.chronicle.leaders
     for epoch, told in sorted(evidence.epoch_ends.items()):
         opening = evidence.openings.get(epoch)
         begun = (opening.offset if opening is not None else None) or 0
@@ -197,14 +197,14 @@ def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], 
         return opened
     older = older_run(leader, epoch, begun, min(end, opened))
     # What it cut since may have been the epoch's, and what it holds a later leader's.
-    cut = older is not None and cut_since(leader.broker, successor.epoch or 0, older[2], evidence.moments)
+    cut = older is not None and cut_since(leader.broker, successor.epoch or 0, older[2], evidence.chronicle)
     return opened if older is None or cut else min(opened, older[1])
 
 
 def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
-    furthest, leaders = _furthest_fetches(evidence.moments), leaders_by_epoch(evidence.moments)
-    for cut in cuts(evidence.moments):
+    furthest, leaders = _furthest_fetches(evidence.moments), evidence.chronicle.leaders
+    for cut in evidence.chronicle.cuts:
         term = cut.former_epoch
         if term is not None and term >= 0 and cut.epoch is not None and cut.log_end_offset is not None:
             yield LeftOut(
@@ -242,7 +242,7 @@ def _furthest_fetches(moments: Sequence[Moment]) -> dict[Fetcher, int]:
 
 def _inferred(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """Cuts of which no log tells, where what they left names the epoch of the records that went."""
-    leaders = leaders_by_epoch(evidence.moments)
+    leaders = evidence.chronicle.leaders
     for cut in evidence.inferred_cuts:
         if cut.epoch is not None:
             following = cut.epoch + 1 if cut.next_epoch is None else cut.next_epoch

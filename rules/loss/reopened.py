@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rules.evidence import Moment, PartitionEvidence, Replica, cuts, same_topic
-from rules.history.turns import last_leader
+from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
 from rules.loss.left_out import LeftOut
 from rules.loss.survivors import Survivor, copies
 from rules.protocol.offsets import without
@@ -35,7 +34,7 @@ def parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, 
 
 def held_again(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
     """What the log that leads now holds of before: by its disk, else by how far its broker had fetched and cut."""
-    _, leader = last_leader(evidence.moments)
+    _, leader = evidence.chronicle.last_leader
     if leader == stretch.next_leader or any(replica.broker == leader for replica in evidence.current):
         leading = {replica.path for replica in evidence.leaders_at_the_end}
         own = (copy for copy in first_life(evidence, stretch) if copy.path in leading)
@@ -60,7 +59,7 @@ def _before(moment: Moment, other: Moment) -> bool:
 
 def _cut_to(evidence: PartitionEvidence, broker: int) -> Iterator[int]:
     """Where a broker's log was cut, at any time; a log that was dropped or begun anew holds nothing of before."""
-    yield from (cut.offset for cut in cuts(evidence.moments) if cut.broker == broker)
+    yield from (cut.offset for cut in evidence.chronicle.cuts if cut.broker == broker)
     anew = ("log-reset", "log-deleted")
     yield from (0 for m in evidence.moments if m.kind in anew and m.clock == f"broker {broker}")
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
-from rules.history.turns import cuts
 from rules.loss.left_out import LeftOut
 from rules.loss.reopened import held_again
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
@@ -80,7 +79,8 @@ class _LedAgain:
         away = [*without(part.start, part.end, [(run.start_offset, run.end_offset) for run in runs])]
         if part.leader is not None and away and not _read_through(evidence, part, again):
             yield part.leader
-        cut_off = {c.broker for c in cuts(evidence.moments) if c.offset <= part.start and (c.epoch or 0) >= self._again}
+        cuts = (c for c in evidence.chronicle.cuts if c.offset <= part.start and (c.epoch or 0) >= self._again)
+        cut_off = {cut.broker for cut in cuts}
         yield from {o.broker for o in self._later if o.broker is not None} - {part.leader} - cut_off
 
 

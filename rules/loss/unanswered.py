@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rules.evidence import Moment, PartitionEvidence, leaders_by_epoch
+from rules.evidence import Moment, PartitionEvidence
 from rules.history.gaps import ends_unseen
 from rules.history.led import given_terms
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING
@@ -38,7 +38,7 @@ class Unanswered:
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
     """Every such stretch whose leader was killed, or of whose last answers no log is here."""
-    leaders = leaders_by_epoch(evidence.moments)
+    leaders = evidence.chronicle.leaders
     by_one = not_of_all_seen(evidence.moments)
     for stretch in left_out(evidence):
         leader = leaders.get(stretch.epoch, stretch.leader)
@@ -64,7 +64,7 @@ def not_of_all_seen(moments: Sequence[Moment]) -> bool:
 
 def silent_leaders(evidence: PartitionEvidence) -> Mapping[int, int | None]:
     """Brokers that led before another one and of which no log is here, and the lowest offset where one opened next."""
-    leaders = leaders_by_epoch(evidence.moments)
+    leaders = evidence.chronicle.leaders
     clocks = {moment.clock for moment in evidence.moments}
     found: dict[int, int | None] = {}
     for before, after in pairwise(sorted(leaders)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rules.evidence import PartitionEvidence, cuts
+from rules.evidence import PartitionEvidence
 from rules.loss.incurred import Loss
 from rules.protocol.offsets import without
 
@@ -22,7 +22,7 @@ class Unbilled:
 def unbilled(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[Unbilled]:
     """Of every cut below a known high watermark what stands in no bill: its broker does not tell its epochs."""
     known = [(loss.start_offset, loss.end_offset) for loss in billed]
-    for cut in cuts(evidence.moments):
+    for cut in evidence.chronicle.cuts:
         end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark or 0, cut.log_end_offset)
         if cut.former_epoch is None or cut.epoch is None:
             for start, after in without(cut.offset, end or 0, known):

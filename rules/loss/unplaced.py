@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rules.evidence import Moment, PartitionEvidence, gives_role, leaders_by_epoch
-from rules.history.led import given_terms, sure_terms
+from rules.evidence import Moment, PartitionEvidence, gives_role
 from rules.loss.unanswered import succeeded
 from rules.replicas.later import stands_no_more
 
@@ -25,8 +24,8 @@ class Unplaced:
 
 def unplaced(evidence: PartitionEvidence) -> Iterator[Unplaced]:
     """Brokers of whose answers no opening tells what became."""
-    telling, sure = {m.clock for m in evidence.moments if m.kind == "leader-starts"}, sure_terms(evidence.moments)
-    ordered, newest = given_terms(evidence.moments), max(evidence.openings, default=-1)
+    telling, sure = {m.clock for m in evidence.moments if m.kind == "leader-starts"}, evidence.chronicle.sure_terms
+    ordered, newest = evidence.chronicle.given_terms, max(evidence.openings, default=-1)
     placed = max((epoch for epoch, opening in evidence.openings.items() if opening.offset is not None), default=-1)
     answers: dict[tuple[bool, int], list[Moment]] = {}
     for m in evidence.moments:
@@ -38,7 +37,7 @@ def unplaced(evidence: PartitionEvidence) -> Iterator[Unplaced]:
                 answers.setdefault((known, m.witness), []).append(m)
     if not answers:
         return
-    leaders = leaders_by_epoch(evidence.moments)
+    leaders = evidence.chronicle.leaders
     last = leaders.get(max(leaders, default=-1), -1)
     rewritten, taken = _rewritten(evidence, last), _may_have_led(evidence, last, max(leaders, default=-1))
     for (known, broker), own in sorted(answers.items()):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from parsers.provenance import ReplicaState, Span
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import (
     NO_EPOCH_FILE,
     BrokerVersion,
@@ -159,7 +160,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,
         brokers_in_dump=surroundings.brokers_in_dump,
-        moments=in_terms(tuple(collapse(own))),
+        chronicle=Chronicle(in_terms(tuple(collapse(own)))),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
 

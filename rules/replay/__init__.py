@@ -9,10 +9,9 @@ from rules.replay.lag import Lag, lags
 from rules.replay.leading.leader import LeaderRow
 from rules.replay.missing import Missing
 from rules.replay.reign.rank import release_at
-from rules.replay.reign.reigns import leaders_by_epoch
 from rules.replay.told import Told
 
 __all__ = [
-    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "RoleEnd", "Told", "lags", "leaders_by_epoch",
-    "release_at", "replay", "translated",
+    "ClockOffset", "Course", "Lag", "LeaderRow", "Missing", "Replay", "RoleEnd", "Told", "lags", "release_at", "replay",
+    "translated",
 ]  # fmt: skip

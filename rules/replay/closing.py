@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
 from rules.history.terms import telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay import ClockOffset, Replay, RoleEnd, leaders_by_epoch, translated
+from rules.replay import ClockOffset, Replay, RoleEnd, translated
 from rules.replay.ends import NOBODY, last_roles
 from rules.replay.followers import capped, either, ranging
 from rules.replay.leading.bounds import at_least, at_most
@@ -60,10 +61,10 @@ class Raised:
 
 
 def closings(
-    replay: Replay, moments: Sequence[Moment], replicas: Sequence[Replica], states: States
+    replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica], states: States
 ) -> Iterator[Closing | Unclosed]:
     """Every current replica whose broker stopped in order, as far as logs reach to that stop."""
-    known = _Known(replay, moments, replicas)
+    known = _Known(replay, chronicle, replicas)
     for replica in replicas:
         if replica.clean_shutdown is None:
             continue
@@ -109,12 +110,13 @@ def raised_since(closings: Sequence[Closing | Unclosed], current: Sequence[Repli
 class _Known:
     """What the statements tell of brokers' last roles; lives only inside `closings`."""
 
-    def __init__(self, replay: Replay, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+    def __init__(self, replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica]) -> None:
+        moments = chronicle.moments
         self.ends, self.moments, self.replicas = replay.ends, moments, replicas
         self.offsets: Mapping[str, ClockOffset] = {clock.clock: clock for clock in replay.clocks}
         self.telling = telling_every_role(moments)
         self.last_roles = last_roles(moments)
-        self.leaders = leaders_by_epoch(moments)
+        self.leaders = chronicle.leaders
         self.begun: dict[int, list[Moment]] = {}
         for moment in moments:
             if (gives_role(moment) or moment.kind == "leadership") and moment.epoch is not None:

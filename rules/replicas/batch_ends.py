@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rules.history.moments import Committed, Moment
-from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 
 
 class BatchEnds:
     """How far the batches reach whose first records the answers to producers name."""
 
-    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
+    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> None:
         self._known = boundaries(moments, replicas)
-        openings = first_openings(moments, replicas)
         # What only an epoch file tells neither ends a batch nor says who had it.
         self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
         self._replicas = replicas

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from rules.facts.stretch import EpochRun
-from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.moments import Moment
 from rules.replicas.replica import Replica, may_lead, same_topic
 
 
@@ -17,14 +17,14 @@ def epoch_falls(replica: Replica) -> Iterator[tuple[EpochRun, EpochRun]]:
     yield from ((before, behind) for before, behind in pairwise(runs) if behind.epoch < before.epoch)
 
 
-def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica]) -> bool:
+def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica], *, fall_back: bool) -> bool:
     """Whether leader epochs began anew while the logs went on, as after ZooKeeper was put back to an older state.
 
     A log that falls back does not show it where no broker's roles do, and both epochs are told as opened once, below
     all of their records: there a deposed leader went on, or older records were fetched late.
     """
     falls = {epoch for replica in replicas for pair in epoch_falls(replica) for epoch in (pair[0].epoch, pair[1].epoch)}
-    if roles_fall_back(moments):
+    if fall_back:
         return True
     opened: dict[int, set[tuple[int | None, int | None]]] = {}
     for m in moments if falls else ():
@@ -45,29 +45,6 @@ def _first_records(replicas: Sequence[Replica]) -> Mapping[int, int]:
     for run in (run for replica in replicas for run in replica.log.epochs):
         first[run.epoch] = min(run.start_offset, first.get(run.epoch, run.start_offset))
     return first
-
-
-def roles_fall_back(moments: Iterable[Moment]) -> bool:
-    """Whether a broker took a role in an older epoch than before, in one life of the topic, or may have done so.
-
-    It may where its clock was set back, and nothing tells what it wrote after that; and where orders, or a controller,
-    begin again at epoch 0.
-    """
-    newest: dict[tuple[str, str | None, bool], int] = {}
-    for m in moments:
-        if m.set_back is None:
-            return True
-        told = m.kind in ROLE_KINDS or (m.kind == "leadership" and m.time is not None and m.error in (None, 0))
-        if not told or m.epoch is None or m.doubtful:
-            continue
-        place = (m.clock, m.topic_id, m.kind in ROLE_KINDS)
-        if m.kind == "leadership" and m.epoch > 0:
-            newest[place] = max(m.epoch, newest.get(place, m.epoch))
-            continue
-        if m.epoch < newest.get(place, m.epoch):
-            return True
-        newest[place] = m.epoch
-    return False
 
 
 def presumed_leaders(replicas: Sequence[Replica]) -> tuple[Replica, ...]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from parsers.provenance import Span
+from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.facts.join import KEEP_RUNS
 from rules.facts.stretch import EpochRun, ProducerRun, SequenceStep
 from rules.history.moments import Moment
-from rules.history.turns import Cut, cuts
+from rules.history.turns import Cut
 from rules.replicas.replica import Leftover, ProducerClaim, Replica
 
 Proof = Literal["segments put aside", "a producer snapshot", "a sequence jump"]
@@ -55,10 +56,10 @@ def may_be_cut(replica: Replica, leftover: Leftover) -> bool:
     return not lawful and leftover.size > 0
 
 
-def inferred_cuts(replicas: Sequence[Replica], moments: Sequence[Moment] = ()) -> tuple[InferredCut, ...]:
+def inferred_cuts(replicas: Sequence[Replica], chronicle: Chronicle = NOTHING_TOLD) -> tuple[InferredCut, ...]:
     """One cut for every replica that shows one, and one for every jump of a producer; none that a log tells of."""
-    logged = list(cuts(moments))
-    of_replicas = (next(_of_replica(replica, moments), None) for replica in replicas)
+    logged = chronicle.cuts
+    of_replicas = (next(_of_replica(replica, chronicle.moments), None) for replica in replicas)
     found = [cut for cut in of_replicas if cut is not None and not any(_is_told(cut, told) for told in logged)]
     taken: list[tuple[int, int | None]] = [(cut.offset, cut.log_end_offset) for cut in found]
     taken += [(cut.offset, cut.log_end_offset) for cut in logged]

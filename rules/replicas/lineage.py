@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from parsers.provenance import Span
+from rules.chronicle.chronicle import Chronicle
 from rules.facts.stretch import EpochRun
-from rules.history.led import sure_terms
-from rules.history.moments import Committed, Moment, committed, epoch_starts
-from rules.history.turns import cuts
+from rules.history.moments import Committed, Moment
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.batch_ends import BatchEnds
 from rules.replicas.openings import ON_DISK, first_openings
@@ -39,17 +38,16 @@ class LostTerm:
 
 
 def openings_below_committed(
-    moments: Sequence[Moment], replicas: Sequence[Replica], proofs: Sequence[Committed]
+    chronicle: Chronicle, first: Mapping[int, Moment], proofs: Sequence[Committed]
 ) -> Iterator[LostTerm]:
     """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
 
     A leader that is started again opens its epoch again, with what its disk has kept. What an opening has thrown away
     does not count against its successors.
     """
-    first = first_openings(moments, replicas)
-    pool = _Proofs(moments, proofs)
+    pool = _Proofs(chronicle, proofs)
     lowest: int | None = None
-    for opening in _openings(moments, first):
+    for opening in _openings(chronicle.moments, first):
         best = pool.furthest_before(opening, lowest)
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
             yield LostTerm(
@@ -67,9 +65,9 @@ def openings_below_committed(
 class _Proofs:
     """The proofs of committed records in the order of their terms, each taken up once as the openings go by."""
 
-    def __init__(self, moments: Sequence[Moment], proofs: Sequence[Committed]) -> None:
-        self._place = {id(moment): index for index, moment in enumerate(moments)}
-        self._sure = sure_terms(moments)
+    def __init__(self, chronicle: Chronicle, proofs: Sequence[Committed]) -> None:
+        self._place = {id(moment): index for index, moment in enumerate(chronicle.moments)}
+        self._sure = chronicle.sure_terms
         self._pending: dict[int, list[tuple[int, Committed]]] = {}
         for index, proof in enumerate(proofs):
             self._pending.setdefault(proof.term, []).append((index, proof))
@@ -131,10 +129,12 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Mo
     return sorted(told, key=lambda m: m.epoch or 0)
 
 
-def committed_batches(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Committed]:
+def committed_batches(
+    chronicle: Chronicle, replicas: Sequence[Replica], first: Mapping[int, Moment]
+) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
-    whole = BatchEnds(moments, replicas).whole
-    return [*map(whole, committed(moments)), *_checkpointed(replicas)]
+    whole = BatchEnds(chronicle.moments, replicas, first).whole
+    return [*map(whole, chronicle.proofs), *_checkpointed(replicas)]
 
 
 def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
@@ -189,17 +189,17 @@ class KeptOlder:
 
 
 def openings_on_older_records(
-    moments: Sequence[Moment], replicas: Sequence[Replica], voided: Collection[int]
+    chronicle: Chronicle, replicas: Sequence[Replica], voided: Collection[int]
 ) -> Iterator[KeptOlder]:
     """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
 
     The offset at which it opened does not show it: only its log does, as long as it holds what it held then. What was
     committed before a voided epoch, which opened below it, is lost already.
     """
-    starts = epoch_starts(moments)
-    sure, ends = sure_terms(moments), BatchEnds(moments, replicas)
+    starts, sure = chronicle.opened, chronicle.sure_terms
+    ends = BatchEnds(chronicle.moments, replicas, first_openings(chronicle.moments, replicas))
     best: dict[int, Committed] = {}
-    for told_of in committed(moments):
+    for told_of in chronicle.proofs:
         proof = ends.whole(told_of)
         if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
             best[proof.term] = proof
@@ -211,7 +211,7 @@ def openings_on_older_records(
         void_below = max((lost for lost in voided if lost <= epoch), default=-1)
         for term in sorted(term for term in best if void_below <= term < epoch and term not in told):
             found = _kept(leader, starts[epoch], starts.get(term), best[term])
-            if found and not cut_since(found.leader, found.epoch, found.end_offset, moments):
+            if found and not cut_since(found.leader, found.epoch, found.end_offset, chronicle):
                 told.add(term)
                 yield found
 
@@ -244,11 +244,11 @@ def older_run(leader: Replica, epoch: int, first: int, last: int) -> tuple[Epoch
     return None
 
 
-def cut_since(leader: int, epoch: int, end_offset: int, moments: Sequence[Moment]) -> bool:
+def cut_since(leader: int, epoch: int, end_offset: int, chronicle: Chronicle) -> bool:
     """Whether the leader cut its log there after it opened, so that what it holds may be of later."""
     return any(
         cut.broker == leader and cut.offset < end_offset and (cut.epoch is None or cut.epoch > epoch)
-        for cut in cuts(moments)
+        for cut in chronicle.cuts
     )
 
 

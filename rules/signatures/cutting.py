@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rules.evidence import Moment, PartitionEvidence, Replica, cuts, gives_role
+from rules.evidence import Moment, PartitionEvidence, Replica, gives_role
 from rules.finding import Exhibit, Severity
 from rules.signatures.signature import Hit, Signature
 
 
 def _by_high_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
-    for cut in cuts(evidence.moments):
+    for cut in evidence.chronicle.cuts:
         if cut.log_end_offset is not None and cut.offset < cut.log_end_offset:
             yield Hit(
                 broker=cut.broker,
@@ -124,7 +124,7 @@ def _cut_while_leading(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 def _cut_unwarned(evidence: PartitionEvidence) -> Iterator[Hit]:
     warned = {(m.clock, m.offset) for m in evidence.moments if m.kind == "cut-below-high-watermark"}
-    for cut in cuts(evidence.moments):
+    for cut in evidence.chronicle.cuts:
         below = cut.high_watermark is not None and cut.offset < cut.high_watermark
         if below and (cut.moment.clock, cut.offset) not in warned:
             yield Hit(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from rules.evidence import Course, Moment, PartitionEvidence, gives_role, partition_states
+from rules.evidence import Course, Moment, PartitionEvidence, gives_role
 from rules.finding import Exhibit, Severity
 from rules.signatures.signature import Hit, Signature
 
@@ -102,7 +102,7 @@ def _diverges_from(evidence: PartitionEvidence, follower: int, leader: int | Non
 
 def _isr_outside_assignment(evidence: PartitionEvidence) -> Iterator[Hit]:
     # The last orders of a reassignment still name the old replicas among the ISR: what counts is what stays.
-    states = partition_states(evidence.moments)
+    states = evidence.chronicle.states
     newest = max((m.epoch for m in evidence.moments if m.kind == "leadership" and m.epoch is not None), default=None)
     for m in states[-1:]:
         foreign = sorted(set(m.isr or ()) - set(m.replicas or m.isr or ()))

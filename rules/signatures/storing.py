@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rules.evidence import PartitionEvidence, Replica, Span, partition_states, same_topic
+from rules.evidence import PartitionEvidence, Replica, Span, same_topic
 from rules.finding import Exhibit, Severity
 from rules.signatures.signature import Hit, Signature
 
@@ -62,7 +62,7 @@ def _cleaned_above_high_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
 def _nothing_in_place_of_a_stray(evidence: PartitionEvidence) -> Iterator[Hit]:
     ids = {replica.topic_id for replica in evidence.current if replica.topic_id is not None}
     serving = {replica.broker for replica in evidence.current}
-    states = [m for m in partition_states(evidence.moments) if m.replicas is not None and m.topic_id in (None, *ids)]
+    states = [m for m in evidence.chronicle.states if m.replicas is not None and m.topic_id in (None, *ids)]
     for replica in evidence.replicas if states and ids else ():
         missing = replica.broker in (states[-1].replicas or ()) and replica.broker not in serving
         older = replica.state in ("stray", "deleted") and replica.topic_id not in (None, *ids)

@@ -34,6 +34,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from parsers.provenance import Span
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import (
     BrokerVersion,
     EpochClaim,
@@ -107,7 +108,7 @@ def read_sketch(text: str) -> Sketch:
         versions=tuple(versions),
         told_ids=told_ids,
         copied_live=live,
-        moments=in_terms(moments),
+        chronicle=Chronicle(in_terms(moments)),
         settings=settings_of(settings),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )

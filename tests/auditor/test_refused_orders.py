@@ -9,8 +9,7 @@ from parsers.provenance import Origin
 from parsers.request_log import Trace
 from rules.history.lives import of_the_last_life
 from rules.history.moments import Moment, gives_role
-from rules.history.turns import epochs_begin_anew
-from rules.replicas.epoch_order import roles_fall_back
+from rules.history.turns import epochs_begin_anew, roles_fall_back
 
 ORDER = (
     "[2026-11-22 07:42:{second},595] DEBUG Completed request:RequestHeader(apiKey=LEADER_AND_ISR, apiVersion=1, "

@@ -15,6 +15,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
 from rules.catalog import BY_ID
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Violation
 from tests.lab.effort import fast_if
@@ -39,7 +40,7 @@ def found(version: Version, seed: int) -> list[tuple[str, str]]:
     said: list[tuple[str, str]] = []
     for kept in (moments, losses(walked, moments, seed)["files"]):
         evidence = PartitionEvidence(
-            cluster_id=None, topic="t", partition=0, replicas=(), moments=kept, versions=brokers
+            cluster_id=None, topic="t", partition=0, replicas=(), chronicle=Chronicle(kept), versions=brokers
         )
         for rule in map(BY_ID.__getitem__, NEVER):
             alarms = (answer for answer in rule.check(evidence) if isinstance(answer, Violation))

@@ -11,6 +11,7 @@ from auditor.engines.told.descriptions import described_commits, of_descriptions
 from parsers.describe_text import parse_describe_text
 from parsers.provenance import Origin
 from rules.catalog import BY_ID
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
 from rules.sketch.notation import read_sketch
@@ -28,7 +29,7 @@ def told_by(text: str, drawing: str = LED) -> PartitionEvidence:
     evidence = read_sketch(drawing).evidence
     moments = tuple(moment for _, _, moment in of_descriptions(rows))
     commits = tuple(commit for _, commit in described_commits(rows, ORIGIN).commits)
-    return replace(evidence, moments=(*evidence.moments, *moments), group_offsets=commits)
+    return replace(evidence, chronicle=Chronicle((*evidence.moments, *moments)), group_offsets=commits)
 
 
 def said(rule: str, evidence: PartitionEvidence) -> list[Violation | Undecided]:

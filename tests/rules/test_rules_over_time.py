@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rules.catalog import BY_ID
+from rules.chronicle.chronicle import Chronicle
 from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
@@ -382,7 +383,7 @@ def test_the_last_order_of_a_reassignment_may_name_the_old_replicas() -> None:
 )
 def test_what_clients_were_told_counts_among_who_led(told: str, leaders: list[tuple[int, ...]]) -> None:
     drawn = evidence(f"broker 1 00|\nbroker 2 00|\nt1 leads 1 epoch 0 at 0 hw 0\nt2 tells 3 {told}")
-    named = replace(drawn, moments=tuple(replace(moment, topic_id="x") for moment in drawn.moments))
+    named = replace(drawn, chronicle=Chronicle(tuple(replace(moment, topic_id="x") for moment in drawn.moments)))
     assert [said.brokers for said in BY_ID["EPOCH008"].check(named)] == leaders
     assert not list(BY_ID["EPOCH008"].check(drawn)), "of a topic without an id, a client may be told of an earlier life"
 
@@ -497,7 +498,7 @@ def test_a_clean_election_that_the_controller_recorded_is_not_asked_for() -> Non
     drawn = evidence(LACKED + "t1 leader 1 epoch 0 isr 1,2\nt2 leader 2 epoch 1 isr 2\nt3 leads 2 epoch 1 at 2 hw 2")
     recorded = {"clock": "controller", "previous_isr": (1, 2)}
     moments = tuple(replace(m, **recorded) if m.kind == "leadership" else m for m in drawn.moments)
-    assert not list(BY_ID["LEAD002"].check(replace(drawn, moments=moments)))
+    assert not list(BY_ID["LEAD002"].check(replace(drawn, chronicle=Chronicle(moments))))
 
 
 def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
@@ -505,7 +506,7 @@ def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
     named = "the eligible leader replicas were brokers 1, 3, and "
     for eligible, said in (((1,), "the eligible leader replica was broker 1, and "), ((1, 3), named), ((), "")):
         moments = (replace(m, elr=eligible if m.epoch == 1 else None) for m in drawn.moments)
-        (told,) = BY_ID["LEAD002"].check(replace(drawn, moments=tuple(moments)))
+        (told,) = BY_ID["LEAD002"].check(replace(drawn, chronicle=Chronicle(tuple(moments))))
         assert isinstance(told, Violation)
         assert str(told.facts["cost"]) == said + "nothing tells what it lacked"
         assert told.facts["outside"] == "while no replica was in sync"
@@ -666,7 +667,7 @@ def test_a_leader_may_be_restarted_between_two_sessions_where_its_log_ends(
                     "t2 fetch 2@4 from 1 hw=4\nt3 fetch 2@4 from 1 hw=3" + later)  # fmt: skip
     of = iter(sessions)
     moments = tuple(replace(m, session=next(of)) if m.kind == "fetched" else m for m in told.moments)
-    found = tuple(BY_ID["HW002"].check(replace(told, moments=moments)))
+    found = tuple(BY_ID["HW002"].check(replace(told, chronicle=Chronicle(moments))))
     assert [(v.brokers, v.start_offset, v.end_offset, v.confidence) for v in found if isinstance(v, Violation)] == said
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from rules.chronicle.leaders import leaders_by_epoch
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.replay.reign.statements import Placed, Statements
 
@@ -95,31 +96,6 @@ def _untold(before: int, epoch: int, named: Sequence[int]) -> range:
     between = range(before + 1, epoch)
     told = bisect_left(named, epoch) - bisect_right(named, before)
     return between if told < len(between) else range(0)
-
-
-def leaders_by_epoch(moments: Sequence[Moment]) -> dict[int, int]:
-    """Who led each epoch: by the leader's own word, else the controller's, else by whoever answered fetches in it."""
-    own, ordered, answered = dict[int, int](), dict[int, int](), dict[int, int]()
-    for moment in moments:
-        epoch, kind = moment.epoch, moment.kind
-        if epoch is None:
-            continue
-        if kind == "fetched":
-            if epoch not in answered and epoch >= 0 and moment.error == 0:
-                _name(answered, epoch, moment.witness)
-        elif kind == "leader-starts":
-            _name(own, epoch, moment.broker)
-        elif kind in ("leadership", "unclean-election"):
-            _name(ordered, epoch, moment.leader)
-    for other in (ordered, answered):
-        for epoch, leader in other.items():
-            own.setdefault(epoch, leader)
-    return own
-
-
-def _name(leaders: dict[int, int], epoch: int, leader: int | None) -> None:
-    if leader is not None and leader >= 0:
-        leaders.setdefault(epoch, leader)
 
 
 def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, epoch: int) -> bool:

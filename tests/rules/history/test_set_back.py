@@ -13,7 +13,7 @@ from rules.history.lives import of_the_last_life
 from rules.history.moments import TIMES, Moment, MomentKind, ordered
 from rules.history.set_back import going_on
 from rules.history.terms import in_terms
-from rules.replicas.epoch_order import roles_fall_back
+from rules.history.turns import roles_fall_back
 from tests.models.oracle import VERSIONS, Version
 from tests.models.test_replay_truth import TOLD_OF, by_name, walk
 from tests.models.witnessed import moments_of, replayed

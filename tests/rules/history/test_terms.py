@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from parsers.provenance import Span
 from rules.catalog import RULES
+from rules.chronicle.chronicle import Chronicle
 from rules.finding import Severity
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
@@ -68,7 +69,7 @@ def test_whole_logs_leave_no_doubt() -> None:
 def test_a_lost_line_of_a_role_accuses_nobody() -> None:
     evidence = read_sketch(HEALTHY).evidence
     for kind, epoch in (("leader-starts", 1), ("leader-starts", 2), ("follower-starts", 1), ("follower-starts", 2)):
-        holed = replace(evidence, moments=without(evidence.moments, kind, epoch))
+        holed = replace(evidence, chronicle=Chronicle(without(evidence.moments, kind, epoch)))
         assert [f.rule for f in judge(holed, RULES).findings if f.severity >= Severity.MEDIUM] == [], (kind, epoch)
 
 
@@ -93,7 +94,7 @@ def test_a_role_told_after_a_restart_may_have_been_held_before_it() -> None:
     kept = in_terms([replace(m, term=None, latest_term=None) for m in evidence.moments if m is not first])
     (load,) = [m for m in kept if m.kind == "log-loaded"]
     assert (load.term, load.latest_term) == (0, 1)
-    holed = replace(evidence, moments=kept)
+    holed = replace(evidence, chronicle=Chronicle(kept))
     assert [f.rule for f in judge(holed, RULES).findings if f.severity >= Severity.MEDIUM] == []
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rules.catalog import BY_ID
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
 from rules.sketch.notation import read_sketch
@@ -79,7 +80,8 @@ def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
     told = evidence(LOST)
     of = iter(latest)
     moments = tuple(replace(m, latest_term=next(of)) if m.kind == "produced" else m for m in told.moments)
-    (found,) = (v for v in BY_ID["ACK001"].check(replace(told, moments=moments)) if isinstance(v, Violation))
+    checked = BY_ID["ACK001"].check(replace(told, chronicle=Chronicle(moments)))
+    (found,) = (v for v in checked if isinstance(v, Violation))
     assert (found.facts["epochs"], found.facts["more"]) == (said, " and whatever more the batch at 3 held")
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rules.catalog import BY_ID
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided
 from rules.replay.missing import Missing, unbounded
@@ -30,7 +31,7 @@ def asked(rule: str, evidence: PartitionEvidence) -> list[Undecided]:
 
 def of_another_clock(evidence: PartitionEvidence) -> PartitionEvidence:
     """The same without broker 2's own log."""
-    return replace(evidence, moments=tuple(m for m in evidence.moments if m.clock != "broker 2"))
+    return replace(evidence, chronicle=Chronicle(tuple(m for m in evidence.moments if m.clock != "broker 2")))
 
 
 def whole(evidence: PartitionEvidence) -> PartitionEvidence:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from parsers.provenance import Span
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history.clocks import ClockOffset, clock_offsets, translated
 from rules.history.moments import Moment
@@ -30,7 +31,7 @@ def replays(case: str) -> list[tuple[PartitionEvidence, Replay]]:
 
 
 def without(evidence: PartitionEvidence, moments: list[Moment]) -> Replay:
-    return replace(evidence, moments=in_terms(moments)).replayed
+    return replace(evidence, chronicle=Chronicle(in_terms(moments))).replayed
 
 
 def answers(found: Replay) -> list[Told]:
@@ -48,7 +49,7 @@ def test_every_recorded_high_watermark_lies_in_its_interval(case: str) -> None:
 def test_no_told_high_watermark_goes_into_an_interval(case: str) -> None:
     for evidence, found in replays(case):
         blank = tuple(replace(moment, high_watermark=None) for moment in evidence.moments)
-        unseen = replace(evidence, moments=blank).replayed
+        unseen = replace(evidence, chronicle=Chronicle(blank)).replayed
         assert [told.expected for told in answers(found)] == [told.expected for told in answers(unseen)]
         assert [(c.start, c.end) for c in found.courses] == [(c.start, c.end) for c in unseen.courses]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import METADATA_TOPIC
 from rules.protocol.watermarks import expected_interval
 from rules.replay.leading.bounds import at_least, at_most
@@ -79,7 +80,7 @@ def test_every_recorded_last_stable_offset_lies_in_its_interval(case: str) -> No
 @pytest.mark.slow
 def test_open_transactions_hold_it_back_and_no_told_one_goes_into_it() -> None:
     evidence = histories("clean_mixed")["orders", 0]
-    blank = replace(evidence, moments=tuple(replace(m, last_stable_offset=None) for m in evidence.moments))
+    blank = replace(evidence, chronicle=Chronicle(tuple(replace(m, last_stable_offset=None) for m in evidence.moments)))
     behind = 0
     for course, unseen in zip(evidence.replayed.courses, blank.replayed.courses, strict=True):
         for row, other in zip(course.rows, unseen.rows, strict=True):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from parsers.provenance import Span
-from rules.history.moments import Moment
+from rules.chronicle.chronicle import Chronicle
+from rules.history.moments import Committed, Moment
 from rules.replicas.lineage import committed_batches
+from rules.replicas.openings import first_openings
+from rules.replicas.replica import Replica
 from rules.sketch.notation import read_sketch
 
 SPAN = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
@@ -27,8 +30,12 @@ LOADED = Moment(
 )
 
 
+def whole(moments: tuple[Moment, ...], replicas: tuple[Replica, ...]) -> list[Committed]:
+    return committed_batches(Chronicle(moments), replicas, first_openings(moments, replicas))
+
+
 def ends(*moments: Moment) -> list[int]:
-    return [proof.end_offset for proof in committed_batches(moments, ()) if proof.moment is ANSWERED]
+    return [proof.end_offset for proof in whole(moments, ()) if proof.moment is ANSWERED]
 
 
 def test_a_batch_ends_at_the_first_boundary_behind_it() -> None:
@@ -54,12 +61,12 @@ def test_a_leader_whose_log_shows_an_older_record_there_ends_no_batch() -> None:
     """It opened behind the batch, on a log of its own."""
     replicas = read_sketch("broker 2 0x349 2222").evidence.replicas
     moments = (opened(1, 1, 300, 1000), replace(ANSWERED, term=1), opened(2, 2, 349, 3000), replace(LOADED, term=1))
-    assert next(proof.end_offset for proof in committed_batches(moments, replicas) if proof.term == 1) == 350
+    assert next(proof.end_offset for proof in whole(moments, replicas) if proof.term == 1) == 350
 
 
 def held_by(drawing: str) -> list[int]:
     moments = (opened(1, 0, 0, 1000), ANSWERED, opened(3, 3, 349, 4000), LOADED)
-    proofs = committed_batches(moments, read_sketch(drawing).evidence.replicas)
+    proofs = whole(moments, read_sketch(drawing).evidence.replicas)
     return [proof.end_offset for proof in proofs if proof.moment is ANSWERED]
 
 

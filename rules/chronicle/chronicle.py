@@ -1,0 +1,94 @@
+"""The chronicle of one partition: the questions about its past, each answered once and for all who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from rules.chronicle.leaders import leaders_by_epoch
+from rules.history.led import given_terms, sure_terms
+from rules.history.moments import Committed, Moment, committed, epoch_starts
+from rules.history.shortened import led_by_nobody
+from rules.history.turns import (
+    Cut,
+    LeaderChange,
+    cuts,
+    epochs_begin_anew,
+    last_leader,
+    leader_changes,
+    partition_states,
+    roles_fall_back,
+)
+
+
+@dataclass(frozen=True)
+class Chronicle:
+    """What is told of a partition's past; an answer is worked out when somebody asks first."""
+
+    moments: tuple[Moment, ...] = ()
+    """Every statement, in the term in which it was learnt."""
+
+    @cached_property
+    def leaders(self) -> Mapping[int, int]:
+        """Who led each epoch."""
+        return leaders_by_epoch(self.moments)
+
+    @cached_property
+    def last_leader(self) -> tuple[int, int]:
+        """The newest epoch in which somebody is told to lead, and who: -1 and -1 where nobody is."""
+        return last_leader(self.moments)
+
+    @cached_property
+    def led_by_nobody(self) -> frozenset[int]:
+        """Epochs that the controllers gave to nobody."""
+        return led_by_nobody(self.moments)
+
+    @cached_property
+    def opened(self) -> Mapping[int, Moment]:
+        """Who opened each epoch, and from which offset, by the leader's own word."""
+        return epoch_starts(self.moments)
+
+    @cached_property
+    def elections(self) -> tuple[LeaderChange, ...]:
+        """Every election of which the ISR before it is known."""
+        return tuple(leader_changes(self.moments, self.states))
+
+    @cached_property
+    def states(self) -> tuple[Moment, ...]:
+        """The partition's states in the order of leader epoch and partition epoch, each once."""
+        return tuple(partition_states(self.moments))
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """Every truncation that a broker logged and that removed something or may have."""
+        return tuple(cuts(self.moments))
+
+    @cached_property
+    def proofs(self) -> tuple[Committed, ...]:
+        """Every proof of committed records that is told, as it is told."""
+        return tuple(committed(self.moments))
+
+    @cached_property
+    def sure_terms(self) -> frozenset[tuple[str, int]]:
+        """Witnesses and the terms that their own words open, or the record gives them."""
+        return sure_terms(self.moments)
+
+    @cached_property
+    def given_terms(self) -> frozenset[tuple[str, int]]:
+        """The same, and the terms that orders give to the brokers that took them."""
+        return given_terms(self.moments)
+
+    @cached_property
+    def epochs_begin_anew(self) -> bool:
+        """Whether leader epochs fall on some clock and no topic id tells why."""
+        return epochs_begin_anew(self.moments)
+
+    @cached_property
+    def roles_fall_back(self) -> bool:
+        """Whether a broker took a role in an older epoch than before, in one life of the topic, or may have done so."""
+        return roles_fall_back(self.moments)
+
+
+NOTHING_TOLD: Final = Chronicle()
