@@ -11,6 +11,7 @@ from typing import Final
 from rules.chain import Place, Step, chain, place_of
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity
 from rules.loss.incurred import Loss
+from rules.protocol.steps import Bound
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
@@ -133,7 +134,9 @@ def _linked(
 
 
 def _root(roots: dict[Place, Place], place: Place) -> Place:
+    bound = Bound(len(roots), "joining incidents")
     while roots[place] != place:
+        bound.step()
         roots[place] = roots[roots[place]]
         place = roots[place]
     return place

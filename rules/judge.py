@@ -11,10 +11,12 @@ from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts, numbered
+from rules.giving_up import budget_of, failed
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
 from rules.loss.incurred import Loss, losses
 from rules.open_bill import open_points
+from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
 from rules.rule import Rule
 from rules.sketch.draw import draw
@@ -29,8 +31,13 @@ from rules.zoom.ranges import UnreadFile
 T = TypeVar("T")
 
 
-def judge(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdict:
-    """The verdict of these rules on one partition."""
+def judge(evidence: PartitionEvidence, rules: Sequence[Rule], budget: Budget | None = None) -> PartitionVerdict:
+    """The verdict of these rules on one partition, within the steps that so much evidence may take."""
+    with budgeted(budget or budget_of(evidence)):
+        return _judged(evidence, rules)
+
+
+def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerdict:
     evidence = with_differences(with_believed_headers(evidence))
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
@@ -89,9 +96,11 @@ class _Telling:
         """The part, or nothing and the reason."""
         try:
             return tuple(tell(self._evidence))
+        except MemoryError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the findings stand without it
-            reason, missing = f"{name} failed: {_where(error)}", "a corrected auditor; please report this dump's shape"
-            self._undecided.append(RuleCoverage(rule="-", reason=reason, missing=missing))
+            said = failed(name, error)
+            self._undecided.append(RuleCoverage(rule="-", reason=said.reason, missing=said.missing))
             return ()
 
 
@@ -136,29 +145,20 @@ def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Unde
     """A rule that fails has not passed: its exception is an undecided verdict with the reason, never silence."""
     try:
         yield from tuple(without_order(rule, tuple(rule.check(evidence)), evidence))
+    except MemoryError:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the rule has not judged
-        yield _failed(error)
-
-
-def _failed(error: Exception) -> Undecided:
-    missing = "a corrected rule; please report this dump's shape"
-    return Undecided(reason=f"the rule failed: {_where(error)}", missing=missing)
-
-
-def _where(error: Exception) -> str:
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    line = f"{place.tb_frame.f_code.co_name}:{place.tb_lineno}" if place is not None else "?"
-    return f"{type(error).__name__} in {line}"
+        yield failed("the rule", error)
 
 
 def _violation_or_doubt(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
     """The finding; where it cannot be put into words, the doubt that this leaves."""
     try:
         return _violation(rule, said, evidence)
+    except MemoryError:
+        raise
     except Exception as error:  # noqa: BLE001 - as for the rule itself
-        return _undecided(rule, _failed(error), evidence)
+        return _undecided(rule, failed("the rule", error), evidence)
 
 
 def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:

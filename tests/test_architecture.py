@@ -497,6 +497,19 @@ def rules_say_no_any(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno}: imports Any; in rules every value has a type"
 
 
+def loops_of_rules_are_bounded(module: Module) -> Iterator[str]:
+    """A `while` of rules/ counts its turns: what it walks through may be contradictory, and still must end."""
+    if not module.name.startswith("rules"):
+        return
+    for node in nodes(module):
+        if isinstance(node, ast.While) and not any(map(_counts_a_turn, ast.walk(node))):
+            yield f"{module.path}:{node.lineno}: a loop without a Bound of rules.protocol.steps"
+
+
+def _counts_a_turn(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and ast.unparse(node).endswith(".step()")
+
+
 # --- shape and names ------------------------------------------------------------------------------------------------
 
 FORBIDDEN_WORDS: Final = frozenset({"utils", "helpers", "common", "manager", "processor"})
@@ -589,6 +602,7 @@ LAW_CHECKS: Final[tuple[Check, ...]] = (
     spark_is_loaded_late,
     parsers_and_rules_are_pure,
     rules_say_no_any,
+    loops_of_rules_are_bounded,
     dataclasses_are_frozen,
     only_pages_name_rules,
 )
@@ -766,6 +780,7 @@ REFUSED: Final = (
     (parsers_and_rules_are_pure, "rules/judge.py", "open('x')", "no I/O"),
     (parsers_and_rules_are_pure, "parsers/files.py", "import os\nos.environ['X']", "reads os.environ"),
     (parsers_and_rules_are_pure, "parsers/files.py", "import datetime\ndatetime.datetime.now()", "clock"),
+    (loops_of_rules_are_bounded, "rules/chain.py", "while x:\n    x = f(x)", "without a Bound"),
     (rules_say_no_any, "rules/judge.py", "from typing import Any", "imports Any"),
     (functions_are_short, "rules/judge.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines"),
     (files_are_short, "rules/judge.py", "\n" * 301, "301 lines"),

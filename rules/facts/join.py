@@ -68,7 +68,7 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
 def join_all(stretches: Iterable[LogFacts]) -> LogFacts:
     """The stretches of one log, given in physical order, as one; joined as a tree, so that long logs stay linear."""
     parts = list(stretches) or [LogFacts()]
-    while len(parts) > 1:
+    for _ in range((len(parts) - 1).bit_length()):
         pairs = zip_longest(parts[::2], parts[1::2])
         parts = [left if right is None else join(left, right) for left, right in pairs]
     return parts[0]

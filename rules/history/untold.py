@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rules.history.clocks import clock_offsets, translated
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role
+from rules.protocol.steps import Bound
 
 Roles = Iterable[tuple[int | None, int | None]]
 """Brokers and epochs; either may be unknown."""
@@ -41,7 +42,9 @@ class UntoldRoles:
         if until is None or (restarted and clock in self._named):
             return None
         epoch, own = until - 1, self._told.get(clock, ())
+        bound = Bound(len(self._led) + len(own), "looking for an epoch that nobody led")
         while epoch in self._led or epoch in own:
+            bound.step()
             epoch -= 1
         return epoch if epoch > term else None
 

@@ -12,6 +12,7 @@ from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
 from rules.history.turns import reopenings
 from rules.protocol.offsets import without
+from rules.protocol.steps import Bound
 from rules.replay.reign.statements import ANSWERED
 from rules.replicas.lineage import cut_since, older_run
 
@@ -161,7 +162,9 @@ class _Successors:
         """The epochs; all of them where some log holds older records at offsets that were the epoch's."""
         place = bisect_right(self._epochs, epoch)
         older = any(_up_to(epoch, *reaches) > begun for reaches in self._held)
+        bound = Bound(len(self._epochs), "going through the openings after an epoch")
         while place < len(self._epochs):
+            bound.step()
             yield self._epochs[place]
             place = place + 1 if older else self._lower[place]
 
@@ -170,8 +173,10 @@ def _next_lower(offsets: Sequence[int]) -> list[int]:
     """For each place the next one with a lower offset, or the end."""
     found = [len(offsets)] * len(offsets)
     waiting: list[int] = []
+    bound = Bound(len(offsets), "looking for lower openings")
     for place, offset in enumerate(offsets):
         while waiting and offsets[waiting[-1]] > offset:
+            bound.step()
             found[waiting.pop()] = place
         waiting.append(place)
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
 from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset
 
@@ -66,9 +67,8 @@ def assign(entries: EpochChain, epoch: Epoch, start_offset: Offset) -> EpochChai
         return entries
     if entries and entries[-1].epoch == epoch and start_offset >= entries[-1].start_offset:
         return entries
-    kept = len(entries)
-    while kept and (entries[kept - 1].epoch >= epoch or entries[kept - 1].start_offset >= start_offset):
-        kept -= 1
+    contradicted = (e.epoch >= epoch or e.start_offset >= start_offset for e in reversed(entries))
+    kept = len(entries) - sum(takewhile(bool, contradicted))
     return (*entries[:kept], EpochStart(epoch=epoch, start_offset=start_offset))
 
 
@@ -109,8 +109,7 @@ def rebuild(batches: Iterable[tuple[Epoch, Offset]]) -> EpochChain:
     entries: list[EpochStart] = []
     for epoch, base_offset in batches:
         if epoch > (entries[-1].epoch if entries else UNDEFINED_EPOCH):
-            while entries and entries[-1].start_offset >= base_offset:
-                entries.pop()
+            del entries[bisect_left(entries, base_offset, key=_start_offset) :]
             entries.append(EpochStart(epoch=epoch, start_offset=base_offset))
     return tuple(entries)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rules.protocol.epochs import EndOffsetRule, EpochChain, end_offset_for, truncate_from_end
+from rules.protocol.epochs import EndOffsetRule, EpochChain, end_offset_for, epoch_at, truncate_from_end
 from rules.protocol.offsets import Offset, OffsetRange
 
 LOG_ORIGIN: Final = Offset(0)
@@ -57,3 +57,19 @@ def truncate_fully(replica: Replica, offset: Offset) -> Replica:
 def batch_around(replica: Replica, offset: Offset) -> OffsetRange | None:
     """The known batch that an offset would cut in two."""
     return next((batch for batch in replica.batches if batch.start_offset < offset < batch.end_offset), None)
+
+
+def divergence_point(left: Lineage, right: Lineage) -> Offset | None:
+    """The first offset that both logs hold by different epochs; None while they agree up to the shorter one's end.
+
+    Offsets below either side's first epoch entry are passed over: nothing is known of them.
+    """
+    start_offset = max(left.log_start_offset, right.log_start_offset)
+    end_offset = min(left.log_end_offset, right.log_end_offset)
+    starts = {entry.start_offset for entry in (*left.epochs, *right.epochs)}
+    for offset in sorted({start_offset} | starts):
+        if start_offset <= offset < end_offset:
+            known = epoch_at(left.epochs, offset), epoch_at(right.epochs, offset)
+            if None not in known and known[0] != known[1]:
+                return offset
+    return None

@@ -16,13 +16,13 @@ from rules.protocol.epochs import (
     EpochEnd,
     end_offset_for,
     end_offset_for_before_kafka_7415,
-    epoch_at,
     latest_epoch,
     offset_only,
 )
 from rules.protocol.leader import FetchReply, answer_epoch, answer_fetch
 from rules.protocol.offsets import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
-from rules.protocol.replica import Lineage, Replica, batch_around, truncate_fully, truncate_to
+from rules.protocol.replica import Replica, batch_around, divergence_point, truncate_fully, truncate_to
+from rules.protocol.steps import Bound
 from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
 
 RuleName = Literal["hw-truncation", "kip-101", "kip-279", "truncate-on-fetch", "out-of-range-reset"]
@@ -83,7 +83,7 @@ def conclude(
 ) -> Truncation:
     """The account of a rule that left a follower in this state."""
     offset = state.log_end_offset
-    if state.log_start_offset > follower.log_end_offset:
+    if state.log_start_offset > follower.log_start_offset and state.log_start_offset >= follower.log_end_offset:
         kept = min(follower.log_start_offset, follower.log_end_offset)
     else:
         broken = batch_around(follower, offset)
@@ -122,15 +122,19 @@ def truncate_on_fetch(follower: Replica, leader: Replica) -> Truncation:
         return _at_high_watermark("truncate-on-fetch", follower, follower, (), _why_undefined(None))
     state, because = follower, ""
     exchanges: tuple[Exchange, ...] = ()
+    bound = _bound("truncate-on-fetch", follower, leader)
+    stood: list[Replica] = []
     while True:
+        bound.step()
         asked = latest_epoch(state.epochs)
         reply = answer_fetch(leader, state.log_end_offset, asked)
         exchanges += (Exchange.of(asked, state.log_end_offset, reply.end),)
         if reply.kind == "records":
             because = because or f"the leader holds epoch {asked} up to offset {state.log_end_offset} too"
             return conclude("truncate-on-fetch", follower, state, exchanges, because)
+        stood.append(state)
         after, because = _after_reply(state, leader, reply)
-        if after == state:
+        if after in stood:
             return conclude("truncate-on-fetch", follower, state, exchanges, f"{because}; it fetches again in vain")
         state = after
 
@@ -175,9 +179,15 @@ def after_first_fetch(follower: Replica, leader: Replica, truncation: Truncation
 
 def after_truncation(follower: Replica, truncation: Truncation) -> Replica:
     """The follower as a truncation leaves it, by the log end that it believes in."""
-    if truncation.offset > follower.log_end_offset:
+    if _dropped(follower, truncation):
         return truncate_fully(follower, truncation.offset)
     return truncate_to(follower, truncation.offset)
+
+
+def _dropped(follower: Replica, truncation: Truncation) -> bool:
+    """Whether the log began anew at the offset; else what is kept ends there, or before the batch around it."""
+    kept = truncation.kept_log_end_offset
+    return kept < truncation.offset and batch_around(follower, truncation.offset) is None
 
 
 Consequence = Literal["agrees", "diverges", "hole", "stuck"]
@@ -189,27 +199,11 @@ def consequence(follower: Replica, leader: Replica, truncation: Truncation) -> C
     A hole: the records below its fetch offset are gone, and are not fetched. Stuck: the next batch of the leader begins
     below its log end and cannot be appended. Diverges: silently, for the offsets match and the epochs do not.
     """
-    if truncation.kept_log_end_offset < truncation.offset <= follower.log_end_offset:
+    if truncation.kept_log_end_offset < truncation.offset and not _dropped(follower, truncation):
         return "hole"
     if batch_around(leader, truncation.offset) is not None:
         return "stuck"
     return "agrees" if divergence_point(after_truncation(follower, truncation), leader) is None else "diverges"
-
-
-def divergence_point(left: Lineage, right: Lineage) -> Offset | None:
-    """The first offset that both logs hold by different epochs; None while they agree up to the shorter one's end.
-
-    Offsets below either side's first epoch entry are passed over: nothing is known of them.
-    """
-    start_offset = max(left.log_start_offset, right.log_start_offset)
-    end_offset = min(left.log_end_offset, right.log_end_offset)
-    starts = {entry.start_offset for entry in (*left.epochs, *right.epochs)}
-    for offset in sorted({start_offset} | starts):
-        if start_offset <= offset < end_offset:
-            known = epoch_at(left.epochs, offset), epoch_at(right.epochs, offset)
-            if None not in known and known[0] != known[1]:
-                return offset
-    return None
 
 
 RULES: Final[Mapping[RuleName, Rule]] = MappingProxyType(
@@ -254,10 +248,18 @@ def end_offset_rule(binary: KafkaVersion) -> EndOffsetRule:
     return end_offset_for if binary.at_least(2, 0, 1) else end_offset_for_before_kafka_7415
 
 
+def _bound(rule: RuleName, follower: Replica, leader: Replica) -> Bound:
+    """Each answer takes an entry from the follower's epochs or ends at one of the leader's; a reset empties them."""
+    entries = len(follower.epochs) + len(leader.epochs)
+    return Bound(2 * entries + 4, f"the exchange of {rule}")
+
+
 def _ask_until_agreed(rule: RuleName, follower: Replica, leader: Replica) -> Truncation:
     state = follower
     exchanges: tuple[Exchange, ...] = ()
+    bound = _bound(rule, follower, leader)
     while True:
+        bound.step()
         asked = latest_epoch(state.epochs)
         answer = answer_epoch(leader, asked)
         if asked is not None:

@@ -189,8 +189,8 @@ class _Story:
         own = self.own[broker]
         if reign.untold:
             self.held[broker] = UNKNOWN
-        while self.places[broker] < len(own.moments):
-            moment = own.moments[self.places[broker]]
+        for place in range(self.places[broker], len(own.moments)):
+            moment = own.moments[place]
             if moment.term is not None and moment.term >= reign.epochs[0]:
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
@@ -198,7 +198,7 @@ class _Story:
             self._befall(broker, moment)
             if moment.term in reign.untold:
                 self.held[broker] = UNKNOWN  # what it was told in that term since, nobody saw
-            self.places[broker] += 1
+            self.places[broker] = place + 1
         if own.silent or f"broker {broker}" in self.untelling:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
         self.uncut[broker] = self.held[broker]
@@ -213,8 +213,8 @@ class _Story:
         """
         own = self.own[broker].moments
         load, cut = None, False
-        while self.places[broker] < len(own):
-            moment = own[self.places[broker]]
+        for place in range(self.places[broker], len(own)):
+            moment = own[place]
             if moment.term is None or not reign.covers(moment.term):
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
@@ -229,7 +229,7 @@ class _Story:
             else:
                 self._befall(broker, moment)
             cut = cut or moment.kind in CUTS
-            self.places[broker] += 1
+            self.places[broker] = place + 1
         return load
 
     def _befall(self, broker: int, moment: Moment) -> None:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Final, Literal
 
 from parsers.provenance import ReplicaState, Span
@@ -164,9 +164,9 @@ class Replica:
     def runs_within(self, start: int, end: int) -> Iterator[EpochRun]:
         """The runs that share offsets with a range, by their first offsets."""
         starts, furthest, runs = self._by_start
-        first = last = bisect_left(starts, end)
-        while first and furthest[first - 1] > start:
-            first -= 1
+        last = bisect_left(starts, end)
+        beyond = takewhile(lambda place: furthest[place] > start, range(last - 1, -1, -1))
+        first = min(beyond, default=last)
         return (run for run in runs[first:last] if run.end_offset > start)
 
     @cached_property

@@ -8,6 +8,7 @@ from typing import Final
 
 from rules.evidence import Difference, Replica
 from rules.facts.stretch import EpochRun, OffsetStep
+from rules.protocol.steps import Bound
 
 PLAIN_CHARACTERS: Final = 16
 """Cells up to this wide are written out, longer ones as runs."""
@@ -78,7 +79,9 @@ def in_physical_order(replica: Replica, low: int, high: int) -> str:
 
 
 def _piece(runs: Sequence[EpochRun], start: int, stop: int) -> Iterator[str]:
+    bound = Bound(2 * len(runs) + 2, "drawing a log")
     while start < stop:
+        bound.step()
         run = next((run for run in runs if run.start_offset <= start < run.end_offset), None)
         end = stop if run is None else min(stop, run.end_offset)
         yield _times(epoch_word(run) if run else ".", end - start)

@@ -16,6 +16,7 @@ from rules.facts.stretch import LogFacts
 from rules.narrow.fold import fold
 from rules.protocol.epochs import EpochStart
 from rules.protocol.offsets import Epoch, Offset
+from rules.protocol.steps import Bound
 from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
 
 _CELL: Final = re.compile(
@@ -102,7 +103,9 @@ def sketch_log(cells: str, path: str, end_offset: int | None = None) -> Sketched
     """
     layout = _Layout()
     position = 0
+    bound = Bound(len(cells), "reading a sketch")
     while position < len(cells):
+        bound.step()
         # A blank parts cells: a run's count ends there.
         match = _CELL.match(cells, position)
         if match is None and not cells[position].isspace():
@@ -168,7 +171,9 @@ def _unread(layout: _Layout, kind: str) -> None:
 
 def _contents(group: str) -> Iterator[tuple[int, str] | None]:
     position = 0
+    bound = Bound(len(group), "reading a batch of a sketch")
     while position < len(group):
+        bound.step()
         match = _MEMBER.match(group, position)
         if match is None:
             message = f"cannot read {group[position:]!r} in the batch ({group})"

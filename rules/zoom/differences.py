@@ -10,6 +10,7 @@ from typing import Final
 from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.facts.stretch import BUCKET_OFFSETS
 from rules.history.moments import ROLE_KINDS
+from rules.protocol.steps import Bound
 from rules.replicas.lives import may_be_two_lives
 from rules.zoom.compare import identity, in_range, shared_range, unequal_buckets, unlike, unread_buckets
 from rules.zoom.ranges import BatchMark, RecordMark
@@ -162,8 +163,10 @@ def same_record(left: RecordMark, right: RecordMark) -> bool:
 def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator[_Run]:
     """Offsets covered by batches of both sides; both ascend."""
     index = 0
+    bound = Bound(len(right), "laying the batches of two logs side by side")
     for batch in left:
         while index < len(right) and right[index].end_offset <= batch.base_offset:
+            bound.step()
             index += 1
         for place in range(index, len(right)):
             other = right[place]

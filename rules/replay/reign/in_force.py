@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
 
+from rules.protocol.steps import Bound
 from rules.replay.reign.in_sync import InForce, IsrHistory, middle_of
 
 Isr = frozenset[int]
@@ -45,7 +46,9 @@ class _Window:
 
     def isrs(self, first: int, time: int) -> tuple[Isr, ...]:
         """Their ISRs, each once, in the order of statements; that of the first in any case."""
+        begun = Bound(len(self.order), "taking up ISRs")
         while self.entered < len(self.order):
+            begun.step()
             index = self.order[self.entered]
             if _or(self.statements[index].earliest, -inf) > time:
                 break
@@ -53,7 +56,9 @@ class _Window:
             self.entered += 1
         found = {self.statements[first].isr: first}
         for isr, places in list(self.places.items()):
+            past = Bound(len(places), "laying ISRs aside")
             while places and places[0] < first:
+                past.step()
                 heappop(places)
             if not places:
                 del self.places[isr]

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from rules.protocol.epochs import EpochChain, EpochStart, assign, epoch_at, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import Replica, truncate_fully, truncate_to
-from rules.protocol.truncation import divergence_point
+from rules.protocol.replica import Replica, divergence_point, truncate_fully, truncate_to
 
 
 def chain(*pairs: tuple[int, int]) -> EpochChain:

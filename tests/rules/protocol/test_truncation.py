@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from rules.protocol.epochs import assign, end_offset_for_before_kafka_7415, offset_only
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
-from rules.protocol.replica import Replica, truncate_to
+from rules.protocol.replica import Replica, divergence_point, truncate_to
 from rules.protocol.truncation import (
     RULES,
     Exchange,
@@ -17,7 +18,6 @@ from rules.protocol.truncation import (
     after_first_fetch,
     after_truncation,
     consequence,
-    divergence_point,
     end_offset_rule,
     reset_out_of_range,
     rule_in_force,
@@ -28,7 +28,7 @@ from rules.protocol.truncation import (
 )
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 from tests.lab.effort import cases
-from tests.rules.protocol.lineages import elections, replica
+from tests.rules.protocol.lineages import chains, elections, replica
 
 EPOCH_RULES: tuple[RuleName, ...] = ("kip-279", "truncate-on-fetch")
 
@@ -236,6 +236,27 @@ def test_a_cut_inside_a_batch_takes_the_batch_and_still_moves_the_log_end() -> N
     log = replace(replica((0, 0), leo=20, hw=18), batches=(batch(0, 10), batch(10, 20)))
     after = truncate_to(log, Offset(15))
     assert (after.log_end_offset, after.batches, after.high_watermark) == (15, (batch(0, 10),), 15)
+
+
+def test_a_log_start_beyond_the_log_end_sends_a_follower_round_in_vain() -> None:
+    follower, leader = replica((0, 0), (1, 50), leo=60), replica((0, 0), leo=60, start=61)
+    truncation = truncate_on_fetch(follower, leader)
+    assert (truncation.offset, truncation.kept_log_end_offset) == (60, 0)
+    assert truncation.because.endswith("it fetches again in vain")
+
+
+@st.composite
+def contradictory(draw: st.DrawFn) -> Replica:
+    """A replica whose checkpoints may be of other moments than its log: nothing in it need fit together."""
+    start, end, watermark = (draw(st.integers(0, 40)) for _ in range(3))
+    return replace(replica(leo=end, hw=watermark, start=start), epochs=draw(chains()))
+
+
+@given(contradictory(), contradictory())
+@settings(max_examples=cases(2000))
+def test_every_rule_ends_whatever_the_checkpoints_say(follower: Replica, leader: Replica) -> None:
+    for rule in RULES.values():
+        assert rule(follower, leader).rule in RULES
 
 
 @pytest.mark.parametrize(
