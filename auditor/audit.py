@@ -72,8 +72,8 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
 
 def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     """What is there, and how it will be read; refuses what cannot be meant."""
-    folders, files = _overrides(dump.root, config)
-    inventory = take_inventory(dump.root, log_dirs=folders, parts=dump.parts)
+    places, files = _overrides(dump.root, config)
+    inventory = take_inventory(dump.root, log_dirs=places, parts=dump.parts)
     texts = plan_texts(str(dump.root), inventory, files)
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)
@@ -87,18 +87,17 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
 
 
 def _overrides(root: Path, config: AuditConfig) -> tuple[list[tuple[int, str]], dict[str, int]]:
-    """Brokers that the user gave to log dirs, and to texts of kafka-dump-log."""
-    folders: list[tuple[int, str]] = []
+    """Brokers that the user gave to log dirs and logs, and to texts of kafka-dump-log."""
+    places: list[tuple[int, str]] = []
     files: dict[str, int] = {}
     for broker, path in config.log_dir_overrides:
         place = root / path
-        if place.is_dir():
-            folders.append((broker, path))
-        elif place.is_file():
-            files[_source_of(root, place)] = broker
-        else:
+        if not (place.is_dir() or place.is_file()):
             raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
-    return folders, files
+        places.append((broker, path))
+        if place.is_file():
+            files[_source_of(root, place)] = broker
+    return places, files
 
 
 def _traces(root: Path, inventory: Inventory, config: AuditConfig) -> dict[str, int | None]:
@@ -124,11 +123,12 @@ def _source_of(root: Path, place: Path) -> str:
 def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config: AuditConfig) -> None:
     """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
     telling = {file.origin.broker for file in inventory.files if file.kind in TELLING_KINDS} - {None}
+    telling |= {witness.broker for witness in inventory.witnesses}
     if not inventory.log_dirs and not texts.units and not texts.refusals and not telling:
         raise ConfigError(
             f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint, a"
-            " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log, and none is a log in a folder named"
-            " after its broker; name a log dir with --log-dir BROKER=PATH"
+            " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log, and none is a log that names its"
+            " broker or lies in a folder named after one; name a log dir with --log-dir BROKER=PATH"
         )
     brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units} | telling
     # What texts and logs tell of is known when they are read.
@@ -161,6 +161,7 @@ def _surroundings(
     for cluster in sorted(clusters, key=repr):
         own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
         told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
+        told |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
         brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
         found[cluster] = Surroundings(
             cluster_id=cluster,

@@ -50,6 +50,7 @@ def coverage_of(
     without_disks = not inventory.log_dirs
     telling = ("dump-text", *(LOG_KINDS if without_disks else ()))
     owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind in telling and unit.broker >= 0}
+    owners |= {(None, witness.broker) for witness in inventory.witnesses if without_disks}
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {cluster for cluster, _ in owners}
     return Coverage(
         clusters=len(clusters),

@@ -55,6 +55,11 @@ def read_head(path: Path, count: int) -> bytes | FileFault:
     return _read(path, count)
 
 
+def read_at(path: Path, start: int, count: int) -> bytes | FileFault:
+    """At most `count` bytes of a regular file from byte `start` on."""
+    return _read(path, count, start)
+
+
 def read_source(root: Path, origin: Origin, limit: int = SMALL_LIMIT) -> bytes | Refusal:
     """The bytes of a dump's file, found by its origin."""
     place = locate(root, origin.source)
@@ -115,20 +120,22 @@ def _escaped(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in os.fsencode(character))
 
 
-def _read(path: Path, count: int) -> bytes | FileFault:
+def _read(path: Path, count: int, start: int = 0) -> bytes | FileFault:
     try:
         fault = _fault_of_mode(os.lstat(path).st_mode)
         # Asked before opening too: to open a device may already do something to it.
-        return fault or _read_opened(os.open(path, _READ_ONLY), count)
+        return fault or _read_opened(os.open(path, _READ_ONLY), count, start)
     except (OSError, ValueError) as error:
         return FileFault(kind="unreadable", expected="a readable file", found=_reason(error))
 
 
-def _read_opened(descriptor: int, count: int) -> bytes | FileFault:
+def _read_opened(descriptor: int, count: int, start: int) -> bytes | FileFault:
     try:
         fault = _fault_of_mode(os.fstat(descriptor).st_mode)
         if fault:
             return fault
+        if start:
+            os.lseek(descriptor, start, os.SEEK_SET)
         pieces: list[bytes] = []
         while count > 0 and (piece := os.read(descriptor, min(count, _STEP))):
             pieces.append(piece)

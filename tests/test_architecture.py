@@ -174,8 +174,9 @@ LAWS: Final = (
     ),
     Law(
         modules=("parsers.inventory.**",),
-        says="the inventory is no format but a walk over all of them: it reads the identity files through checkpoints",
-        ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**"),
+        says="the inventory is no format but a walk over all of them: it reads the identity files through checkpoints, "
+        "and whose a log is through broker_log",
+        ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**", "parsers.broker_log"),
     ),
     Law(modules=("parsers.worth_compiling",), says="when loops are worth their start is counted without numba"),
     Law(

@@ -9,6 +9,8 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
+USUAL_PATTERNS: Final = (DEFAULT_PATTERN, "%d{ISO8601} %p %m (%c) [%t]%n")
+"""As Kafka's own configuration and most images lay out entries, and as Strimzi does."""
 _LEVELS: Final = r"(?P<level>[A-Z]{4,5}+)"
 _CONVERSION: Final = re.compile(r"%(?P<flags>-?\d*)(?:\.-?\d+)?(?P<name>[A-Za-z]+|%)(?P<options>(?:\{[^}]*\})*)")
 _NAMES: Final[dict[str, str]] = {

@@ -18,9 +18,11 @@ from typing import BinaryIO, Final, Literal
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
+from parsers.broker_log.collectors import COLLECTED, speaker_of
 from parsers.broker_log.layout import Layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, whole_lines
 from parsers.broker_log.reader import LogPart, Reading, no_part, read_log
+from parsers.broker_log.witness import witnesses
 from parsers.refusal import refuse
 from parsers.tables import Refusal
 
@@ -28,11 +30,6 @@ Wrapping = Literal["plain", "prefixed", "json"]
 WRAPPINGS: Final[tuple[Wrapping, ...]] = ("plain", "prefixed", "json")
 HEAD_BYTES: Final = 1 << 18
 """How much of a file is looked at to tell how it is written."""
-_PREFIX: Final = re.compile(
-    rb"(?m)^(?:(?:\x1b\[[0-9;]{0,16}m)?(?P<service>[\w.\-]{1,64}+)\ *+\|(?:\x1b\[0?m)?\ ?"
-    rb"|\[pod/(?P<pod>[\w.\-]{1,253}+)/[\w.\-]{1,253}+\]\ )?+"
-    rb"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+\-]\d\d:\d\d)\ (?:std(?:out|err)\ (?P<part>[FP])\ )?)?+"
-)
 _LINE: Final = re.compile(rb"[^\n]*+\n?+")
 _KEPT: Final = 64 << 20
 """Places are kept of so much of the text behind the last byte handed out: a reader holds less."""
@@ -68,7 +65,7 @@ def _content(line: bytes, wrapping: Wrapping) -> bytes | None:
         return line
     if wrapping == "json":
         return _json_content(line)
-    match = _PREFIX.match(line)
+    match = COLLECTED.match(line)
     return line[match.end() :] if match and match.end() else None
 
 
@@ -84,15 +81,19 @@ def _json_content(line: bytes) -> bytes | None:
     return None if text is None else text.encode(errors="replace")
 
 
-def speakers(file: BinaryIO, written: Written) -> tuple[bytes | None, ...]:
-    """Who speaks in a file, in order of their names; None for lines that name nobody."""
+def speakers(file: BinaryIO, written: Written) -> dict[bytes | None, frozenset[int]]:
+    """Who speaks in a file, in order of their names, None for lines that name nobody; and as which brokers, by their words."""
     if written.wrapping != "prefixed":
-        return (None,)
-    found: set[bytes | None] = set()
+        return {None: frozenset()}
+    found: dict[bytes | None, set[int]] = {}
     for block in whole_lines(file, 0, None, LINE_LIMIT):
         if isinstance(block, Block):
-            found.update(match["service"] or match["pod"] for match in _PREFIX.finditer(block.data) if match.end())
-    return tuple(sorted(found, key=lambda name: name or b""))
+            for prefix in COLLECTED.finditer(block.data):
+                if prefix.end() > prefix.start():
+                    found.setdefault(speaker_of(prefix), set())
+            for said in witnesses(block.data):
+                found.setdefault(said.speaker, set()).add(said.broker)
+    return {name: frozenset(found[name]) for name in sorted(found, key=lambda name: name or b"")}
 
 
 class UnwrappedText(io.RawIOBase):
@@ -151,8 +152,8 @@ class UnwrappedText(io.RawIOBase):
         if self._wrapping == "json":
             content = _json_content(line)
             return (content, content.endswith(b"\n")) if content is not None else (None, True)
-        match = _PREFIX.match(line)
-        if match is None or not match.end() or (match["service"] or match["pod"]) != self._speaker:
+        match = COLLECTED.match(line)
+        if match is None or not match.end() or speaker_of(match) != self._speaker:
             return None, True
         return line[match.end() :], match["part"] != b"P"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.inventory.enclosure import NotADump, enclose
-from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, ReplicaDir
+from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.segments import LeftOut, PlainSegments, plain_segments
 from parsers.inventory.shapes import begins_dump_text
@@ -16,6 +16,7 @@ __all__ = [
     "Inventory",
     "LeftOut",
     "LogDir",
+    "LogWitness",
     "NotADump",
     "PlainSegments",
     "ReplicaDir",

@@ -40,13 +40,18 @@ def read_overrides(root: Path, folders: Mapping[str, Folder], given: Sequence[tu
     for broker, text in given:
         path = _folder_of(root, text)
         origin = Origin(source=path, broker=broker)
-        if path not in folders:
+        if path not in folders and not _is_file(path, folders):
             expected = f"a folder of the dump, for --log-dir {broker}=…"
             refusals.append(refuse(origin, "unreadable", 0, 0, expected=expected, found=path))
         elif brokers.setdefault(path, broker) != broker:
             expected = "one broker a log dir"
             refusals.append(refuse(origin, "ambiguous", 0, 0, expected=expected, found=f"{brokers[path]} and {broker}"))
     return Overrides(brokers, tuple(refusals))
+
+
+def _is_file(path: str, folders: Mapping[str, Folder]) -> bool:
+    folder, _, name = path.rpartition("/")
+    return any(entry.name == name for entry in folders[folder or "."].files) if (folder or ".") in folders else False
 
 
 def _folder_of(root: Path, text: str) -> str:
@@ -60,7 +65,7 @@ def find_log_dirs(folders: Mapping[str, Folder], given: Collection[str]) -> list
     """Paths of the log dirs: folders with a log dir's own files, with replicas' folders, or named by the user."""
     found = {path for path, folder in folders.items() if _has_mark(folder) or _has_replica(folder, folders)}
     enclosing = {above for path in found for above in ancestors(path)}
-    return sorted(found | {path for path in given if path not in enclosing})
+    return sorted(found | {path for path in given if path in folders and path not in enclosing})
 
 
 def _has_mark(folder: Folder) -> bool:

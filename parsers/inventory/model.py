@@ -52,6 +52,18 @@ class ReplicaDir:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogWitness:
+    """The first line of a log in which a broker names itself as its writer, of each speaker that a collector names."""
+
+    broker: int
+    speaker: str | None
+    span: Span
+
+    def __str__(self) -> str:
+        return f"broker {self.broker} in {self.span.source} at bytes {self.span.start}-{self.span.end}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
     """Everything found under one root, each part sorted by path."""
 
@@ -59,6 +71,8 @@ class Inventory:
     replicas: tuple[ReplicaDir, ...] = ()
     files: tuple[Source, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    witnesses: tuple[LogWitness, ...] = ()
+    """As which brokers logs speak, as far as a bounded look at each tells."""
 
     def files_by_folder(self) -> dict[str, tuple[Source, ...]]:
         """Files under the folder that holds them: a replica's under its path, a log dir's own under the log dir's."""

@@ -29,10 +29,29 @@ class Neighbours:
             found = self._brokers.get(folder)
             if found:
                 return _only_broker(found)
-            broker = broker_of_word(self._root_name if folder == "." else folder.rpartition("/")[2])
+            broker = self._broker_of_name(folder)
             if broker is not None:
                 return Origin(source=path, broker=broker, cluster_id=self._only_cluster)
         return Origin(source=path)
+
+    def folder_named(self, source: str) -> tuple[str, int] | None:
+        """The nearest folder around a file that is named after a broker, and which broker that is."""
+        for folder in ancestors(source.rpartition("/")[0] or "."):
+            broker = self._broker_of_name(folder)
+            if broker is not None:
+                return folder, broker
+        return None
+
+    def holds(self, path: str, broker: int) -> bool:
+        """Whether a broker has a log dir in or under a folder."""
+        return any(held == broker for held, _ in self._brokers.get(path, ()))
+
+    def name_of(self, folder: str) -> str:
+        """What a folder is called."""
+        return self._root_name if folder == "." else folder
+
+    def _broker_of_name(self, folder: str) -> int | None:
+        return broker_of_word(self.name_of(folder).rpartition("/")[2])
 
 
 def _only_broker(found: set[tuple[int | None, str | None]]) -> Origin:

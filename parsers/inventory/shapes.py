@@ -31,7 +31,8 @@ _DESCRIBED: Final = re.compile(
 )
 _LOG_NAME: Final = re.compile(r".+\.(?:log|out|txt|json)(?:[.\-_]\d[\d.\-_t]{0,30})?")
 _LOG_LINE: Final = re.compile(
-    rb"(?:\[pod/[^\]\n]{1,512}\] )?[^\[\n]{0,256}\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] "
+    rb"(?:\[pod/[^\]\n]{1,512}\] )?[^\[\n]{0,256}(?:\[\d{1,10}\]: [^\[\n]{0,256})?"
+    rb"\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]? "
     rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
 )
 """As Kafka lays out its logs, behind whatever a collector sets before a line."""

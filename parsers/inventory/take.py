@@ -20,6 +20,7 @@ from parsers.inventory.log_dirs import (
 )
 from parsers.inventory.model import Inventory, LogDir, ReplicaDir
 from parsers.inventory.neighbours import Neighbours
+from parsers.inventory.owners import own_logs
 from parsers.inventory.replicas import find_replicas, mark_same_log_dirs, mark_same_replicas
 from parsers.inventory.shapes import HEAD, kind_by_head, kind_by_place
 from parsers.inventory.walk import Entry, Folder, ancestors, walk
@@ -33,7 +34,8 @@ def take_inventory(
 ) -> Inventory:
     """Every log dir, replica and file under `root`, and a refusal for whatever has no clear owner.
 
-    `log_dirs` gives folders to brokers, as (broker, folder relative to `root`); it outweighs what stands on the disk.
+    `log_dirs` gives folders and logs to brokers, as (broker, path relative to `root`); it outweighs what stands on the
+    disk, but not a log's own words.
     `parts` limits the walk to some folders under `root`, relative to it; none of them may enclose another.
     Links that leave the dump are refused; folders inside are visited once, under their own path.
     """
@@ -47,12 +49,17 @@ def take_inventory(
     marked_dirs, copies = mark_same_log_dirs(named, replicas)
     marked_replicas, doubles = mark_same_replicas(replicas, marked_dirs)
     refusals += [*refused, *copies, *doubles, *refuse_unknown_brokers(named)]
-    files, refused = _sources(root, folders, marked_dirs, marked_replicas, root_name)
+    neighbours = Neighbours(marked_dirs, root_name)
+    files, refused = _sources(root, folders, marked_dirs, marked_replicas, neighbours, root_name)
+    logs = own_logs(root, files, marked_dirs, neighbours, overrides)
     return Inventory(
         log_dirs=tuple(marked_dirs),
         replicas=tuple(sorted(marked_replicas, key=lambda replica: replica.path)),
-        files=tuple(sorted(files, key=lambda file: file.origin.source)),
-        refusals=tuple(sorted(refusals + refused, key=lambda refusal: (refusal.source, refusal.span_start))),
+        files=tuple(sorted(logs.files, key=lambda file: file.origin.source)),
+        refusals=tuple(
+            sorted([*refusals, *refused, *logs.refusals], key=lambda refusal: (refusal.source, refusal.span_start))
+        ),
+        witnesses=tuple(sorted(logs.witnesses, key=lambda word: (word.span.source, word.span.start))),
     )
 
 
@@ -61,13 +68,13 @@ def _sources(
     folders: Mapping[str, Folder],
     log_dirs: Sequence[LogDir],
     replicas: Sequence[ReplicaDir],
+    neighbours: Neighbours,
     root_name: str,
 ) -> tuple[list[Source], list[Refusal]]:
     """A source for every file; refused is what stands in a file's place, and segments outside a replica's directory."""
     owners = {log_dir.path: log_dir.origin for log_dir in log_dirs}
     owners |= {replica.path: replica.origin for replica in replicas}
     of_replicas = {replica.path for replica in replicas}
-    neighbours = Neighbours(log_dirs, root_name)
     sources: list[Source] = []
     refused: list[Refusal] = []
     for path, folder in folders.items():

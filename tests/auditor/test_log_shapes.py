@@ -61,6 +61,11 @@ def otherwise_laid_out(line: bytes) -> bytes:
     return (head.expand(rb"\1 | \2 | \4 - \3") if head else line) + b"\n"
 
 
+def as_strimzi_does(line: bytes) -> bytes:
+    head = HEAD.fullmatch(line)
+    return (head.expand(rb"\1 \2 \3 (\4) [data-plane-kafka-request-handler-1]") if head else line) + b"\n"
+
+
 def as_json(line: bytes) -> bytes:
     wrapped = {"log": line.decode() + "\n", "stream": "stdout", "time": "2026-11-21T05:25:18.155Z"}
     return json.dumps(wrapped).encode() + b"\n"
@@ -76,6 +81,8 @@ WRAPPED: dict[str, Callable[[bytes], bytes]] = {
     "compose": lambda line: b"broker-2  | " + line + b"\n",
     "compose in colours": lambda line: b"\x1b[36mbroker-2-1 |\x1b[0m " + line + b"\n",
     "kubectl": lambda line: b"[pod/kafka-2/kafka] " + line + b"\n",
+    "journalctl": lambda line: b"Nov 21 05:25:18 kafka-02 kafka-server-start.sh[155]: " + line + b"\n",
+    "journalctl -o short-iso": lambda line: b"2026-11-21T05:25:18+0100 kafka-02 kafka[155]: " + line + b"\n",
     "docker logs -t": lambda line: b"2026-11-21T05:25:18.155823Z " + line + b"\n",
     "CRI": lambda line: b"2026-11-21T05:25:18.155823Z stdout F " + line + b"\n",
     "CRI in pieces": in_pieces,
@@ -99,6 +106,14 @@ def test_a_wrapped_log_says_what_the_plain_one_says(shape: str, plain: list[Brok
         assert row.span_start == 0 or data[row.span_start - 1] == 10
 
 
+def test_a_log_laid_out_as_strimzi_does_is_read_without_a_flag(plain: list[BrokerEvent], tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(b"".join(map(as_strimzi_does, LOG.splitlines())))
+    rows, refusals = told(path)
+    assert not refusals
+    assert placeless(rows) == placeless(plain)
+
+
 def test_a_packed_wrapped_log_is_read_and_a_torn_one_refused(plain: list[BrokerEvent], tmp_path: Path) -> None:
     path = tmp_path / "server.log.1.gz"
     packed = gzip.compress(b"".join(map(WRAPPED["compose"], LOG.splitlines())))
@@ -110,10 +125,17 @@ def test_a_packed_wrapped_log_is_read_and_a_torn_one_refused(plain: list[BrokerE
     assert "damage" in {refusal.kind for refusal in refusals}
 
 
+NAMED = (
+    rb"((?:replicaId|broker|brokerId|nodeId|controllerId|id)=|on [bB]roker |(?:broker|node)\.id = "
+    rb"|\[(?:GroupCoordinator|Transaction State Manager|Transaction Marker Channel Manager|ProducerId Manager) "
+    rb"|\[(?:KafkaApi|ExpirationReaper|TxnMarkerSenderThread|broker)-)2(?!\d)"
+)
+
+
 def test_interleaved_brokers_are_told_apart_by_their_services(plain: list[BrokerEvent], tmp_path: Path) -> None:
     path = tmp_path / "compose.txt"
     lines = [b"Attaching to broker-2, broker-3, ui"]
-    other = re.sub(rb"((?:replicaId|broker|brokerId|nodeId|controllerId|id)=|on broker )2(?!\d)", rb"\g<1>3", LOG)
+    other = re.sub(NAMED, rb"\g<1>3", LOG)
     for line, its in zip(LOG.splitlines(), other.splitlines(), strict=True):
         lines += [b"broker-2  | " + line, b"broker-3  | " + its, b"ui        | started"]
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -135,10 +157,33 @@ def test_lines_that_name_another_broker_make_a_log_nobodys(tmp_path: Path) -> No
 
 def test_whose_log_it_is_is_never_guessed(tmp_path: Path) -> None:
     path = tmp_path / "compose.log"
-    path.write_bytes(b"".join(b"kafka  | " + line + b"\n" for line in LOG.splitlines()[:400]))
+    silent = [line for line in LOG.splitlines() if not re.search(NAMED.replace(b")2(?", b")\\d(?"), line)]
+    path.write_bytes(b"".join(b"kafka  | " + line + b"\n" for line in silent))
     rows, (refusal,) = told(path, broker=None)
     assert not rows
     assert (refusal.kind, "kafka" in refusal.found) == ("ambiguous", True)
+    both = LOG + re.sub(NAMED, rb"\g<1>3", LOG)
+    path.write_bytes(b"".join(b"kafka  | " + line + b"\n" for line in both.splitlines()))
+    rows, (refusal,) = told(path, broker=None)
+    assert not rows
+    assert (refusal.kind, refusal.found) == ("ambiguous", "lines of brokers 2, 3 from kafka")
+
+
+@pytest.mark.parametrize(("service", "named"), [(b"kafka", 2), (b"kafka-1", 2), (b"kafka-7", 2), (b"broker-7-1", 7)])
+def test_a_speaker_is_the_broker_as_which_it_speaks(
+    service: bytes, named: int, plain: list[BrokerEvent], tmp_path: Path
+) -> None:
+    """A number at the end of a service may count its copies; one before that is a name, and contradicts."""
+    path = tmp_path / "compose.log"
+    another = b"\nzookeeper-1 | binding to port\n"
+    path.write_bytes(b"".join(service + b" | " + line + another for line in LOG.splitlines()))
+    rows, refusals = told(path, broker=None)
+    if named != 2:
+        assert [refusal.found for refusal in refusals] == ["lines of brokers 2, 7"]
+        assert not rows
+    else:
+        assert not refusals
+        assert placeless(rows) == placeless(plain)
 
 
 def test_another_layout_is_read_when_named_and_refused_by_name_otherwise(

@@ -134,9 +134,11 @@ ENTRY = "[2026-11-21 05:25:18,155] INFO [Partition t-0 broker={}] ISR updated to
 def test_a_log_is_nobodys_if_one_of_its_stretches_shows_it(tmp_path: Path) -> None:
     lines = [ENTRY.format(1, 3), ENTRY.format(1, 4), ENTRY.format(2, 5), ENTRY.format(1, 6)]
     (tmp_path / "broker-1").mkdir()
-    (tmp_path / "broker-1" / "server.log").write_text("".join(lines))
+    log, size = tmp_path / "broker-1" / "server.log", len(lines[0])
+    log.write_text(lines[0] * 4)
     unit = unit_of(tmp_path, "broker-1/server.log")
-    size = len(lines[0])
+    # As in the midst of a long log, beyond what is looked at before it is read.
+    log.write_text("".join(lines))
     for cut in range(0, 4 * size, 7):
         moments, around, refusals = told(stretches(unit, [cut]))
         assert moments == []

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias, cast
 
 from parsers.broker_log import (
-    DEFAULT_PATTERN,
     HEAD_BYTES,
+    USUAL_PATTERNS,
     GzipText,
     LayoutError,
     LogPart,
@@ -66,7 +66,7 @@ def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int
 
 
 def _written(head: bytes, patterns: Sequence[str]) -> Written | None:
-    return written_as(head, [parse_layout(pattern) for pattern in (*patterns, DEFAULT_PATTERN)])
+    return written_as(head, [parse_layout(pattern) for pattern in (*patterns, *USUAL_PATTERNS)])
 
 
 def _unreadable(error: OSError, origin: Origin) -> LogPart:
@@ -83,7 +83,7 @@ def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) ->
             return
         size, written = path.stat().st_size, _written(head, patterns)
         if written is None:
-            expected = f"entries laid out as {' or '.join((*patterns, DEFAULT_PATTERN))}, or another --log-pattern"
+            expected = f"entries laid out as {' or '.join((*patterns, *USUAL_PATTERNS))}, or another --log-pattern"
             first = head.lstrip().partition(b"\n")[0]
             yield iter([no_part(refuse(origin, "malformed", 0, size, expected=expected, found=first))])
             return
@@ -92,9 +92,12 @@ def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) ->
     except OSError as error:
         yield iter([_unreadable(error, origin)])
         return
-    for speaker in named:
-        broker = _broker(origin, speaker, alone=len(named) == 1)
-        yield _spoken(path, replace(origin, broker=broker), written, speaker, size)
+    for speaker, words in named.items():
+        broker = _broker(origin, speaker, words, alone=len(named) == 1)
+        if len(words) > 1:
+            yield iter([_of_several(origin, words, 0, size, speaker)])
+        else:
+            yield _spoken(path, replace(origin, broker=broker), written, speaker, size)
 
 
 def _spoken(path: Path, origin: Origin, written: Written, speaker: bytes | None, size: int) -> Speech:
@@ -115,7 +118,7 @@ def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size
         if origin.broker is not None:
             yield part
         elif part.events.num_rows or part.settings.num_rows:
-            expected = "a folder, file or service that is named after its broker, as broker-1"
+            expected = "lines that name their broker, or a folder, file or service that is named after it, as broker-1"
             found = f"a log of {speaker.decode(errors='replace')}" if speaker else "a log of an unknown broker"
             yield no_part(refuse(origin, "ambiguous", 0, size, expected=expected, found=found))
             return
@@ -128,9 +131,13 @@ def _of_one(parts: Iterable[LogPart], origin: Origin, start: int, end: int) -> S
         named |= set(part.events["broker"].unique().to_pylist()) - {None}
         yield part
     if origin.broker is not None and not named <= {origin.broker}:
-        brokers = ", ".join(map(str, sorted(named)))
-        expected, found = "the lines of one broker", f"lines of brokers {brokers}"
-        yield no_part(refuse(origin, "ambiguous", start, end, expected=expected, found=found))
+        yield _of_several(origin, named, start, end)
+
+
+def _of_several(origin: Origin, named: Iterable[int], start: int, end: int, speaker: bytes | None = None) -> LogPart:
+    of = "" if speaker is None else f" from {speaker.decode(errors='replace')}"
+    found = f"lines of brokers {', '.join(map(str, sorted(named)))}{of}"
+    return no_part(refuse(origin, "ambiguous", start, end, expected="the lines of one broker", found=found))
 
 
 def is_nobodys(part: LogPart) -> bool:
@@ -138,17 +145,19 @@ def is_nobodys(part: LogPart) -> bool:
     return any(refusal.kind == "ambiguous" for refusal in part.refusals)
 
 
-def _broker(origin: Origin, speaker: bytes | None, *, alone: bool) -> int | None:
-    """The broker whom a speaker's name means, or whose folder the file lies in, or after whom it is named."""
-    of_place = origin.broker
-    if of_place is None:
-        of_place = broker_of_word(origin.source.rpartition("/")[2].partition(".")[0])
-    if speaker is None or (alone and of_place is not None):
-        return of_place
+def _broker(origin: Origin, speaker: bytes | None, words: frozenset[int], *, alone: bool) -> int | None:
+    """The broker as whom a speaker speaks; else whom its name means, or whose the file is as a whole.
+
+    A number at the end of a name may count copies of a service: it contradicts nobody's words.
+    """
+    if speaker is None or (alone and origin.broker is not None):
+        return origin.broker
     name = speaker.decode(errors="replace")
     copy = _COPY.fullmatch(name)
     named = broker_of_word(copy[1]) if copy else None
-    return broker_of_word(name) if named is None else named
+    if named is None and not (copy and words):
+        named = broker_of_word(name)
+    return next(iter(words)) if named is None and len(words) == 1 else named
 
 
 def layout_trouble(pattern: str) -> str | None:
