@@ -169,7 +169,8 @@ def test_lines_of_two_brokers_in_one_file_are_refused_by_name(tmp_path: Path) ->
     ((path, expected, found),) = refused(dump)
     assert path == first.relative_to(dump).as_posix()
     assert expected == "the lines of one broker"
-    assert re.fullmatch(rf"lines of brokers 1, 2: broker 1 in {path} at bytes \d+-\d+ and broker 2 in {path} at bytes \d+-\d+", found)
+    places = rf"broker 1 in {path} at bytes \d+-\d+ and broker 2 in {path} at bytes \d+-\d+"
+    assert re.fullmatch(rf"lines of brokers 1, 2: {places}", found)
 
 
 def test_one_folder_of_several_brokers_logs_is_split_by_their_words_and_ports(tmp_path: Path) -> None:
