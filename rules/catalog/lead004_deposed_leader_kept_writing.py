@@ -10,6 +10,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Produce
 from rules.evidence import (
+    Chronicle,
     Moment,
     PartitionEvidence,
     Replica,
@@ -19,8 +20,6 @@ from rules.facts.stretch import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
-RESTING = ("log-loaded", "log-created", "truncated", "log-reset")
-"""What may change a log between two roles of its broker."""
 SLACK_MS: Final = 5000
 """How long an answer may lie before it is logged as sent."""
 
@@ -87,7 +86,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
         return
     told: set[int] = set()
     index = _Told(evidence)
-    for deposed in _deposed(evidence.moments):
+    for deposed in _deposed(evidence.chronicle):
         found = _written_as_follower(index, deposed) or _stands_in_a_log(index, deposed)
         if found is not None and deposed.broker not in told:
             told.add(deposed.broker)
@@ -142,18 +141,12 @@ def _first(entry: tuple[int, Moment]) -> int:
     return entry[0]
 
 
-def _deposed(moments: tuple[Moment, ...]) -> Iterator[_Deposed]:
-    for clock in sorted({m.clock for m in moments}):
-        own = [m for m in moments if m.clock == clock and m.kind in ("leader-starts", "follower-starts", *RESTING)]
-        for index in range(1, len(own)):
-            before, role = own[index - 1], own[index]
-            if before.kind != "leader-starts" or role.kind != "follower-starts" or role.doubtful or before.doubtful:
-                continue
-            if role.offset is None or role.broker is None or before.epoch is None or role.epoch is None:
-                continue
-            if role.epoch > before.epoch:
-                until = own[index + 1] if index + 1 < len(own) else None
-                yield _Deposed(broker=role.broker, led=before.epoch, role=role, until=until)
+def _deposed(chronicle: Chronicle) -> Iterator[_Deposed]:
+    for clock in sorted(chronicle.stories):
+        for led, role, until in chronicle.stories[clock].deposed():
+            known = role.offset is not None and not role.doubtful and not led.doubtful
+            if known and role.broker is not None and led.epoch is not None:
+                yield _Deposed(broker=role.broker, led=led.epoch, role=role, until=until)
 
 
 def _written_as_follower(index: _Told, deposed: _Deposed) -> Violation | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
@@ -60,7 +59,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     t3 loads 2 at 2
     t4 leads 2 epoch 1 at 2 hw 2
     """
-    roles, fetches = _Roles(evidence.moments), _furthest_fetches(evidence.moments)
+    fetches = _furthest_fetches(evidence.moments)
     loading = {m.broker for m in evidence.moments if m.kind == "log-loaded" and m.broker is not None}
     for broker in sorted(loading - _once_unassigned(evidence)):
         own = [m for m in evidence.moments if m.clock == f"broker {broker}" and m.broker == broker]
@@ -68,7 +67,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
             furthest = fetches.get((broker, load.term))
             if furthest is None or furthest.offset is None or load.end_offset is None:
                 continue
-            placed, before = _between_epochs(roles, load), _before_by_clocks(evidence, roles, furthest, load)
+            placed, before = _between_epochs(evidence, load), _before_by_clocks(evidence, furthest, load)
             if before is False or not (placed or before):
                 continue
             if furthest.offset > load.end_offset and not _cut_before(own, load, furthest):
@@ -188,36 +187,17 @@ def _cut_untold(closing: Closing, held: int, end: int) -> Undecided:
     return Undecided(reason=reason, missing=missing, brokers=(closing.broker,), blocking=False)
 
 
-class _Roles:
-    """The roles that each broker tells of itself, with their places among all that is told."""
-
-    def __init__(self, moments: Sequence[Moment]) -> None:
-        self._place = {id(moment): place for place, moment in enumerate(moments)}
-        self._roles: dict[str, list[Moment]] = {}
-        self._places: dict[str, list[int]] = {}
-        for place, moment in enumerate(moments):
-            if gives_role(moment):
-                self._roles.setdefault(moment.clock, []).append(moment)
-                self._places.setdefault(moment.clock, []).append(place)
-
-    def around(self, load: Moment) -> tuple[bool, Moment | None]:
-        """Whether a role is told before a loading, and the next one after it."""
-        roles = self._roles.get(load.clock, [])
-        after = bisect_left(self._places.get(load.clock, []), self._place[id(load)])
-        return after > 0, roles[after] if after < len(roles) else None
-
-
-def _between_epochs(roles: _Roles, load: Moment) -> bool:
+def _between_epochs(evidence: PartitionEvidence, load: Moment) -> bool:
     """Whether a role is told before the loading, and a newer one next after it.
 
     Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
     fetches on, and one whose former role is not told was in some epoch or other. Where the log has grown when it takes
     that role, or may have, it was in one before of which the line is not here.
     """
-    before, first = roles.around(load)
+    before, first = evidence.chronicle.roles_around(load)
     newer = first is not None and first.epoch is not None and load.term is not None and first.epoch > load.term
     grew = first is None or first.offset is None or first.offset > (load.end_offset or 0)
-    return before and newer and not grew
+    return before is not None and newer and not grew
 
 
 def _perhaps_cut_untold(evidence: PartitionEvidence, load: Moment, held: int) -> bool:
@@ -260,14 +240,14 @@ def _undecided(load: Moment, held: str) -> Undecided:
     return Undecided(reason=reason, missing=missing, blocking=False)
 
 
-def _before_by_clocks(evidence: PartitionEvidence, roles: _Roles, fetch: Moment, load: Moment) -> bool | None:
+def _before_by_clocks(evidence: PartitionEvidence, fetch: Moment, load: Moment) -> bool | None:
     """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
     clocks = {clock.clock: clock for clock in evidence.replayed.clocks}
     window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
     if window is None or load.time is None or window[0] <= load.time <= window[1]:
         return None
-    told, _ = roles.around(load)
-    return window[1] < load.time and (told or None)
+    before, _ = evidence.chronicle.roles_around(load)
+    return window[1] < load.time and (None if before is None else True)
 
 
 def _once_unassigned(evidence: PartitionEvidence) -> frozenset[int]:

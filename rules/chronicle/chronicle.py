@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Final
 
 from rules.chronicle.leaders import leaders_by_epoch
+from rules.chronicle.reigns import Reign, reigns
+from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.led import given_terms, sure_terms
 from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.shortened import led_by_nobody
@@ -49,6 +51,25 @@ class Chronicle:
     def opened(self) -> Mapping[int, Moment]:
         """Who opened each epoch, and from which offset, by the leader's own word."""
         return epoch_starts(self.moments)
+
+    @cached_property
+    def stories(self) -> Mapping[str, Story]:
+        """By clock what befell the replica of its broker."""
+        return stories(self.moments)
+
+    @cached_property
+    def reigns(self) -> tuple[Reign, ...]:
+        """Every reign that its own leader tells of, whatever order epochs have."""
+        return tuple(reigns(self.moments))
+
+    def roles_around(self, moment: Moment) -> tuple[Moment | None, Moment | None]:
+        """The role that a statement's writer had taken before it, and the one that it took next."""
+        story = self.stories.get(moment.clock, NO_STORY)
+        return story.roles_around(self._places[id(moment)])
+
+    @cached_property
+    def _places(self) -> Mapping[int, int]:
+        return {id(moment): place for place, moment in enumerate(self.moments)}
 
     @cached_property
     def elections(self) -> tuple[LeaderChange, ...]:

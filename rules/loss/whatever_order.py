@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from rules.chronicle.reigns import Reign
 from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held, gives_role
 from rules.finding import numbered
-from rules.history.moments import STARTING
 from rules.loss.unanswered import succeeded
 
 ANEW = ("log-created", "log-deleted")
@@ -73,30 +73,11 @@ class NotHeld:
         return f"no log here holds them: {there}" if self.everywhere else there
 
 
-class _Reign:
-    """One broker's lead without a break; lives only inside `not_held`."""
-
-    def __init__(self, role: Moment, opened: int | None, epochs: tuple[int, ...]) -> None:
-        """With the files that tell of it, and those that tell of a later role."""
-        self.role, self.opened, self.epochs = role, opened, epochs
-        self.answers: list[Moment] = []
-        self.ends: list[int] = []
-        self.told_by: set[str] = set()
-        self.gone_on: set[str] = set()
-        self._closed = False
-
-    def go_on(self, role: Moment) -> None:
-        """A later role is told."""
-        self.gone_on.add(role.span.source)
-        if role.offset is not None and not self._closed:
-            self.ends.append(role.offset)
-            self._closed = True
-
-
 def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld]:
     """Of every reign what no log holds, and what a log holds otherwise and counts as committed."""
-    for reign in _reigns(evidence.moments):
-        own = [m for m in reign.answers if reign.opened is not None and (m.offset or 0) >= reign.opened]
+    for reign in evidence.chronicle.reigns:
+        begun = reign.start_offset
+        own = [m for m in reign.said if begun is not None and succeeded(m) and (m.offset or 0) >= begun]
         told = sorted(own, key=lambda m: m.offset or 0)
         for elsewhere, answers in groupby(told, key=lambda m: _elsewhere(evidence, reign, m.offset or 0)):
             everywhere = len(elsewhere) == len(evidence.current)
@@ -105,86 +86,52 @@ def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld]:
                 yield _told(evidence, reign, tuple(answers), elsewhere if everywhere else conflicting)
 
 
-def _reigns(moments: Sequence[Moment]) -> Iterator[_Reign]:
-    """Every lead of every broker, by its own log and in the order in which that was written."""
-    own = (m for m in moments if m.witness is not None and m.clock == f"broker {m.witness}")
-    for _, told in groupby(own, key=lambda m: m.clock):
-        reign: _Reign | None = None
-        reigns: list[_Reign] = []
-        for moment in told:
-            if gives_role(moment) and moment.epoch is not None:
-                reign = _opened(moment, reign)
-                for earlier in reigns:
-                    if earlier is not reign:
-                        earlier.go_on(moment)
-                if reign is not None:
-                    reign.told_by.add(moment.span.source)
-                    reigns += [reign] if reign not in reigns else []
-            elif moment.kind in STARTING:
-                reign = None
-            elif reign is not None:
-                _add(reign, moment)
-        yield from reigns
-
-
-def _opened(role: Moment, reign: _Reign | None) -> _Reign | None:
-    """The reign after a role is taken: the same one where it is told again, none where another broker leads."""
-    epoch = -1 if role.epoch is None else role.epoch
-    if role.kind != "leader-starts" and role.leader != role.witness:
-        return None
-    if reign is not None and reign.role.epoch == epoch:
-        reign.opened = role.offset if reign.opened is None else reign.opened
-        return reign
-    if reign is None:
-        return _Reign(role, role.offset, (epoch,))
-    return _Reign(role, reign.opened, (*reign.epochs, epoch))
-
-
-def _add(reign: _Reign, moment: Moment) -> None:
-    if succeeded(moment):
-        reign.answers.append(moment)
-    if moment.error in (None, 0) and moment.kind in ("produced", "fetched", "producer-state-saved"):
-        reign.ends.append(moment.offset or 0)
-
-
-def _elsewhere(evidence: PartitionEvidence, reign: _Reign, offset: int) -> tuple[Stands, ...]:
+def _elsewhere(evidence: PartitionEvidence, reign: Reign, offset: int) -> tuple[Stands, ...]:
     """The logs that do not hold what the reign's broker wrote at an offset; those that may are left out."""
     found = (_stands(evidence, replica, reign, offset) for replica in evidence.current)
     return tuple(one for one in found if one is not None)
 
 
-def _stands(evidence: PartitionEvidence, replica: Replica, reign: _Reign, offset: int) -> Stands | None:
+def _stands(evidence: PartitionEvidence, replica: Replica, reign: Reign, offset: int) -> Stands | None:
     held = epoch_held(replica, offset)
     if held is None:
         stopped = replica.clean_shutdown is not None or not evidence.copied_live
         ended = offset >= replica.log_end_offset and replica.end_known and stopped and not replica.cleaned
         return Stands(broker=replica.broker, epoch=None, committed=False) if ended else None
-    if held < 0 or held in reign.epochs:
+    if held < 0 or held in reign.lead:
         return None
     mark = replica.high_watermark
     return Stands(broker=replica.broker, epoch=held, committed=mark is not None and mark.offset > offset)
 
 
 def _told(
-    evidence: PartitionEvidence, reign: _Reign, answers: tuple[Moment, ...], elsewhere: tuple[Stands, ...]
+    evidence: PartitionEvidence, reign: Reign, answers: tuple[Moment, ...], elsewhere: tuple[Stands, ...]
 ) -> NotHeld:
     last = answers[-1].offset or 0
     runs = (run for replica in evidence.current for run in replica.runs_within(last, last + 1))
-    ends = [*reign.ends, *(run.end_offset for run in runs if run.epoch in reign.epochs)]
+    ends = [*_ends(reign), *(run.end_offset for run in runs if run.epoch in reign.lead)]
     beyond = [end for end in ends if end > last]
     everywhere = len(elsewhere) == len(evidence.current)
     held = {epoch_held(replica, last) for replica in evidence.current}
     return NotHeld(
-        epoch=-1 if reign.role.epoch is None else reign.role.epoch,
-        opening=reign.role,
+        epoch=reign.epoch,
+        opening=reign.opening,
         answers=answers,
         end_offset=min(beyond, default=last + 1),
         end_told=bool(beyond),
         elsewhere=elsewhere,
         everywhere=everywhere,
-        sure=not reign.told_by.isdisjoint(reign.gone_on) or held & {*reign.epochs} != set(),
+        sure=reign.told_throughout or not held.isdisjoint(reign.lead),
         doubt=_doubt(evidence, answers[0], everywhere=everywhere),
     )
+
+
+def _ends(reign: Reign) -> Iterator[int]:
+    """Where batches of it end: what was asked and answered, and where its log ended."""
+    kinds = ("produced", "fetched", "producer-state-saved")
+    yield from (m.offset or 0 for m in reign.said if m.error in (None, 0) and m.kind in kinds)
+    if reign.end_offset is not None:
+        yield reign.end_offset
 
 
 def _doubt(evidence: PartitionEvidence, answer: Moment, *, everywhere: bool) -> str | None:

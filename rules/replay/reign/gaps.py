@@ -14,6 +14,6 @@ def with_gaps(reign: Reign, statements: Statements, gaps: Sequence[TraceGap]) ->
     """A reign with where its leader's log has holes among its rows, and whether it ends before the reign did."""
     if not gaps:
         return reign
-    following = statements.turns_of(reign.clock).following(reign.epochs[-1])
+    following = statements.story_of(reign.clock).following(reign.epochs[-1])
     unseen = ends_unseen(gaps, reign.leader, None if following is None else following.time)
     return replace(reign, holed=holed(gaps, reign.leader, reign.rows), ends_unseen=unseen)

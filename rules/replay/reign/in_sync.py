@@ -139,7 +139,7 @@ def _time(statement: InForce) -> int | None:
 
 def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
     # An epoch that is opened again after a restart has begun long since, and its ISR may be another.
-    opened = statements.turns_of(reign.clock)
+    opened = statements.story_of(reign.clock)
     known = reign.epochs if reign.opening is not None else ()
     starts = {epoch: opening.time for epoch in known if (opening := opened.opening(epoch)) is not None}
     for m in statements.isrs.of((reign.clock, epoch) for epoch in reign.epochs):

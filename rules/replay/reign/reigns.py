@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Final
 
 from rules.chronicle.leaders import leaders_by_epoch
+from rules.chronicle.stories import Placed
 from rules.history.moments import ROLE_KINDS, Moment
-from rules.replay.reign.statements import Placed, Statements
+from rules.replay.reign.statements import Statements
 
 NO_EPOCH: Final = -1
 FIRST_FETCH_MS: Final = 1000
@@ -100,16 +101,16 @@ def _untold(before: int, epoch: int, named: Sequence[int]) -> range:
 
 def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, epoch: int) -> bool:
     leader = leaders[epoch]
-    return leaders[before] == leader and statements.turns_of(f"broker {leader}").unbroken(before, epoch)
+    return leaders[before] == leader and statements.story_of(f"broker {leader}").unbroken(before, epoch)
 
 
 def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reign:
     clock = f"broker {leader}"
-    turns = statements.turns_of(clock)
+    story = statements.story_of(clock)
     answered = statements.answers.placed((clock, epoch) for epoch in epochs)
     # What it said after it was started again in the same epoch may be of another log.
-    restarted = turns.loaded_after(epochs, _first_served(leader, answered))
-    opening = turns.opened_before(epochs[0], restarted)
+    restarted = story.loaded_after(epochs, _first_served(leader, answered))
+    opening = story.opened_before(epochs[0], restarted)
     start, why = _start(opening, epochs[0], statements)
     end, end_why = (None, "") if opening is None else _end(leader, epochs[-1], statements)
     given = [m for place, m in answered if m.witness == leader and (restarted is None or place < restarted)]
@@ -131,11 +132,11 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
         unplaced=unplaced,
         logged=bool(traces) and not unseen,
         traced=bool(traces),
-        roles_told=any(m.kind in ROLE_KINDS for _, m in turns.told),
+        roles_told=any(m.kind in ROLE_KINDS for _, m in story.turns),
         rows=rows,
         end_offset=end,
         end_because=end_why,
-        ended=_ended(turns.following(epochs[-1])),
+        ended=_ended(story.following(epochs[-1])),
         follower_ends=_follower_ends(epochs, statements),
     )
 
@@ -189,10 +190,10 @@ def _start(opening: Moment | None, epoch: int, statements: Statements) -> tuple[
 
 def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, str]:
     """The log end that the reign left, where nothing can have been lost before it was told."""
-    turns = statements.turns_of(f"broker {leader}")
-    if epoch not in turns.opened:
+    story = statements.story_of(f"broker {leader}")
+    if epoch not in story.opened:
         return None, ""
-    following = turns.following(epoch)
+    following = story.following(epoch)
     # Of a role between the two its log may have lost the line, and with it what was cut then.
     next_role = following is not None and following.kind in ROLE_KINDS and following.epoch == epoch + 1
     if following is not None and next_role and following.offset is not None:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
-from rules.history.moments import DISTURBED, ROLE_KINDS, Moment
+from rules.chronicle.stories import NO_STORY, TURNS, Placed, Story
+from rules.history.moments import ROLE_KINDS, Moment
 from rules.replicas.replica import Replica
 
 ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
 """What a leader writes of its log as it stands: its answers, and where the log now starts."""
 OWN_LOG_KINDS: Final = ("log-loaded", "high-watermark-loaded", "isr", "isr-shrinking")
 """What a leader writes into the log in which it tells of its ISR."""
-TURNS: Final = (*ROLE_KINDS, *DISTURBED)
-"""What a broker writes when something befalls its replica that no answer tells of."""
 LED: Final = ("leader-starts", "leadership")
 
 K = TypeVar("K")
-Placed = tuple[int, Moment]
-"""A statement with its place among all."""
 
 
 class Shelf(Generic[K]):
@@ -42,73 +38,12 @@ class Shelf(Generic[K]):
         return (moment for _, moment in self.placed(keys))
 
 
-class Turns:
-    """What befell the replica of one clock's broker, in its order."""
-
-    def __init__(self) -> None:
-        self.told: list[Placed] = []
-        self.opened: dict[int | None, int] = {}
-        """Where each epoch was opened first: after a restart a broker may open again what it led before."""
-        self.breaks = [0]
-        """How many of the first so many ended a reign: a follower's role, a start of the process, another log."""
-        self.loads: list[int] = []
-        """Where among all statements the log was loaded, or another one was created in its place."""
-
-    def put(self, placed: Placed) -> None:
-        """One statement more."""
-        moment = placed[1]
-        if moment.kind == "leader-starts":
-            self.opened.setdefault(moment.epoch, len(self.told))
-        if moment.kind in ("log-loaded", "log-created"):
-            self.loads.append(placed[0])
-        self.breaks.append(self.breaks[-1] + (moment.kind in ("follower-starts", "log-loaded", "log-created")))
-        self.told.append(placed)
-
-    def unbroken(self, before: int, epoch: int) -> bool:
-        """Whether its broker went from leading one epoch to leading another without anything between."""
-        start, end = self.opened.get(before), self.opened.get(epoch)
-        return start is not None and end is not None and self.breaks[max(start, end)] == self.breaks[start]
-
-    def opening(self, epoch: int) -> Moment | None:
-        """The line by which its broker opened an epoch."""
-        place = self.opened.get(epoch)
-        return None if place is None else self.told[place][1]
-
-    def following(self, epoch: int) -> Moment | None:
-        """What befell it next after it had opened an epoch."""
-        place = self.opened.get(epoch)
-        return None if place is None or place + 1 >= len(self.told) else self.told[place + 1][1]
-
-    def loaded_after(self, epochs: Sequence[int], answered: int | None) -> int | None:
-        """The place among all statements at which the log was loaded next after the first sign of some epochs.
-
-        That is where the first of them was opened, or where its broker answered in them first, whichever is before:
-        a role that a broker takes again after a restart looks like an opening where the true one is not told.
-        """
-        opened = [self.told[self.opened[epoch]][0] for epoch in epochs if epoch in self.opened]
-        begun = min([*opened, *(() if answered is None else (answered,))], default=None)
-        if begun is None:
-            return None
-        place = bisect_left(self.loads, begun)
-        return self.loads[place] if place < len(self.loads) else None
-
-    def opened_before(self, epoch: int, place: int | None) -> Moment | None:
-        """The line by which its broker opened an epoch, unless that stands behind a place among all statements."""
-        opened = self.opened.get(epoch)
-        if opened is None or (place is not None and self.told[opened][0] > place):
-            return None
-        return self.told[opened][1]
-
-
-NO_TURNS: Final = Turns()
-
-
 class Statements:
     """All statements about one partition, and the replicas that were found; lives only inside `replay`."""
 
     def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
         self.moments, self.replicas = moments, replicas
-        self.turns: dict[str, Turns] = {}
+        self.stories: dict[str, Story] = {}
         self.traces: dict[str, list[int]] = {}
         """The times at which the traces of a clock begin; none where no trace tells its time."""
         self.answers: Shelf[tuple[str, int | None]] = Shelf()
@@ -142,7 +77,7 @@ class Statements:
         if moment.clock == "controller":
             self.controlled.add(moment.epoch)
         if moment.kind in TURNS:
-            self.turns.setdefault(moment.clock, Turns()).put(placed)
+            self.stories.setdefault(moment.clock, Story()).put(placed)
             if moment.clock == f"broker {moment.broker}":
                 self.befallen.put(moment.term, placed)
         if moment.kind in LED:
@@ -164,9 +99,9 @@ class Statements:
         if own or (moment.kind == "leader-starts" and moment.isr is None):
             self.own_logs.add(moment.clock)
 
-    def turns_of(self, clock: str) -> Turns:
+    def story_of(self, clock: str) -> Story:
         """What befell the replica of a clock's broker."""
-        return self.turns.get(clock, NO_TURNS)
+        return self.stories.get(clock, NO_STORY)
 
 
 def _chain_starts(replicas: Sequence[Replica]) -> Mapping[int, tuple[int, int]]:

@@ -1,0 +1,113 @@
+"""What befell a broker's replica, by that broker's own log: the roles it took, and what became of its log between."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
+
+TURNS: Final = (*ROLE_KINDS, *DISTURBED)
+"""What a broker writes when something befalls its replica that no answer tells of."""
+_ENDING: Final = ("follower-starts", "log-loaded", "log-created")
+"""After these a broker does not lead any more, until it takes a role again."""
+
+Placed = tuple[int, Moment]
+"""A statement with its place among all."""
+
+
+class Story:
+    """What befell the replica of one clock's broker, in its order."""
+
+    def __init__(self) -> None:
+        self.turns: list[Placed] = []
+        self.opened: dict[int | None, int] = {}
+        """Where among the turns each epoch was opened first: after a restart a broker may open it again."""
+        self.roles: list[Placed] = []
+        """Every role, by a line or by an order."""
+        self._breaks = [0]
+        """How many of the first so many turns ended a reign."""
+        self._loads: list[int] = []
+        """Where among all statements the log was loaded, or another one was created in its place."""
+
+    def put(self, placed: Placed) -> None:
+        """One statement more; answers are no part of it."""
+        moment = placed[1]
+        if gives_role(moment):
+            self.roles.append(placed)
+        if moment.kind not in TURNS:
+            return
+        if moment.kind == "leader-starts":
+            self.opened.setdefault(moment.epoch, len(self.turns))
+        if moment.kind in ("log-loaded", "log-created"):
+            self._loads.append(placed[0])
+        self._breaks.append(self._breaks[-1] + (moment.kind in _ENDING))
+        self.turns.append(placed)
+
+    def unbroken(self, before: int, epoch: int) -> bool:
+        """Whether its broker went from leading one epoch to leading another without anything between."""
+        start, end = self.opened.get(before), self.opened.get(epoch)
+        return start is not None and end is not None and self._breaks[max(start, end)] == self._breaks[start]
+
+    def opening(self, epoch: int) -> Moment | None:
+        """The line by which its broker opened an epoch."""
+        place = self.opened.get(epoch)
+        return None if place is None else self.turns[place][1]
+
+    def following(self, epoch: int) -> Moment | None:
+        """What befell it next after it had opened an epoch."""
+        place = self.opened.get(epoch)
+        return None if place is None or place + 1 >= len(self.turns) else self.turns[place + 1][1]
+
+    def loaded_after(self, epochs: Sequence[int], answered: int | None) -> int | None:
+        """The place among all statements at which the log was loaded next after the first sign of some epochs.
+
+        That is where the first of them was opened, or where its broker answered in them first, whichever is before:
+        a role that a broker takes again after a restart looks like an opening where the true one is not told.
+        """
+        opened = [self.turns[self.opened[epoch]][0] for epoch in epochs if epoch in self.opened]
+        begun = min([*opened, *(() if answered is None else (answered,))], default=None)
+        if begun is None:
+            return None
+        place = bisect_left(self._loads, begun)
+        return self._loads[place] if place < len(self._loads) else None
+
+    def opened_before(self, epoch: int, place: int | None) -> Moment | None:
+        """The line by which its broker opened an epoch, unless that stands behind a place among all statements."""
+        opened = self.opened.get(epoch)
+        if opened is None or (place is not None and self.turns[opened][0] > place):
+            return None
+        return self.turns[opened][1]
+
+    def roles_around(self, place: int) -> tuple[Moment | None, Moment | None]:
+        """The role before a place among all statements, and the next one after it."""
+        before = bisect_left(self.roles, place, key=_place)
+        after = bisect_right(self.roles, place, key=_place)
+        last = self.roles[before - 1][1] if before else None
+        return last, self.roles[after][1] if after < len(self.roles) else None
+
+    def deposed(self) -> Iterator[tuple[Moment, Moment, Moment | None]]:
+        """The leader's roles that a follower's role of a newer epoch followed at once; that role, and the next turn."""
+        for index, (before, after) in enumerate(pairwise(moment for _, moment in self.turns)):
+            led, follows = before.kind == "leader-starts", after.kind == "follower-starts"
+            if led and follows and before.epoch is not None and after.epoch is not None and after.epoch > before.epoch:
+                behind = self.turns[index + 2][1] if index + 2 < len(self.turns) else None
+                yield before, after, behind
+
+
+NO_STORY: Final = Story()
+
+
+def stories(moments: Iterable[Moment]) -> dict[str, Story]:
+    """By clock what befell the replica of its broker."""
+    found: dict[str, Story] = {}
+    for placed in enumerate(moments):
+        if placed[1].kind in TURNS or gives_role(placed[1]):
+            found.setdefault(placed[1].clock, Story()).put(placed)
+    return found
+
+
+def _place(placed: Placed) -> int:
+    return placed[0]
