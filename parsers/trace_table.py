@@ -70,8 +70,8 @@ def _rows(file: BinaryIO, origin: Origin, start: int, end: int | None) -> Iterat
     first = file.readline(LINE_LIMIT).removeprefix(b"\xef\xbb\xbf")
     dialect = None if first.lstrip().startswith(b"{") else _delimiter(first)
     names = _names(first, dialect) if dialect else []
-    missing = [name for name in REQUIRED if name not in names] if dialect else []
-    if missing:
+    missing = [name for name in REQUIRED if names is None or name not in names] if dialect else []
+    if names is None or missing:
         if start == 0:
             yield refuse(origin, "malformed", 0, len(first), expected=f"columns {', '.join(missing)}", found=first)
         return
@@ -117,8 +117,12 @@ def _delimiter(header: bytes) -> str:
     return max(",;\t", key=header.decode("latin-1").count)
 
 
-def _names(header: bytes, delimiter: str) -> list[str]:
-    cells = next(csv.reader([header.decode("utf-8", "replace").rstrip("\r\n")], delimiter=delimiter), [])
+def _names(header: bytes, delimiter: str) -> list[str] | None:
+    """The columns that a header names; None where it is no line of CSV."""
+    try:
+        cells = next(csv.reader([header.decode("utf-8", "replace").rstrip("\r\n")], delimiter=delimiter), [])
+    except csv.Error:
+        return None
     return [cell.strip() for cell in cells]
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from auditor.engines.files import unread_file
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named
+from parsers.provenance import Span
 from parsers.tables import Refusal
+from rules.facts.stretch import LogFacts
 from rules.history.drafts import altered
 from rules.history.moments import Moment
-from rules.narrow.assemble import Fact, RootClaims
+from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
 from rules.replicas.groups import GroupCommit
 
 
@@ -18,6 +20,34 @@ def with_its_topic(named: Named) -> Moment:
     """A statement that names the topic id itself."""
     _, topic_id, moment = named
     return moment if moment.topic_id == topic_id else altered(moment, topic_id=topic_id)
+
+
+def replica_fact(
+    unit: ReadUnit,
+    *,
+    log: LogFacts | None = None,
+    directory: DirectoryFacts | None = None,
+    bytes_seen: int = 0,
+    bytes_read: int = 0,
+) -> Fact:
+    """What a unit tells of one replica: a stretch of its log, or its directory."""
+    marker = unit.clean_shutdown
+    return Fact(
+        cluster_id=unit.cluster_id,
+        topic=unit.topic,
+        partition=unit.partition,
+        topic_id=unit.topic_id,
+        broker=unit.broker,
+        log_dir=unit.log_dir,
+        path=unit.path,
+        state=unit.state,
+        order=unit.order,
+        log=log,
+        directory=directory,
+        clean_shutdown=None if marker is None else Span(source=marker, start=0, end=unit.clean_shutdown_size),
+        bytes_seen=bytes_seen,
+        bytes_read=bytes_read,
+    )
 
 
 def told_fact(

@@ -9,8 +9,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from auditor.engines.facts import told_fact, unread_fact
+from auditor.engines.facts import replica_fact, told_fact, unread_fact
 from auditor.engines.files import entries, file_of, unread_file
+from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
 from auditor.engines.told.groups import read_groups
@@ -28,7 +29,7 @@ from parsers.files import read_source
 from parsers.provenance import Span
 from parsers.records import decode_entry
 from parsers.request_log import NOTHING, SessionState
-from parsers.segment import SegmentChunk, scan_source
+from parsers.segment import SegmentChunk, scan_source, unread_chunk
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, ProducerState, Refusal
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
 from rules.facts.join import KEEP, join_all
@@ -62,10 +63,13 @@ class UnitReader:
         """All facts that a unit gives."""
         with uncollected():
             if unit.kind != "request-log":
-                return read_unit(unit, level)
-            before = self._before.get(stretch_of(unit)) or self._sessions.get(unit.chain, NOTHING)
-            facts, self._sessions[unit.chain] = read_trace(unit, before)
-            return facts
+                return read_or_refused(lambda part: read_unit(part, level), unit)
+            before = self._before.get(stretch_of(unit)) or self._sessions.pop(unit.chain, NOTHING)
+            return read_or_refused(lambda part: self._read_trace(part, before), unit)
+
+    def _read_trace(self, unit: ReadUnit, before: SessionState) -> Sequence[Fact]:
+        facts, self._sessions[unit.chain] = read_trace(unit, before)
+        return facts
 
 
 def stretch_of(unit: ReadUnit) -> Stretch:
@@ -78,37 +82,10 @@ def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
     if unit.kind == "log":
         log = read_log(unit, level)
         seen = sum(piece.end - piece.start for piece in unit.pieces)
-        return (_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
+        return (replica_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
     if unit.kind == "group-offsets" and level == "quick":
         return ()  # headers alone tell no commit
     return tuple(_READERS[unit.kind](unit))
-
-
-def _fact(
-    unit: ReadUnit,
-    *,
-    log: LogFacts | None = None,
-    directory: DirectoryFacts | None = None,
-    bytes_seen: int = 0,
-    bytes_read: int = 0,
-) -> Fact:
-    marker = unit.clean_shutdown
-    return Fact(
-        cluster_id=unit.cluster_id,
-        topic=unit.topic,
-        partition=unit.partition,
-        topic_id=unit.topic_id,
-        broker=unit.broker,
-        log_dir=unit.log_dir,
-        path=unit.path,
-        state=unit.state,
-        order=unit.order,
-        log=log,
-        directory=directory,
-        clean_shutdown=None if marker is None else Span(source=marker, start=0, end=unit.clean_shutdown_size),
-        bytes_seen=bytes_seen,
-        bytes_read=bytes_read,
-    )
 
 
 def read_log(unit: ReadUnit, level: Level) -> LogFacts:
@@ -139,7 +116,12 @@ def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Re
 
 def _scan(unit: ReadUnit, piece: Piece, level: Level) -> Iterator[SegmentChunk]:
     origin = unit.origin(piece.source)
-    return scan_source(Path(unit.dump), origin, start=piece.start, end=piece.end, verify=level != "quick")
+    try:
+        yield from scan_source(Path(unit.dump), origin, start=piece.start, end=piece.end, verify=level != "quick")
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the other segments of the log can be read
+        yield unread_chunk(unforeseen(unit, piece, error), verify=level != "quick")
 
 
 def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
@@ -284,7 +266,7 @@ def _read_told(unit: ReadUnit) -> Iterable[Fact]:
 
 _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
     "root": _read_root,
-    "directory": lambda unit: (_fact(unit, directory=_read_directory(unit)),),
+    "directory": lambda unit: (replica_fact(unit, directory=_read_directory(unit)),),
     "dump-text": lambda unit: read_texts(unit, _read_directory),
     "group-offsets": read_groups,
     **dict.fromkeys(LOG_KINDS, read_logs),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from auditor.engines.aftermath import read_aftermath
 from auditor.engines.keys import read_keys
 from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
+from parsers.provenance import Span
 from rules.catalog import RULES
+from rules.giving_up import place_of
 from rules.judge import judge
 from rules.narrow.assemble import Fact, Surroundings, assemble, owned
 from rules.verdict import PartitionVerdict
+from rules.zoom.ranges import UnreadFile
+
+JUDGED: Final = "evidence that can be judged; please report this dump's shape"
 
 
 def settle(
@@ -20,8 +26,31 @@ def settle(
 ) -> Iterator[PartitionVerdict]:
     """The verdict on the partition that the facts are about, if any of them is somebody's."""
     facts = owned(told, surroundings[told[0].cluster_id])
-    if facts:
+    if not facts:
+        return
+    try:
         yield _settled(facts, surroundings, dump)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the other partitions can be judged
+        yield _left_open(facts, error)
+
+
+def _left_open(facts: Sequence[Fact], error: Exception) -> PartitionVerdict:
+    """Of a partition that could not be judged: where its replicas lie, what of them was read, and where it ended."""
+    first = facts[0]
+    paths = sorted({fact.path for fact in facts if fact.path is not None}) or [first.log_dir]
+    found = place_of(error)
+    return PartitionVerdict(
+        cluster_id=first.cluster_id,
+        topic=first.topic,
+        partition=first.partition,
+        refusals=tuple(
+            UnreadFile(kind="unreadable", expected=JUDGED, found=found, span=Span(source=path, start=0, end=0))
+            for path in paths
+        ),
+        claimed_only=_claimed_only(facts),
+    )
 
 
 def _settled(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NUMBER: Final = re.compile(r"-?\d{1,18}")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
 _I32: Final = range(-(1 << 31), 1 << 31)
 
 
@@ -14,8 +14,13 @@ class Malformed(ValueError):
 
 
 def ids(value: str | None) -> str | None:
-    """Ids as printed, without blanks; null where the version prints none or does not know."""
-    return None if value is None or value == "N/A" else value.replace(" ", "")
+    """Broker ids as printed, without blanks; null where the version prints none or does not know."""
+    if value is None or value == "N/A":
+        return None
+    named = [i32(each.strip()) for each in value.split(",")] if value.strip() else []
+    if any(broker < 0 for broker in named):
+        raise Malformed
+    return ",".join(map(str, named))
 
 
 def i32(value: str) -> int:

@@ -30,7 +30,7 @@ _STATUS: Final = re.compile(
     r"(ClusterId|LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag(?:TimeMs)?|CurrentVoters|CurrentObservers): *(.*)",
     re.DOTALL,
 )
-_VOTER_ID: Final = re.compile(r'"id": ?(\d{1,10})')
+_VOTER_ID: Final = re.compile(r'"id": ?([0-9]{1,10})')
 _NOTHING: Final[dict[str, Any]] = dict.fromkeys(field.name for field in fields(Description))
 
 
@@ -126,11 +126,14 @@ def _topic_line(line: str, blank: Description) -> Description:
             value=pairs.get("Configs", ""),
         )
     leader = pairs.get("Leader")
+    partition = i32(pairs["Partition"])
+    if partition < 0:
+        raise Malformed
     return replace(
         blank,
         kind="partition",
         topic=topic,
-        partition=i32(pairs["Partition"]),
+        partition=partition,
         leader=None if leader in (None, "none", "N/A") else i32(leader or ""),
         replicas=ids(pairs.get("Replicas")),
         isr=ids(pairs.get("Isr")),
@@ -155,8 +158,8 @@ def _status_line(name: str, value: str, blank: Description) -> Description:
     if name == "MaxFollowerLag":
         return replace(row, lag=i64(value))
     if name in ("CurrentVoters", "CurrentObservers"):
-        ids = _VOTER_ID.findall(value) if "{" in value else [part.strip() for part in value.strip("[]").split(",")]
-        return replace(row, replicas=",".join(identity for identity in ids if identity))
+        named = ",".join(_VOTER_ID.findall(value)) if "{" in value else value.strip("[]")
+        return replace(row, replicas=ids(named))
     return row
 
 

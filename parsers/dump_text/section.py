@@ -24,6 +24,7 @@ from parsers.tables import BatchHeader, RefusalKind
 _CLAIMS_LIMIT: Final = 8
 _HELD_RECORDS: Final = 4096
 _UNKNOWN: Final = -1
+NEWEST_MAGIC: Final = 2
 
 
 @dataclass(slots=True)
@@ -173,6 +174,9 @@ class Section:
 
     def positioned(self, line: Line, said: PositionedLine) -> bool:
         """Take a record line that carries its batch's position; False where it cannot be the next."""
+        if said.magic > NEWEST_MAGIC:
+            self.refuse("unknown_version", line.start, line.end, f"a magic up to {NEWEST_MAGIC}", f"magic {said.magic}")
+            return True
         group = self.group
         if group is not None and group.first.position == said.position:
             if not group.belongs(said):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.segment.chain import SegmentChunk, scan, scan_source
+from parsers.segment.chain import SegmentChunk, scan, scan_source, unread_chunk
 from parsers.segment.columns import HEADER_SCHEMA, with_place
 
-__all__ = ["HEADER_SCHEMA", "SegmentChunk", "scan", "scan_source", "with_place"]
+__all__ = ["HEADER_SCHEMA", "SegmentChunk", "scan", "scan_source", "unread_chunk", "with_place"]

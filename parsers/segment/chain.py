@@ -44,6 +44,11 @@ class SegmentChunk:
     refusals: tuple[Refusal, ...]
 
 
+def unread_chunk(reason: Refusal, *, verify: bool = True) -> SegmentChunk:
+    """A stretch of which nothing was read."""
+    return SegmentChunk(headers=to_headers(empty_columns(0), 0, verified=verify), refusals=(reason,))
+
+
 class Kernel(Protocol):
     """The inner loop, plain or compiled, with equal results."""
 
@@ -78,7 +83,7 @@ def scan(
         if start <= 0:
             found = getattr(error, "strerror", None) or str(error)
             reason = refuse(origin, "unreadable", 0, 0, expected="a readable file", found=found)
-            yield SegmentChunk(headers=to_headers(empty_columns(0), 0, verified=verify), refusals=(reason,))
+            yield unread_chunk(reason, verify=verify)
         return
     if segment is not None:
         stop = segment.size if end is None else min(end, segment.size)
@@ -94,7 +99,7 @@ def scan_source(
     if isinstance(place, Path):
         yield from scan(place, origin, start=start, end=end, verify=verify)
     elif start <= 0:
-        yield SegmentChunk(headers=to_headers(empty_columns(0), 0, verified=verify), refusals=(place.refusal(origin),))
+        yield unread_chunk(place.refusal(origin), verify=verify)
 
 
 def choose_kernel(size: int) -> Kernel:

@@ -16,6 +16,7 @@ from rules.evidence import (
     Span,
 )
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.numbers import whole_number
 from rules.protocol.versions import parse_protocol_version, protocol
 from rules.rule import rule
 
@@ -192,8 +193,8 @@ def _refused(evidence: PartitionEvidence) -> Iterator[_Allowed]:
     refused = (m for m in evidence.moments if m.kind == "produced" and m.acks == -1 and m.error in NOT_ENOUGH)
     for m in refused if most else ():
         setting = evidence.setting(m.witness, MIN_IN_SYNC, m)
-        least = setting.value if setting is not None and setting.value is not None else ""
-        if setting is not None and m.witness is not None and least.isdigit() and int(least) > most:
+        least = whole_number(setting.value) if setting is not None else None
+        if setting is not None and m.witness is not None and least is not None and least > most:
             effect = f"broker {m.witness} refused whoever asked for acks=all: the replication factor is {most}"
             yield _by_setting(evidence, setting, effect, m.witness, m)
             return

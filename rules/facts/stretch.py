@@ -206,7 +206,7 @@ class LogFacts:
     unread_count: int = 0
     header_faults: tuple[ChecksumFault, ...] = ()
     """Batches whose header says what no broker writes: a last offset before the first, or farther behind it than any
-    batch has records, a count above it, epoch -1."""
+    batch has records, a count above it or below nothing, epoch -1."""
     header_fault_count: int = 0
     sparse_batches: int = 0
     """Batches with fewer records than offsets: the log cleaner was here."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence, Setting
 from rules.finding import Exhibit, Severity
+from rules.protocol.numbers import whole_number
 from rules.signatures.signature import Hit, Signature
 
 SETTLED_MS: Final = 1000
@@ -113,8 +114,8 @@ def _told_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int
         if m.high_watermark is None or m.high_watermark <= beyond or m.doubtful or not row.isr:
             continue
         least = evidence.setting(m.witness, MIN_IN_SYNC, m)
-        known = least is not None and evidence.settings.is_certain(least) and (least.value or "").isdigit()
-        if least is not None and known and max(map(len, row.isr)) < min(int(least.value or 0), replicas):
+        asked = whole_number(least.value) if least is not None and evidence.settings.is_certain(least) else None
+        if least is not None and asked is not None and max(map(len, row.isr)) < min(asked, replicas):
             yield m, least
 
 

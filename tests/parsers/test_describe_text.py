@@ -142,6 +142,22 @@ def test_numbers_beyond_kafka_are_refused() -> None:
     assert (len(parsed.rows), [refusal.kind for refusal in parsed.refusals]) == (2, ["malformed"])
 
 
+@pytest.mark.parametrize("ids", ["1,x", "1,,2", "\u00b2", "-1", "4294967296", ","])
+@pytest.mark.parametrize("column", ["Replicas", "Isr"])
+def test_a_replica_set_that_is_none_is_refused(column: str, ids: str) -> None:
+    line = {"Replicas": "1,2", "Isr": "1,2", column: ids}
+    text = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: {Replicas}\tIsr: {Isr}\n".format(**line)
+    parsed = parse_describe_text(text.encode(), ORIGIN)
+    assert (parsed.rows, [refusal.kind for refusal in parsed.refusals]) == ((), ["malformed"])
+
+
+def test_an_empty_isr_is_one_and_a_partition_has_a_number() -> None:
+    text = "\tTopic: t\tPartition: {}\tLeader: none\tReplicas: 1,2\tIsr: \n"
+    (row,) = parse_describe_text(text.format(0).encode(), ORIGIN).rows
+    assert (row.replicas, row.isr) == ("1,2", "")
+    assert parse_describe_text(text.format(-1).encode(), ORIGIN).rows == ()
+
+
 @given(st.sampled_from([TOPICS, CONFIGS, GROUPS, QUORUM]), st.integers(0, 2000), st.binary(max_size=6))
 def test_mutated_outputs_never_raise(text: str, place: int, patch: bytes) -> None:
     data = text.encode()

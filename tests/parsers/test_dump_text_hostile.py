@@ -161,6 +161,16 @@ def test_numbers_that_fit_no_field(number: bytes) -> None:
     assert [refusal.kind for refusal in refusals(text)] == ["malformed"]
 
 
+@pytest.mark.parametrize("magic", [3, 8, 9])
+def test_a_format_that_nobody_knows_is_refused(magic: int) -> None:
+    deep = b"offset: %d position: 0 CreateTime: 5 isvalid: true keysize: -1 valuesize: 1 magic: %d compresscodec: NONE"
+    deep += b" producerId: -1 producerEpoch: -1 sequence: -1 isTransactional: false headerKeys: []\n"
+    frame = b"Dumping /d/t-0/00000000000000000000.log\nStarting offset: 0\n"
+    assert [(row.base_offset, row.last_offset) for row in rows(frame + deep % (0, 2) + deep % (1, 2))] == [(0, 1)]
+    text = frame + deep % (0, magic)
+    assert (rows(text), [refusal.kind for refusal in refusals(text)]) == ([], ["unknown_version"])
+
+
 def test_long_lines_are_read_without_being_held() -> None:
     class Endless(io.RawIOBase):
         """Three lines, the middle one 64 MiB long; remembers the longest piece that was ever asked for."""

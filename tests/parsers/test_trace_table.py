@@ -90,6 +90,18 @@ def test_a_table_without_its_columns_is_refused_once(tmp_path: Path) -> None:
     assert [refusal.expected for refusal in parsed.refusals] == ["columns replica, partition, fetchOffset"]
 
 
+@pytest.mark.parametrize("header", [HEADER.replace("time", "time\rof day", 1), f"{HEADER},{'x' * 140_000}"])
+def test_a_header_that_is_no_line_of_csv_is_refused(tmp_path: Path, header: str) -> None:
+    parsed = read(tmp_path, f"{header}\n{LINE}\n")
+    assert parsed.rows == ()
+    assert [refusal.kind for refusal in parsed.refusals] == ["malformed"]
+
+
+def test_a_field_of_any_length_is_no_reason_to_stop(tmp_path: Path) -> None:
+    parsed = read(tmp_path, f"{HEADER}\n{'x' * 140_000}{LINE}\n{LINE}\n")
+    assert (len(parsed.rows), [refusal.kind for refusal in parsed.refusals]) == (1, ["malformed"])
+
+
 @given(st.integers(0, 400), st.booleans())
 @settings(max_examples=cases(60), deadline=None)
 def test_a_cut_anywhere_gives_the_rows_of_the_whole(

@@ -42,7 +42,7 @@ def rows(*, verified: bool) -> st.SearchStrategy[Row]:
         "crc": st.one_of(st.none(), st.integers(0, 2**32 - 1)),
         "crc_valid": st.one_of(st.none(), st.booleans()) if verified else st.none(),
         "attributes": st.one_of(st.none(), st.integers(0, 0x7F)),
-        "record_count": st.one_of(st.none(), st.integers(0, 2**31 - 1)),
+        "record_count": st.one_of(st.none(), st.integers(-(2**31), 2**31 - 1)),
         "max_timestamp": st.one_of(st.none(), st.integers(-1, 5)),
         "producer_id": st.one_of(st.none(), small),
         "producer_epoch": st.integers(-1, 1),

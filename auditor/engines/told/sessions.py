@@ -18,8 +18,17 @@ def followed(units: Sequence[ReadUnit]) -> list[ReadUnit]:
 
 
 def folded(unit: ReadUnit) -> bytes:
-    """What a stretch does to sessions, as bytes that travel between workers and driver."""
-    return pickle.dumps(sessions_of(unit), protocol=pickle.HIGHEST_PROTOCOL)
+    """What a stretch does to sessions, as bytes that travel between workers and driver.
+
+    One that cannot be read, as whoever reads its lines will tell, leaves no session known.
+    """
+    try:
+        left = sessions_of(unit)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - it is told with the lines of the stretch
+        left = NOTHING
+    return pickle.dumps(left, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def joined(units: Iterable[ReadUnit], done: Mapping[Stretch, bytes]) -> Iterator[tuple[Stretch, SessionState]]:

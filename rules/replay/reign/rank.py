@@ -10,6 +10,7 @@ from rules.history.clocks import ClockOffset
 from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.protocol.isr import default_lag_time_max_ms
+from rules.protocol.numbers import whole_number
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
 from rules.replay.reign.reigns import Reign
@@ -117,7 +118,7 @@ def rank_of(
         ends = [m for m in (reign.opening, *reign.rows[:1], *reign.rows[-1:]) if m is not None]
         values = {lookup(reign.leader, name, moment, clocks) for moment in ends or (None,)}
         value = values.pop() if len(values) == 1 else None
-        return int(value) if value is not None and value.isascii() and value.isdigit() else None
+        return whole_number(value)
 
     version = parse_kafka_version(binary) if binary else None
     rule = None if version is None else high_watermark_rule(version)
