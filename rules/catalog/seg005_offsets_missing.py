@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import EPOCHS_SINCE_MAGIC, PartitionEvidence, Replica
-from rules.facts.stretch import OffsetStep
+from rules.evidence import EPOCHS_SINCE_MAGIC, PartitionEvidence, Replica, Span
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.replicas.holes import Hole, holes
 from rules.rule import rule
 
 
@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), in the middle of its log;"
+    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), {where};"
     " brokers that do: {holders}",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
     bearing=Bearing(
@@ -26,13 +26,14 @@ from rules.rule import rule
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Offsets are missing inside a log that was never compacted.
 
-    A leader writes its offsets without holes. Compaction, the cleaning of transactions that goes with it, and the
-    down-conversion of control batches for an old follower are lawful reasons; where one of them can apply, nothing is
-    said. Holes below the log start offset count for nothing.
+    A leader writes its offsets without holes, and a segment is named after the first offset in it. Compaction, the
+    cleaning of transactions that goes with it, and the down-conversion of control batches for an old follower are
+    lawful reasons; where one of them can apply, nothing is said. Holes below the log start offset count for nothing.
 
     Proves
     ------
-    A segment or some batches are gone from this replica, or it appended past a hole after a cut inside a batch.
+    A segment or some batches are gone from this replica, its first or last ones too, or it appended past a hole after
+    a cut inside a batch.
 
     Undecided when
     --------------
@@ -60,54 +61,73 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
                 brokers=(replica.broker,),
                 blocking=False,
             )
-        for step in replica.log.gaps:
-            lawful = step.found <= replica.log_start_offset or _converted(replica, evidence)
-            if not lawful and not _unreadable(replica, step):
-                yield _violation(evidence, replica, step)
+        for hole in holes(replica):
+            lawful = hole.end_offset <= replica.log_start_offset or _converted(replica, evidence)
+            if not lawful and not _unreadable(replica, hole):
+                yield _violation(evidence, replica, hole)
 
 
-def _violation(evidence: PartitionEvidence, replica: Replica, step: OffsetStep) -> Violation:
+def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Violation:
     peers = evidence.followers_of(replica)
-    shared = bool(peers) and all(_has_hole(peer, step) for peer in peers)
-    moved = evidence.copied_live and _between_last_segments(replica, step)
+    shared = bool(peers) and all(_has_hole(peer, hole) for peer in peers)
+    moved = evidence.copied_live and _between_last_segments(replica, hole)
     doubtful = shared or moved or replica.bare
     return Violation(
         brokers=(replica.broker,),
-        start_offset=step.expected,
-        end_offset=step.found,
+        start_offset=hole.start_offset,
+        end_offset=hole.end_offset,
         severity=Severity.LOW if doubtful else Severity.HIGH,
         confidence="possible" if doubtful else "certain",
         facts={
             "broker": replica.broker,
-            "holders": tuple(peer.broker for peer in peers if peer.holds(step.expected, step.found)),
-            "gaps": replica.log.gap_count,
+            "holders": tuple(peer.broker for peer in peers if peer.holds(hole.start_offset, hole.end_offset)),
+            "gaps": len([*holes(replica)]) + replica.log.gap_count - len(replica.log.gaps),
+            "where": _where(hole),
             "shared": shared,
         },
-        exhibits=(
-            Exhibit(span=step.before, role="the last batch before the hole"),
-            Exhibit(span=step.after, role="the first batch behind it"),
-        ),
+        exhibits=tuple(_exhibits(hole)),
     )
 
 
-def _has_hole(peer: Replica, step: OffsetStep) -> bool:
+def _where(hole: Hole) -> str:
+    if hole.before is None:
+        return "at the beginning of its log"
+    return "in the middle of its log" if hole.after is not None else "below the name of its last segment"
+
+
+def _exhibits(hole: Hole) -> Iterator[Exhibit]:
+    if hole.before is not None:
+        yield Exhibit(span=hole.before, role="the last batch before the hole")
+    if hole.named is not None:
+        yield Exhibit(span=Span(source=hole.named, start=0, end=0), role="the segment, named after its first offset")
+    if hole.after is not None:
+        yield Exhibit(span=hole.after, role="the first batch behind it")
+
+
+def _has_hole(peer: Replica, hole: Hole) -> bool:
     """Whether a peer has this hole too; of more holes than are kept, those beyond count as had."""
     # What lies beyond a peer's own log end it cannot testify to: only the part of the hole before that counts.
-    end = min(step.found, peer.log_end_offset)
-    if end <= max(step.expected, peer.log_start_offset):
+    end = min(hole.end_offset, peer.log_end_offset)
+    if end <= max(hole.start_offset, peer.log_start_offset):
         return True
     beyond_kept = peer.log.gap_count > len(peer.log.gaps) and end > peer.log.gaps[-1].found
-    return beyond_kept or any(gap.expected <= step.expected and end <= gap.found for gap in peer.log.gaps)
+    return beyond_kept or any(
+        other.start_offset <= hole.start_offset and end <= other.end_offset for other in holes(peer)
+    )
 
 
-def _between_last_segments(replica: Replica, step: OffsetStep) -> bool:
+def _between_last_segments(replica: Replica, hole: Hole) -> bool:
     last = replica.segments[-1].source if replica.segments else None
-    return step.before.source != step.after.source == last
+    behind = hole.named if hole.after is None else hole.after.source
+    return hole.before is not None and hole.before.source != behind == last
 
 
-def _unreadable(replica: Replica, step: OffsetStep) -> bool:
+def _unreadable(replica: Replica, hole: Hole) -> bool:
     """Whether bytes that could not be read lie where the offsets are missing; SEG002 speaks of those."""
-    return any(u.expected_offset == step.expected and u.next_offset == step.found for u in replica.log.unread)
+    return any(
+        unread.expected_offset == hole.start_offset and unread.next_offset == hole.end_offset
+        for unread in replica.log.unread
+    )
 
 
 def _converted(replica: Replica, evidence: PartitionEvidence) -> bool:

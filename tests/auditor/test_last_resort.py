@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # published without types
@@ -12,6 +13,10 @@ import pytest
 
 from auditor.engines import reading, settle
 from auditor.engines.told import logs, tables
+from rules.evidence import PartitionEvidence
+from rules.judge import judge
+from rules.rule import Rule
+from rules.verdict import PartitionVerdict
 from tests.auditor.command import run
 from tests.auditor.dumps_at_hand import ROOT, SAMPLES, copied, told, violations
 
@@ -23,7 +28,7 @@ SEGMENT = "broker-2/data/fire-0/00000000000000000000.log"
 def failing_on(source: str, reader: Callable[..., Any]) -> Callable[..., Any]:
     """A reader with a defect that one file shows: some argument of it names the file."""
 
-    def read(*given: Any, **named: Any) -> Any:
+    def read(*given: object, **named: object) -> object:
         sources = [getattr(each, "source", each) for each in (*given, *named.values())]
         if any(source in str(each) for each in sources):
             raise IndexError("a secret of the file")
@@ -46,7 +51,7 @@ READERS = [
 
 @pytest.mark.parametrize(("room", "reader", "source"), READERS, ids=[name for _, name, _ in READERS])
 def test_a_reader_that_fails_leaves_its_file_unread(
-    room: Any, reader: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: ModuleType, reader: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dump = copied("acks_one_lost", tmp_path / "dump", logs=True)
     (dump / "tools").mkdir()
@@ -64,12 +69,11 @@ def test_a_reader_that_fails_leaves_its_file_unread(
 
 
 def test_a_judge_that_fails_leaves_its_partition_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    def judged(evidence: Any, *given: Any) -> Any:
+    def judged(evidence: PartitionEvidence, *given: Sequence[Rule]) -> PartitionVerdict:
         if evidence.topic == "fire":
             raise KeyError("a secret of the file")
         return judge(evidence, *given)
 
-    judge = settle.judge
     monkeypatch.setattr(settle, "judge", judged)
     ended = run("audit", str(LOST), "--engine", "local", "--format", "json")
     report = json.loads(ended.out)

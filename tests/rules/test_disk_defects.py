@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+import google_crc32c
+import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 
+from auditor.report.json import document
 from parsers.writers.segments import batch_bytes
 from rules.finding import Finding, Severity
+from tests.auditor.dumps_at_hand import ROOT
 from tests.lab.effort import fast_if
 from tests.rules.broken_dumps import OTHER_TOPIC_ID, Yard, batch, chain, change, position, segment, wrote
 
+SCHEMA = ROOT / "docs" / "report.schema.json"
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
 
 
@@ -490,3 +496,17 @@ def test_a_folder_may_bear_any_name_where_kafka_writes_no_such_file(yard: Yard) 
     for place in (folder.parent / "00000000000000000005.log", folder / "server.log", yard.root / "meta.properties"):
         place.mkdir()
     assert (yard.report().verdict, yard.report().refusals) == ("clean", ())
+
+
+@pytest.mark.parametrize("base", [0, 40, 90])
+def test_a_negative_count_of_records_is_counted_by_nobody(yard: Yard, base: int) -> None:
+    path, start = broken(yard), position(LOG, base)
+    data = bytearray(path.read_bytes())
+    data[start + 57 : start + 61] = (-100_000).to_bytes(4, signed=True)
+    end = start + 12 + int.from_bytes(data[start + 8 : start + 12])
+    data[start + 17 : start + 21] = google_crc32c.value(bytes(data[start + 21 : end])).to_bytes(4)
+    path.write_bytes(bytes(data))
+    report = document(yard.report())
+    jsonschema.validate(report, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert {replica["records"] for replica in report["replicas"]} == {100, 90}
+    assert ("SEG006", (3,)) in [(rule, brokers) for rule, _, brokers, *_ in yard.told()]
