@@ -229,7 +229,7 @@ def counted_end(base_offset: int | None, records: int | None) -> int | None:
 
     Null too where no offset is that high: of such a base offset the count of records says nothing.
     """
-    end = base_offset + records if base_offset is not None and records else None
+    end = base_offset + records if base_offset is not None and records is not None and records > 0 else None
     return None if end is None or end > HIGHEST_OFFSET else end
 
 

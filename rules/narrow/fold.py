@@ -101,8 +101,7 @@ _OVERLAP: Final = pl.col("base_offset") < pl.col("due")
 _CHECKSUM_FAULT: Final = pl.col("crc_valid").not_()
 _HEADER_FAULT: Final = (pl.col("magic") == _MAGIC_2) & pl.any_horizontal(
     (_OFFSETS < 1) | (_OFFSETS > _MOST_RECORDS),
-    (pl.col("record_count") > _OFFSETS).fill_null(value=False),
-    pl.col("negative_count"),
+    ((pl.col("record_count") > _OFFSETS) | (pl.col("record_count") < 0)).fill_null(value=False),
     pl.col("leader_epoch") < 0,
     pl.col("base") < 0,
 )
@@ -116,7 +115,7 @@ _DIGEST: Final = _mixed().sum().reinterpret(signed=True)
 
 _TOTALS: Final = {
     "batches": pl.len(),
-    "records": pl.col("record_count").cast(pl.Int64).sum(),
+    "records": pl.col("record_count").cast(pl.Int64).clip(0).sum(),
     "bytes": pl.col("size").cast(pl.Int64).sum(),
     "first_offset": pl.col("base_offset").first(),
     "end_offset": pl.col("end").last(),
@@ -164,9 +163,6 @@ def _prepare(headers: pa.Table) -> pl.DataFrame:
         base=pl.coalesce("base_offset", "last_offset"),
         end=pl.min_horizontal("last_offset", _LAST - 1) + 1,
         epoch=pl.col("leader_epoch").fill_null(-1).cast(pl.Int64),
-        # A negative count is damage: no record is counted by it, and none is missed.
-        record_count=pl.when(pl.col("record_count") >= 0).then(pl.col("record_count")),
-        negative_count=(pl.col("record_count") < 0).fill_null(value=False),
         flags=pl.col("attributes").fill_null(0).cast(pl.Int64),
     ).with_columns(due=pl.col("end").shift(1))
 
