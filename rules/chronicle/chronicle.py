@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from rules.chronicle.leaders import leaders_by_epoch
+from rules.chronicle.leaders import furthest_fetches, leaders_by_epoch, once_unassigned
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.led import given_terms, sure_terms
@@ -61,6 +61,27 @@ class Chronicle:
     def reigns(self) -> tuple[Reign, ...]:
         """Every reign that its own leader tells of, whatever order epochs have."""
         return tuple(reigns(self.moments))
+
+    def told_by(self, broker: int) -> Sequence[Moment]:
+        """What a broker wrote into its own logs, in that order."""
+        return self._by_clock.get(f"broker {broker}", ())
+
+    @cached_property
+    def _by_clock(self) -> Mapping[str, Sequence[Moment]]:
+        found: dict[str, list[Moment]] = {}
+        for moment in self.moments:
+            found.setdefault(moment.clock, []).append(moment)
+        return found
+
+    @cached_property
+    def furthest_fetches(self) -> Mapping[tuple[int, int | None], Moment]:
+        """The furthest fetch of each broker in each term that its leader counted."""
+        return furthest_fetches(self.moments)
+
+    @cached_property
+    def once_unassigned(self) -> frozenset[int]:
+        """Brokers that were at some time no replica: their logs were deleted in order, and begin anew."""
+        return once_unassigned(self.moments)
 
     def roles_around(self, moment: Moment) -> tuple[Moment | None, Moment | None]:
         """The role that a statement's writer had taken before it, and the one that it took next."""

@@ -1,4 +1,4 @@
-"""Who led each epoch, by the best word that is told."""
+"""Who led each epoch, who followed how far, and who was no replica for a while, by the best word that is told."""
 
 from __future__ import annotations
 
@@ -30,3 +30,21 @@ def leaders_by_epoch(moments: Iterable[Moment]) -> dict[int, int]:
 def _name(leaders: dict[int, int], epoch: int, leader: int | None) -> None:
     if leader is not None and leader >= 0:
         leaders.setdefault(epoch, leader)
+
+
+def furthest_fetches(moments: Iterable[Moment]) -> dict[tuple[int, int | None], Moment]:
+    """The furthest fetch of each broker in each term that its leader counted: no error, and nothing to cut."""
+    furthest: dict[tuple[int, int | None], Moment] = {}
+    for m in moments:
+        answered = m.kind == "fetched" and m.error == 0 and not m.doubtful and m.answered_epoch is None
+        if answered and m.broker is not None and m.offset is not None:
+            known = furthest.get((m.broker, m.term))
+            if known is None or m.offset > (known.offset or 0):
+                furthest[m.broker, m.term] = m
+    return furthest
+
+
+def once_unassigned(moments: Iterable[Moment]) -> frozenset[int]:
+    """Brokers that some assignment names, and another does not."""
+    told = [frozenset(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
+    return frozenset().union(*told) - told[0].intersection(*told) if told else frozenset()

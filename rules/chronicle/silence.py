@@ -1,0 +1,45 @@
+"""Evidence that is missing, in one form and one wording: whose log of which kind and time, and what it may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Log = Literal["roles", "isr", "server", "state-change", "requests", "server and requests", "disk"]
+_CALLED: Final[dict[Log, str]] = {
+    "roles": "own log of its roles (state-change.log, up to 2.5 server.log)",
+    "isr": "own log of its ISR (server.log)",
+    "server": "server.log",
+    "state-change": "state-change.log",
+    "requests": "request log",
+    "server and requests": "own logs (server.log and its request log)",
+    "disk": "disk",
+}
+Window = Literal["", "whole", "whole up to its end", "of that time"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """A log that does not speak where it was asked."""
+
+    broker: int | None
+    """Null where nobody tells who it was."""
+    log: Log
+    window: Window = ""
+    since_epoch: int | None = None
+    """From which leader epoch on it is asked for; null where the window says all."""
+    perhaps: str = ""
+    """What it may hold, in words."""
+
+    @property
+    def words(self) -> str:
+        """What is to be brought, for people."""
+        who = "its leader" if self.broker is None else f"broker {self.broker}"
+        since = "" if self.since_epoch is None else f" from epoch {self.since_epoch} on"
+        window = f" {self.window}" if self.window else ""
+        return f"{who}'s {_CALLED[self.log]}{window}{since}{f': {self.perhaps}' if self.perhaps else ''}"
+
+
+def would_tell(*silences: Silence | str) -> str:
+    """What would decide a question that met these silences; a text names evidence that is of no one log."""
+    return " or ".join(each if isinstance(each, str) else each.words for each in silences)

@@ -1,0 +1,215 @@
+"""Logs that end below what they had reached, when they were loaded or on disk: what was lost outside the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.extents import Possible
+from rules.chronicle.silence import Silence
+from rules.history.clocks import ClockOffset, translated
+from rules.history.moments import Moment, gives_role
+from rules.history.shortened import told_as_leader, watermark_told
+from rules.replay.closing import Closing, Unclosed
+from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shorter:
+    """A log that does not hold what it had reached."""
+
+    broker: int
+    had: int
+    """Where it had ended at least."""
+    ends: int
+    gone: Possible
+    """What it had and has no more; none of it is sure where a silence may hold a lawful reason."""
+    told: Moment | None
+    """Who tells that it had it: its own fetch, its word as the leader, or what told its end last before it stopped."""
+    as_leader: bool = False
+    load: Moment | None = None
+    """Its loading; null where its disk shows its end, after an orderly stop."""
+    closing: Closing | None = None
+    """That stop."""
+    committed_end: int = 0
+    """Up to where what it had as the leader was committed, by its own word."""
+    sure_of_epoch: bool = True
+    """Whether it had left the epoch in which it had that, and not only the clocks tell the two apart."""
+    silence: Silence | None = None
+    """What may tell of a cut; null where nothing is to be asked, or only whether the disk was emptied."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a partition by those who ask for its logs' ends."""
+
+    chronicle: Chronicle
+    openings: Mapping[int, Moment]
+    clocks: Sequence[ClockOffset]
+
+
+def shorter_when_loaded(known: Known) -> Iterator[Shorter]:
+    """Logs that were loaded with less than their brokers had asked for, or had told as leaders."""
+    fetches = known.chronicle.furthest_fetches
+    loads = [moment for moment in known.chronicle.moments if moment.kind == "log-loaded"]
+    loading = {load.broker for load in loads if load.broker is not None}
+    for broker in sorted(loading - known.chronicle.once_unassigned):
+        own = known.chronicle.told_by(broker)
+        about = [moment for moment in own if moment.broker == broker]
+        for load in about:
+            fetch = fetches.get((broker, load.term))
+            if load.kind == "log-loaded" and load.term is not None and fetch is not None:
+                yield from _below_its_fetch(known, about, load, fetch)
+        yield from _below_its_word(known, own)
+
+
+def shorter_on_disk(
+    known: Known, closings: Iterable[Closing | Unclosed], replicas: Iterable[Replica]
+) -> Iterator[Shorter]:
+    """Logs that are shorter on disk than they were when their broker stopped in order."""
+    by_broker = {replica.broker: replica for replica in replicas}
+    for closing in closings:
+        replica = by_broker[closing.broker]
+        if isinstance(closing, Unclosed) or not replica.end_known or closing.log_end.low is None:
+            continue
+        had, end = closing.log_end.low.offset, replica.log_end_offset
+        cut = "its line of a cut may be missing, which that leader made it do"
+        asked = Silence(broker=closing.broker, log="server", window="whole", perhaps=cut)
+        silence = asked if _told_before_a_cut(known, closing) else None
+        if end < had:
+            yield Shorter(
+                broker=closing.broker,
+                had=had,
+                ends=end,
+                gone=_gone(had, end, sure=silence is None),
+                told=closing.proof,
+                closing=closing,
+                silence=silence,
+            )
+
+
+def _gone(had: int, end: int, *, sure: bool) -> Possible:
+    held = Possible.known((0, had))
+    return (held if sure else held.in_doubt) - Possible.known((0, end))
+
+
+def _below_its_fetch(known: Known, own: Sequence[Moment], load: Moment, fetch: Moment) -> Iterator[Shorter]:
+    """A follower asks for its own log end: it held all below it."""
+    had, end = fetch.offset, load.end_offset
+    placed, before = _between_epochs(known.chronicle, load), _before_by_clocks(known, fetch, load)
+    if had is None or end is None or had <= end or before is False or not (placed or before):
+        return
+    if not _cut_before(own, load, had) and not (end == 0 and _begun_anew(own, load)):
+        silence = _perhaps_cut(load) if end and _perhaps_cut_untold(known, load, had) else None
+        yield _loaded(load, fetch, had, silence, sure_of_epoch=placed)
+
+
+def _below_its_word(known: Known, own: Sequence[Moment]) -> Iterator[Shorter]:
+    """What a leader tells of its log and its high watermark, it holds."""
+    for place, load in enumerate(own):
+        if load.kind != "log-loaded" or load.end_offset is None or load.term is None:
+            continue
+        had, told = max(told_as_leader(own[:place], load.term), key=lambda word: word[0], default=(0, None))
+        end = load.end_offset
+        if told is None or had <= end or (end == 0 and _begun_anew(own, load)):
+            continue
+        open_term = end and load.latest_term not in (None, load.term) and _perhaps_cut_untold(known, load, had)
+        committed = watermark_told(own[:place], load.term)
+        yield _loaded(load, told, had, _perhaps_cut(load) if open_term else None, as_leader=True, committed=committed)
+
+
+def _loaded(
+    load: Moment,
+    told: Moment,
+    had: int,
+    silence: Silence | None,
+    *,
+    as_leader: bool = False,
+    committed: int = 0,
+    sure_of_epoch: bool = True,
+) -> Shorter:
+    """An empty log may be on a new disk."""
+    end = load.end_offset or 0
+    return Shorter(
+        broker=-1 if load.broker is None else load.broker,
+        had=had,
+        ends=end,
+        gone=_gone(had, end, sure=silence is None and end > 0),
+        told=told,
+        as_leader=as_leader,
+        load=load,
+        committed_end=committed,
+        sure_of_epoch=sure_of_epoch,
+        silence=silence,
+    )
+
+
+def _perhaps_cut(load: Moment) -> Silence:
+    role = "a role that made it cut may be missing"
+    return Silence(broker=load.broker, log="state-change", since_epoch=load.term, perhaps=role)
+
+
+def _told_before_a_cut(known: Known, closing: Closing) -> bool:
+    """Whether a follower told its log end before it met a leader that had begun below."""
+    if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded"):
+        return False
+    if closing.proof.term is not None and closing.proof.term >= closing.epoch:
+        return False
+    opening = known.openings.get(closing.epoch)
+    told = closing.proof.offset if closing.proof.end_offset is None else closing.proof.end_offset
+    return opening is None or opening.offset is None or opening.offset < (told or 0)
+
+
+def _between_epochs(chronicle: Chronicle, load: Moment) -> bool:
+    """Whether a role is told before the loading, and a newer one next after it.
+
+    Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
+    fetches on, and one whose former role is not told was in some epoch or other. Where the log has grown when it takes
+    that role, or may have, it was in one before of which the line is not here.
+    """
+    before, after = chronicle.roles_around(load)
+    newer = after is not None and after.epoch is not None and load.term is not None and after.epoch > load.term
+    grew = after is None or after.offset is None or after.offset > (load.end_offset or 0)
+    return before is not None and newer and not grew
+
+
+def _before_by_clocks(known: Known, fetch: Moment, load: Moment) -> bool | None:
+    """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
+    clocks = {clock.clock: clock for clock in known.clocks}
+    window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
+    if window is None or load.time is None or window[0] <= load.time <= window[1]:
+        return None
+    before, _ = known.chronicle.roles_around(load)
+    return window[1] < load.time and (None if before is None else True)
+
+
+def _perhaps_cut_untold(known: Known, load: Moment, had: int) -> bool:
+    """Whether it may have been, before the loading, in a role of which its log has no word, and that made it cut.
+
+    An epoch that opened with all that the replica held made it cut nothing, nor did one that nobody led.
+    """
+    if load.latest_term is None or load.term is None:
+        return False
+    moments = known.chronicle.moments
+    named = {m.epoch for m in moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
+    led = named - known.chronicle.led_by_nobody
+    openings = [known.openings.get(epoch) for epoch in led]
+    below = any(told is None or told.offset is None or told.offset < had for told in openings)
+    return below if led else load.latest_term not in named
+
+
+def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
+    """Whether the broker tells, beside the loading, that it created the log: its directory is new."""
+    place = next(place for place, moment in enumerate(own) if moment is load)
+    before = takewhile(lambda moment: not gives_role(moment), reversed(own[:place]))
+    behind = takewhile(lambda moment: not gives_role(moment), own[place:])
+    return any(moment.kind == "log-created" for moment in (*before, *behind))
+
+
+def _cut_before(own: Iterable[Moment], load: Moment, had: int) -> bool:
+    """Whether the broker itself tells of a cut below what it had, before the loading."""
+    kinds = ("truncated", "log-reset", "cut-by-high-watermark", "cut-by-epoch-answer")
+    times = [m.time for m in own if m.kind in kinds and m.offset is not None and m.offset < had]
+    return any(time is None or load.time is None or time <= load.time for time in times)
