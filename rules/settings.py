@@ -16,9 +16,10 @@ from parsers.provenance import Span
 from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment
 
-SettingOrigin = Literal["log", "file", "describe", "metadata", "znode"]
-"""Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller."""
-CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe")
+SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied"]
+"""Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller, taken
+over by a broker while it ran."""
+CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe", "applied")
 """Origins that tell what was changed while brokers ran."""
 
 KAFKA_VERSION: Final = "kafka.version"
@@ -50,6 +51,10 @@ BROKER_NAMES: Final[Mapping[str, str]] = {
 
 TOPICS_OWN: Final = frozenset({*BROKER_NAMES, "min.insync.replicas", "unclean.leader.election.enable"})
 """Settings that a topic may have of its own."""
+
+
+DYNAMIC: Final = frozenset({*BROKER_NAMES.values(), "min.insync.replicas", "unclean.leader.election.enable"})
+"""The same as brokers have them, where they may be set while brokers run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +130,9 @@ class Settings:
 
     def _ranks(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
         if topic is not None:
+            yield self._of(topic, None, name, CHANGED)
             # What a broker printed when it made its replica is older than any change that is told.
-            yield self._of(topic, None, name, CHANGED) or self._of(topic, None, name, ("log",))
+            yield self._of(topic, None, name, ("log",))
         own = BROKER_NAMES.get(name, name)
         if broker is not None:
             yield self._of(None, broker, own, CHANGED)
@@ -150,12 +156,16 @@ class Settings:
     ) -> Setting | None:
         """The statement that held at a moment, or when the evidence ends; None where none did or several may have."""
         possible: list[Setting] = []
+        gone = False
         for statements in self.told(topic, broker, name):
+            if gone and statements and statements[0].topic is not None:
+                continue  # the topic has no longer what it was made with
             held, sure = _held(statements, at, clocks or {})
             deleted = [setting for setting in held if setting.value is None and setting.origin in CHANGED]
             possible += [setting for setting in held if setting not in deleted]
             if sure and not deleted:
                 return possible[-1] if len({setting.value for setting in possible}) == 1 else None
+            gone = gone or (sure and len(deleted) == len(held))
         return None
 
 
@@ -186,8 +196,13 @@ def _held(
     timeless = [setting for setting in statements if setting.since is None]
     dated = [setting for setting in statements if setting.since is not None]
     if at is None:
-        newest = list({setting.clock: setting for setting in dated}.values())
+        # A log that ends early knows no later change; whoever keeps the settings does.
+        kept = [setting for setting in dated if setting.origin != "applied"] or dated
+        newest = list({setting.clock: setting for setting in kept}.values())
         return newest or timeless, bool(statements)
+    own = [s for s in dated if s.origin == "applied" and s.clock == at.clock and _standing(s, at, clocks) == "past"]
+    if own:
+        return own[-1:], True  # whoever tells of a moment had taken over what it says itself
     past: dict[str, Setting] = {}
     unsettled: list[Setting] = []
     for setting in dated:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
+from parsers.broker_log.configuring import CONFIGURING
 from parsers.broker_log.epochs import EPOCHS
 from parsers.broker_log.fetching import FETCHING
 from parsers.broker_log.isr import ISR
@@ -24,7 +25,7 @@ Value: TypeAlias = int | str | None
 Convert: TypeAlias = Callable[[bytes], Value | tuple[Value, ...]]
 
 EVENTS: Final[tuple[Event, ...]] = (
-    *TRUNCATION, *EPOCHS, *FETCHING, *LEADERSHIP, *ISR, *MEMBERSHIP, *RECOVERY, *STORAGE,
+    *TRUNCATION, *EPOCHS, *FETCHING, *LEADERSHIP, *ISR, *MEMBERSHIP, *CONFIGURING, *RECOVERY, *STORAGE,
 )  # fmt: skip
 
 SETTINGS_LEAD: Final = b"KafkaConfig values:"

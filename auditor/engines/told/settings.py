@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +21,14 @@ from rules.narrow.assemble import Fact, Surroundings
 from rules.settings import (
     BROKER_NAMES,
     BROKER_STATE,
+    DYNAMIC,
     INTER_BROKER_PROTOCOL,
     KAFKA_VERSION,
     METADATA_VERSION,
     STARTED,
     STOPPED,
     STOPPING,
+    TOPICS_OWN,
     Setting,
     SettingOrigin,
     Settings,
@@ -40,16 +42,21 @@ _STATES: Final[Mapping[str, str]] = {
 _SERVERS: Final = ("KafkaServer", "BrokerServer")
 """What a broker's own part of the process calls itself: a controller or another part in it stops by itself."""
 _CREATION: Final = "replica-created"
+_CONFIGURED: Final = ("topic-configured", "broker-configured")
+_IN_MAP: Final = re.compile(r"\w*Map\((?P<scala>.*)\)|\{(?P<java>.*)\}|(?P<kraft>.*)", re.DOTALL)
+_NAMES: Final = {sign: re.compile(rf"(?:^|, ?)([a-z][a-z0-9.\-]{{1,100}}){sign}") for sign in (" -> ", "=")}
+"""Values hold commas too, but none that a name and such a sign follow."""
 _PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
 _DETAIL_LIMIT: Final = 1000
 """What is as long was cut short."""
-OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION)
+OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION, *_CONFIGURED)
 """Kinds of events that tell a version, whether a broker runs, or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 
-Printed = dict[tuple[str, str | None, str], tuple[str | None, bool]]
-"""The last value of each setting by clock, topic and name, and whether it may be inherited from the broker."""
+Place: TypeAlias = tuple[str, str | None, int | None, str]
+Printed: TypeAlias = dict[Place, tuple[str | None, bool]]
+"""The last value of each setting by its place, and whether it may be inherited from the broker."""
 
 
 def changed(statements: Iterable[Setting], last: Printed) -> Iterator[Setting]:
@@ -61,21 +68,28 @@ def changed(statements: Iterable[Setting], last: Printed) -> Iterator[Setting]:
     for statement in statements:
         told = statement
         if told.inherited:
-            own = last.get((told.clock, None, BROKER_NAMES.get(told.name, told.name)))
+            own = last.get((told.clock, None, None, BROKER_NAMES.get(told.name, told.name)))
             if own is not None:
                 if own[0] == told.value:
                     continue
                 told = replace(told, inherited=False)
-        place = (told.clock, told.topic, told.name)
+        place = _place(told)
         before = last.get(place)
         if before is None or before[0] != told.value or (before[1] and not told.inherited):
             last[place] = told.value, told.inherited
             yield told
 
 
+def _place(told: Setting) -> Place:
+    """By clock, topic, broker and name: what a broker took over may be another's, or all brokers'."""
+    if told.origin != "applied":
+        return told.clock, told.topic, None, told.name
+    return f"{told.clock} {told.origin}", told.topic, told.broker, told.name
+
+
 def of_log(events: Sequence[BrokerEvent], blocks: pa.RecordBatch) -> list[Setting]:
     """All that a part of a log states of settings, in the order of its lines."""
-    stated = [*of_releases(events), *of_blocks(blocks), *of_creations(events)]
+    stated = [*of_releases(events), *of_blocks(blocks), *of_creations(events), *of_configurations(events)]
     stated.sort(key=lambda setting: setting.span.start)
     return stated
 
@@ -150,6 +164,35 @@ def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
             )
 
 
+def of_configurations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
+    """What a topic, a broker or all brokers were set to while brokers ran; what is not among it they have no longer."""
+    for event in events:
+        if event.kind in _CONFIGURED:
+            told, whole = configured(event.detail or ""), len(event.detail or "") < _DETAIL_LIMIT
+            names = TOPICS_OWN if event.topic else DYNAMIC
+            for name in sorted(names if whole else names & told.keys()):
+                yield Setting(
+                    name=name,
+                    value=told.get(name),
+                    origin="applied",
+                    broker=event.other_broker,
+                    topic=event.topic,
+                    since=wall_clock(event.time_text) if event.time_text else None,
+                    clock=f"broker {event.broker}",
+                    span=_span(event),
+                )
+
+
+def configured(printed: str) -> dict[str, str]:
+    """Settings as `HashMap(a -> 1, b -> 2)`, `{a=1, b=2}` or `a -> 1,b -> 2`; of a cut text without the last."""
+    found = _IN_MAP.fullmatch(printed.strip())
+    whole = len(printed) < _DETAIL_LIMIT
+    text = (found[found.lastgroup or 0] if found else "") if whole else printed.partition("(")[2] or printed
+    names = list(_NAMES["=" if found and found["java"] is not None else " -> "].finditer(text))
+    ends = [name.start() for name in names[1:]] + ([len(text)] if whole else [])
+    return {name[1]: text[name.end() : end].strip() for name, end in zip(names, ends, strict=False)}
+
+
 def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
     """Settings of a properties file: since when a broker runs with them, it does not tell."""
     for row in rows:
@@ -213,7 +256,9 @@ def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting
     printed: dict[str, Printed] = {}
     for statement in (statement for fact in facts for statement in fact.settings):
         source = statement.span.source
-        if statement.origin != "log":
+        if statement.origin == "applied":
+            yield from (() if source in disowned else (statement,))
+        elif statement.origin != "log":
             yield statement
         elif source not in disowned:
             yield from (told for told in changed((statement,), printed.setdefault(source, {})) if not told.inherited)
