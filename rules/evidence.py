@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
+from rules.history.accounts import Accounts
 from rules.history.gaps import TraceGap
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.repetitions import times_told
@@ -165,14 +166,18 @@ class PartitionEvidence:
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochEnd]:
         """How far each epoch had been written, where anything tells."""
-        copies = tuple(r for r in self.replicas if all(same_topic(r, other) for other in self.current))
-        led = self.chronicle.leaders
-        return epoch_ends(self.moments, self.openings, led, self.batch_end, () if self.compacted else copies)
+        own = tuple(r for r in self.replicas if not self.compacted and all(same_topic(r, o) for o in self.current))
+        return epoch_ends(self.moments, self.openings, self.chronicle.leaders, self.batch_end, own)
 
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
         return tuple(committed_batches(self.chronicle, self.own_logs, self.openings))
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """What anybody was told of each epoch's records."""
+        return Accounts(self.moments, self.committed_batches, self.batch_end)
 
     def told_committed(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
@@ -184,8 +189,7 @@ class PartitionEvidence:
 
     def ends_told(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
-        known = self._boundaries.get(epoch, ())
-        return bool(known) and known[-1] >= offset
+        return any(last >= offset for last in self._boundaries.get(epoch, ())[-1:])
 
     def batch_end(self, base_offset: int, epoch: int | None) -> int:
         """Where the batch ended whose first record an answer to a producer names."""
@@ -221,9 +225,8 @@ class PartitionEvidence:
     @cached_property
     def _given(self) -> frozenset[int]:
         """Brokers whose release somebody gave, against what their logs printed last."""
-        printed = {v.broker: self.settings.in_force(None, v.broker, KAFKA_VERSION) for v in self.versions}
-        told = ((v, printed[v.broker]) for v in self.versions)
-        return frozenset(v.broker for v, last in told if last is not None and v.binary != last.value)
+        last = {v.broker: self.settings.in_force(None, v.broker, KAFKA_VERSION) for v in self.versions}
+        return frozenset(v.broker for v in self.versions if (own := last[v.broker]) and own.value != v.binary)
 
     def release_of(self, broker: int, at: Moment | None = None) -> KafkaVersion | None:
         """What a broker ran last, or at a moment, where that is known."""

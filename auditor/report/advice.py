@@ -13,6 +13,7 @@ from auditor.report.gates import named_brokers, told_once
 from auditor.report.layout import Page, counted
 from auditor.report.model import (
     AbsentLogs,
+    Advice,
     Candidate,
     Doomed,
     Loss,
@@ -88,14 +89,13 @@ def document(
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
     advice = placed.advice
     yield plain(f"{placed.topic}-{placed.partition}")
-    who = f"any of {_brokers(advice.leaders)} could" if len(advice.leaders) > 1 else f"{_brokers(advice.leaders)} would"
-    led = f"by epoch and log end {who} lead"
-    led += "" if advice.leading is None else f"; broker {advice.leading} led last"
-    yield from _said(f"assigned to {_brokers(advice.assignment)}; {led}", 2)
+    led = "" if advice.leading is None else f"; broker {advice.leading} led last"
+    yield from _said(f"assigned to {_brokers(advice.assignment)}{_ranked(advice)}{led}", 2)
     if advice.absent:
         yield from _said(f"not in this dump: {_brokers(advice.absent)}", 2)
     yield from (line for loss in placed.losses for line in _said(f"lost already: {sentence(loss)}", 2))
-    yield "  Candidates for leader, best first"
+    if advice.candidates:
+        yield "  Candidates for leader, best first"
     for number, candidate in enumerate(advice.candidates, start=1):
         yield from _candidate(number, candidate)
     yield from _before(placed)
@@ -109,6 +109,14 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(words, 2)
     else:
         yield from (plain(f"  {line}") for line in commands(placed))
+
+
+def _ranked(advice: Advice) -> str:
+    """Who would lead by the disks, where any is here."""
+    if not advice.leaders:
+        return ""
+    who = f"any of {_brokers(advice.leaders)} could" if len(advice.leaders) > 1 else f"{_brokers(advice.leaders)} would"
+    return f"; by epoch and log end {who} lead"
 
 
 def _settled(placed: PlacedAdvice) -> bool:

@@ -9,8 +9,6 @@ from typing import Final, Literal
 from rules.advice.model import OwedCut, Stretch
 from rules.counterfactual import as_run, rule_run_by
 from rules.evidence import PartitionEvidence, Replica
-from rules.history.moments import committed
-from rules.loss.incurred import answered
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
@@ -88,18 +86,16 @@ def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEv
 
 
 def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Stretch:
-    """A stretch with what anybody was told of it: by proofs of its epoch, or by the replica's own high watermark."""
-    moments = evidence.moments
-    proofs = [proof.end_offset for proof in committed(moments) if proof.term == epoch]
-    if replica.high_watermark is not None:
-        proofs.append(replica.high_watermark.offset)
-    answers = [(m.offset or 0) + 1 for m in moments if answered(m, epoch) and start <= (m.offset or 0) < end]
+    """A stretch with what anybody was told of it: of its epoch's records, or by the replica's own high watermark."""
+    accounts = evidence.accounts
+    told = accounts.committed_end(epoch, start, end)
+    mark = start if replica.high_watermark is None else min(end, replica.high_watermark.offset)
     return Stretch(
         epoch=epoch,
         start_offset=start,
         end_offset=end,
-        committed_end=max(start, min(end, max(proofs, default=start))),
-        acknowledged_end=max([start, *answers]),
+        committed_end=max(told, mark),
+        acknowledged_end=accounts.acknowledged_end(epoch, start, end, accounts.answers(epoch, start, end)),
     )
 
 

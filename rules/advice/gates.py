@@ -29,6 +29,9 @@ def gates(
         leading.get(r.broker) or _restart(r, [d for d in doomed if d.broker == r.broker], losses) for r in in_order
     ]
     yield from restarts
+    for broker in absent:
+        because = "its disk is not in this dump: what it holds, and what it would cut, is not known"
+        yield Gate(action=f"restart broker {broker}", going="unknown", because=because)
     yield from _elections(candidates, absent)
     yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], absent)
 
@@ -130,8 +133,9 @@ def _versions(
     unknown = _unknown(rules, versions)
     if unknown:
         return Gate(action=action, going="unknown", because=unknown)
-    if absent:
-        because = f"{_are(absent)} assigned and not in this dump: nothing tells what they run and hold"
+    if absent or not replicas:
+        who = f"{_are(absent)} assigned and" if absent else "its replicas are"
+        because = f"{who} not in this dump: nothing tells what they run and hold"
         return Gate(action=action, going="unknown", because=because)
     return Gate(action=action, going="go", because="every follower asks its leader by epoch and offset before it cuts")
 

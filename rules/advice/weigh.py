@@ -8,7 +8,7 @@ from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
-from rules.history.turns import last_assignment
+from rules.history.turns import last_assignment, taking_part
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.protocol.offsets import without
@@ -19,8 +19,8 @@ Cuts = Mapping[tuple[str, str], OwedCut]
 
 
 def advise(evidence: PartitionEvidence, losses: Sequence[Loss] = ()) -> tuple[Advice, ...]:
-    """Advice on every incarnation of the partition that has a replica in use."""
-    return tuple(_on(replicas, evidence, losses) for replicas in evidence.incarnations)
+    """Advice on every incarnation of the partition that has a replica in use, or on one of which no disk is here."""
+    return tuple(_on(replicas, evidence, losses) for replicas in evidence.incarnations or ((),))
 
 
 def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequence[Loss]) -> Advice:
@@ -192,9 +192,11 @@ def _leading(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> int | 
     """Who led last by somebody's word, where no disk knows a newer epoch."""
     epoch, leader = evidence.chronicle.last_leader
     known = max((replica.last_known_epoch for replica in replicas), default=-1)
-    return leader if epoch >= known and any(replica.broker == leader for replica in replicas) else None
+    here = not replicas or any(replica.broker == leader for replica in replicas)
+    return leader if epoch >= known and here and leader >= 0 else None
 
 
 def _assignment(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:
-    """The newest assignment that anything tells; else whoever has a replica."""
-    return last_assignment(evidence.moments) or tuple(sorted(replica.broker for replica in replicas))
+    """The newest assignment that anything tells; else whoever has a replica here, or is told to have one."""
+    held = {replica.broker for replica in replicas}
+    return last_assignment(evidence.moments) or tuple(sorted(held | taking_part(evidence.moments)))

@@ -135,7 +135,7 @@ def _wrote_others(evidence: PartitionEvidence, leader: int, epoch: int, end: int
     own = (e for e, o in evidence.openings.items() if e < epoch and o.broker == leader and e in evidence.epoch_ends)
     fetches = (m for m in evidence.moments if m.kind == "fetched" and m.broker == leader and m.term == epoch)
     held = (run for r in evidence.current if r.broker == leader for run in r.runs_by_epoch.get(epoch, ()))
-    taken = any((m.offset or 0) >= end for m in fetches) or any(run.end_offset >= end for run in held)
+    taken = any((m.offset or 0) > opening.offset for m in fetches) or any(run.end_offset >= end for run in held)
     return not taken and any(evidence.epoch_ends[e].offset > opening.offset for e in own)
 
 

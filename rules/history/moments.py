@@ -166,6 +166,12 @@ def gives_role(moment: Moment) -> bool:
     return moment.kind in ROLE_KINDS
 
 
+def succeeded(moment: Moment) -> bool:
+    """Whether a producer was told that its records are written."""
+    answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
+    return answered and moment.acks != 0
+
+
 def first_role(moments: Iterable[Moment]) -> Moment | None:
     """The first role that a broker tells of itself; it may have had one already, and have started again."""
     return next((moment for moment in moments if moment.kind in ROLE_KINDS), None)

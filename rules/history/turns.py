@@ -82,6 +82,13 @@ def last_assignment(moments: Iterable[Moment], topic_ids: frozenset[str] = froze
     return (newest.replicas or ()) if newest is not None else ()
 
 
+def taking_part(moments: Iterable[Moment]) -> frozenset[int]:
+    """Every broker that is told to have a replica: by an assignment, an ISR, or its own word that it took a role."""
+    told = list(moments)
+    named = frozenset(broker for m in told for broker in (*(m.replicas or ()), *(m.isr or ())))
+    return named | {m.witness for m in told if gives_role(m) and m.witness is not None}
+
+
 def _or_none(number: int | None) -> int:
     return -1 if number is None else number
 

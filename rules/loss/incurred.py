@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,7 +26,6 @@ from rules.loss.left_out import LeftOut, left_out
 from rules.loss.restored import held_end, restored, unread
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
-from rules.zoom.aftermath import CopyRead
 
 BATCH_HEADER: Final = 61
 SMALLEST_RECORD: Final = 7
@@ -102,32 +101,10 @@ class Loss:
         return self.end_offset - self.start_offset
 
 
-class _Accounts:
-    """What is told of every epoch, looked up once for all stretches."""
-
-    def __init__(self, evidence: PartitionEvidence) -> None:
-        """Proofs, answers and consumers' fetches by term."""
-        self.evidence = evidence
-        self.committed: dict[int, int] = {}
-        for proof in evidence.committed_batches:
-            self.committed[proof.term] = max(proof.end_offset, self.committed.get(proof.term, 0))
-        self.answers: dict[int, list[Moment]] = {}
-        self.consumed: dict[int, list[Moment]] = {}
-        for moment in evidence.moments:
-            if moment.term is not None and answered(moment, moment.term):
-                self.answers.setdefault(moment.term, []).append(moment)
-            elif moment.term is not None and moment.kind == "consumed":
-                self.consumed.setdefault(moment.term, []).append(moment)
-        self.read: dict[int, list[CopyRead]] = {}
-        for copy in evidence.aftermath:
-            self.read.setdefault(copy.lost_epoch, []).append(copy)
-
-
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
     """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
     parts = (part for stretch in left_out(evidence) for part in _parts(evidence, stretch))
-    accounts = _Accounts(evidence)
-    return tuple(_bill(accounts, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
+    return tuple(_bill(evidence, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
 
 
 def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
@@ -149,15 +126,15 @@ def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
     return replace(stretch, start=start, end=end, because=because)
 
 
-def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
-    evidence, epoch, start, end = accounts.evidence, part.epoch, part.start, part.end
-    committed_end = min(end, max(start, accounts.committed.get(epoch, start)))
-    answers = [m for m in accounts.answers.get(epoch, ()) if start <= (m.offset or 0) < end and _in_time(m, part)]
+def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
+    accounts, epoch, start, end = evidence.accounts, part.epoch, part.start, part.end
+    committed_end = _committed_end(evidence, part)
+    answers = [] if part.older else accounts.answers(epoch, start, end, lambda answer: _in_time(answer, part))
     times = [m.clock_time for m in answers if m.clock_time is not None]
     standing = _survivors(evidence, part)
     again = restored(evidence, part)
-    read = [c for c in accounts.read.get(epoch, ()) if start <= c.start_offset < end]
-    reused_end = min(end, _reused(accounts, part))
+    read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
+    reused_end = min(end, _reused(evidence, part))
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,
@@ -169,7 +146,7 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         end_at_most=end if last is None else _end_at_most(last),
         end_known=last is None,
         committed_end=committed_end,
-        acknowledged_end=_acknowledged_end(evidence, epoch, start, end, answers),
+        acknowledged_end=accounts.acknowledged_end(epoch, start, end, answers),
         answers=times_told(answers),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
@@ -185,11 +162,24 @@ def _bill(accounts: _Accounts, part: LeftOut) -> Loss:
         portions=portions((start, end), committed_end, answers, read, dense=not (evidence.compacted or part.older)),
         contents=contents(read),
         clients=clients(answers),
-        readers=readers(accounts.consumed.get(epoch, ()), epoch, part.leader, start, end),
+        readers=readers(accounts.consumed(epoch), epoch, part.leader, start, end),
         groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         reused_epochs=tuple(_epochs_there(evidence, epoch if part.reopening is None else None, start, reused_end)),
     )
+
+
+def _committed_end(evidence: PartitionEvidence, part: LeftOut) -> int:
+    """How far it was committed, in its epoch or in those of later leaders that still had all of it.
+
+    Of records that may be older than the epoch its proofs tell nothing: only the replica's own word does.
+    """
+    if part.older:
+        return min(part.end, max(part.start, part.known_end))
+    later = (e for e in evidence.openings if part.epoch < e < part.next_epoch)
+    held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end)
+    ends = (evidence.accounts.committed_end(e, part.start, part.end) for e in (part.epoch, *held))
+    return max(ends)
 
 
 def _in_time(answer: Moment, part: LeftOut) -> bool:
@@ -198,13 +188,6 @@ def _in_time(answer: Moment, part: LeftOut) -> bool:
     if again is None or again.time is None or answer.time is None or answer.clock != again.clock:
         return True
     return answer.time < again.time
-
-
-def _acknowledged_end(
-    evidence: PartitionEvidence, epoch: int, start: int, end: int, answers: Sequence[Moment]
-) -> int:
-    last = max((m.offset or 0 for m in answers), default=None)
-    return start if last is None else min(end, evidence.batch_end(last, epoch))
 
 
 def _end_at_most(answer: Moment) -> int | None:
@@ -228,25 +211,19 @@ def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ..
     return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
 
 
-def _reused(accounts: _Accounts, part: LeftOut) -> int:
+def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:
     """How far the offsets hold other records now."""
-    untold = untold_epochs(accounts.evidence, part.leader, part.next_leader)
+    untold = untold_epochs(evidence, part.leader, part.next_leader)
     others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
-    there = _others_there(accounts.evidence, part.epoch if part.reopening is None else None, part.start, part.end)
+    there = _others_there(evidence, part.epoch if part.reopening is None else None, part.start, part.end)
     last = max((end for _, end in there), default=part.start)
-    return max([_written_since(accounts.evidence, part), last, *others])
+    return max([_written_since(evidence, part), last, *others])
 
 
 def _written_since(evidence: PartitionEvidence, part: LeftOut) -> int:
     """How far the offsets hold records of the next epoch or a later one, on any replica: whoever led in between."""
     runs = (run for replica in evidence.current for run in replica.runs_within(part.start, part.end))
     return max((run.end_offset for run in runs if run.epoch >= part.next_epoch), default=part.start)
-
-
-def answered(moment: Moment, epoch: int) -> bool:
-    """Whether a producer was told that its records were written in this epoch."""
-    written = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return written and moment.term == epoch and moment.acks != 0
 
 
 def _epochs_there(evidence: PartitionEvidence, epoch: int | None, start: int, end: int) -> list[int]:

@@ -10,10 +10,11 @@ from itertools import accumulate
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
-from rules.history.turns import reopenings
+from rules.history.turns import Cut, reopenings
 from rules.protocol.offsets import without
 from rules.protocol.steps import Bound
 from rules.replay.reign.statements import ANSWERED
+from rules.replicas.epoch_ends import Fetcher, furthest_fetches
 from rules.replicas.lineage import cut_since, older_run
 
 
@@ -29,7 +30,9 @@ class LeftOut:
     end: int
     because: str
     older: bool = False
-    """Whether the records may be of older epochs: the replica had none of this one."""
+    """Whether the records may be of older epochs: nothing tells that the replica had any of this one there."""
+    known_end: int = 0
+    """Up to where the replica that cut them knew its own records to be committed."""
     reopening: Moment | None = None
     """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
     anew: bool = False
@@ -208,41 +211,40 @@ def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], 
 
 def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
-    furthest, leaders = _furthest_fetches(evidence.moments), evidence.chronicle.leaders
+    furthest, leaders = furthest_fetches(evidence.moments), evidence.chronicle.leaders
     for cut in evidence.chronicle.cuts:
-        term = cut.former_epoch
-        if term is not None and term >= 0 and cut.epoch is not None and cut.log_end_offset is not None:
-            yield LeftOut(
-                epoch=term,
-                leader=leaders.get(term, cut.broker),
-                next_epoch=cut.epoch,
-                next_leader=cut.leader,
-                start=cut.offset,
-                end=cut.log_end_offset,
-                because=f"broker {cut.broker} cut its log there",
-                older=not _took_part(evidence, cut.broker, term, furthest),
-            )
+        term, end = cut.former_epoch, cut.log_end_offset
+        if term is None or term < 0 or cut.epoch is None or end is None:
+            continue
+        for wrote, start in (*_written_in(evidence, cut, term, furthest), (None, cut.offset)):
+            epoch, low = term if wrote is None else wrote, max(start, cut.offset)
+            if low < end:
+                yield LeftOut(
+                    epoch=epoch,
+                    leader=leaders.get(epoch, cut.broker),
+                    next_epoch=cut.epoch,
+                    next_leader=cut.leader,
+                    start=low,
+                    end=end,
+                    because=f"broker {cut.broker} cut its log there",
+                    older=wrote is None,
+                    known_end=cut.high_watermark or 0,
+                )
+                end = low
 
 
-Fetcher = tuple[int | None, int | None]
-"""A replica, and the epoch in which it fetched."""
+def _written_in(
+    evidence: PartitionEvidence, cut: Cut, latest: int, furthest: Mapping[Fetcher, int]
+) -> Iterator[tuple[int, int]]:
+    """The epochs of which a broker had records when it cut its log, the newest first, and from where on it had them.
 
-
-def _took_part(evidence: PartitionEvidence, broker: int, epoch: int, furthest: Mapping[Fetcher, int]) -> bool:
-    """Whether a replica can have had records of an epoch: it led it, or fetched beyond where it opened."""
-    opening = evidence.openings.get(epoch)
-    if opening is None or opening.offset is None or opening.broker == broker:
-        return True
-    return furthest.get((broker, epoch), 0) > opening.offset
-
-
-def _furthest_fetches(moments: Sequence[Moment]) -> dict[Fetcher, int]:
-    found: dict[Fetcher, int] = {}
-    for moment in moments:
-        if moment.kind == "fetched":
-            fetcher = moment.broker, moment.term
-            found[fetcher] = max(moment.offset or 0, found.get(fetcher, 0))
-    return found
+    It had some of an epoch if it led it, or fetched beyond where it opened.
+    """
+    for epoch in sorted((e for e in evidence.openings if e <= latest), reverse=True):
+        opening = evidence.openings[epoch]
+        known = opening.offset is not None and latest in evidence.openings
+        if known and (opening.broker == cut.broker or furthest.get((cut.broker, epoch), 0) > (opening.offset or 0)):
+            yield epoch, opening.offset or 0
 
 
 def _inferred(evidence: PartitionEvidence) -> Iterator[LeftOut]:

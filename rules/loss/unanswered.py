@@ -10,7 +10,7 @@ from typing import Final
 from rules.evidence import Moment, PartitionEvidence
 from rules.history.gaps import ends_unseen
 from rules.history.led import given_terms
-from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING
+from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
 from rules.replay.reign.reigns import FIRST_FETCH_MS
@@ -150,12 +150,6 @@ def _begins_behind(evidence: PartitionEvidence, leader: int, epoch: int, start: 
         return False
     written = (m.offset for m in own if m.kind == "produced" and m.term == epoch and m.offset is not None)
     return min(written, default=start + 1) > max(start, opening.offset or 0)
-
-
-def succeeded(moment: Moment) -> bool:
-    """Whether a producer was told that its records are written."""
-    answered = moment.kind == "produced" and moment.error == 0 and moment.offset is not None and moment.offset >= 0
-    return answered and moment.acks != 0
 
 
 def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:

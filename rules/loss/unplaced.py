@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules.evidence import Moment, PartitionEvidence, gives_role
-from rules.loss.unanswered import succeeded
+from rules.history.moments import succeeded
 from rules.replicas.later import stands_no_more
 
 

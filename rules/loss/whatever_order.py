@@ -14,7 +14,8 @@ from itertools import groupby
 from rules.chronicle.reigns import Reign
 from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held, gives_role
 from rules.finding import numbered
-from rules.loss.unanswered import succeeded
+from rules.history.moments import succeeded
+from rules.history.turns import taking_part
 
 ANEW = ("log-created", "log-deleted")
 """After these a broker's log may be of another life of its topic."""
@@ -142,7 +143,7 @@ def _doubt(evidence: PartitionEvidence, answer: Moment, *, everywhere: bool) -> 
     later = (m for m in evidence.moments if m.clock == answer.clock and (m.time or 0) > (answer.time or 0))
     if any(m.kind in ANEW for m in later) or not any(True for r in evidence.current for _ in epoch_falls(r)):
         return f"whether the topic was deleted and created again after {who} answered, as its server.log tells"
-    away = sorted(_taking_part(evidence.moments) - {replica.broker for replica in evidence.current})
+    away = sorted(taking_part(evidence.moments) - {replica.broker for replica in evidence.current})
     if everywhere and away:
         return f"the {'log' if len(away) == 1 else 'logs'} of {' and '.join(f'broker {broker}' for broker in away)}"
     return None
@@ -156,8 +157,3 @@ def _there(brokers: Sequence[int], offset: int, epoch: int | None, committed: bo
         return f"{who} {'ends' if one else 'end'} before {offset}"
     counted = f", which {'it counts' if one else 'they count'} as committed" if committed else ""
     return f"{who} {'holds' if one else 'hold'} records of epoch {epoch} at {offset}{counted}"
-
-
-def _taking_part(moments: Sequence[Moment]) -> set[int]:
-    assigned = {broker for m in moments for broker in m.replicas or ()}
-    return assigned | {m.witness for m in moments if gives_role(m) and m.witness is not None}

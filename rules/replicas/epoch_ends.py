@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rules.history.moments import Moment
 from rules.replicas.replica import Replica
@@ -35,6 +36,8 @@ def epoch_ends(
     for epoch, last in answered.items():
         told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
+    for epoch, offset, because in _gone_on(moments, openings):
+        ends[epoch] = max(ends.get(epoch, (0, "")), (offset, because))
     for epoch, offset in sorted(perhaps):
         if epoch in ends and offset == ends[epoch][0] and _beyond_all(replicas, offset):
             ends[epoch] = _answered_end(offset, batch_end(offset, epoch))
@@ -87,6 +90,32 @@ def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
     if moment.kind == "fetched" and moment.witness == leader and _agreed(moment):
         return moment.offset or 0, "a follower asked for it"
     return None
+
+
+def _gone_on(moments: Iterable[Moment], openings: Mapping[int, Moment]) -> Iterator[tuple[int, int, str]]:
+    """How far an epoch had been written by what the next leader's log held, if it had led the epoch or followed in it."""
+    furthest = furthest_fetches(moments)
+    for epoch, following in pairwise(sorted(openings)):
+        begun, opening = openings[epoch], openings[following]
+        if begun.offset is None or opening.offset is None or opening.broker is None or opening.doubtful:
+            continue
+        had = opening.broker == begun.broker or furthest.get((opening.broker, epoch), 0) > begun.offset
+        if had and opening.offset > begun.offset:
+            yield epoch, opening.offset, f"broker {opening.broker} had its records up to there when it led next"
+
+
+Fetcher = tuple[int | None, int | None]
+"""A replica, and the epoch in which it fetched."""
+
+
+def furthest_fetches(moments: Iterable[Moment]) -> dict[Fetcher, int]:
+    """How far each follower's log reached in each epoch, as far as its leader agreed."""
+    found: dict[Fetcher, int] = {}
+    for moment in moments:
+        if moment.kind == "fetched" and _agreed(moment):
+            fetcher = moment.broker, moment.term
+            found[fetcher] = max(moment.offset or 0, found.get(fetcher, 0))
+    return found
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, EpochEnd]]:

@@ -70,8 +70,55 @@ t10 truncates 3 to 2
 """
 
 
+IDLE = """
+broker 2 0022|
+t1 leads 3 epoch 0 at 0 hw 0
+t2 acks 3 at 5 acks=all
+t3 fetch 1@5 from 3 hw 4 epoch 0
+t4 leads 1 epoch 1 at 6 hw 6
+{wrote}
+t7 leads 2 epoch 2 at 2 hw 2
+t8 follows 1 epoch 2 at 6 hw 6 from 2
+t9 truncates 1 to 2
+"""
+"""Broker 1 led at the end of the records that were lost, and came back with them."""
+
+
 def test_older_records_that_a_follower_cuts_later_are_those_that_were_left_out_already() -> None:
     assert stretches(BEHIND.format(fetched="")) == [(0, 1, 2, 6)]
+
+
+def test_what_a_reign_that_wrote_nothing_cuts_is_of_the_leader_before_it() -> None:
+    assert stretches(IDLE.format(wrote="")) == [(0, 2, 2, 6)]
+    (bill,) = losses(read_sketch(IDLE.format(wrote="")).evidence)
+    assert (bill.epoch, bill.committed_end, bill.answers) == (0, 6, 1)
+
+
+def test_what_it_wrote_itself_is_billed_beside() -> None:
+    wrote = "t5 acks 1 at 6 acks=all\nt6 fetch 3@8 from 1 hw 8 epoch 1"
+    assert stretches(IDLE.format(wrote=wrote).replace("at 6 hw 6 from 2", "at 8 hw 8 from 2")) == [
+        (0, 2, 2, 6),
+        (1, 2, 6, 8),
+    ]
+
+
+def test_what_a_later_leader_committed_of_an_older_epoch_was_committed_when_it_went() -> None:
+    """Broker 3 wrote offsets 4 and 5 last; that they are committed is told by broker 1 alone, which led after it."""
+    late = IDLE.replace("t2 acks 3 at 5 acks=all", "t2 acks 3 at 3 acks=all").format(wrote="t5 fetch 4@6 from 1 hw=6 epoch 1")
+    (bill,) = losses(read_sketch(late).evidence)
+    assert (bill.epoch, bill.start_offset, bill.committed_end, bill.end_offset) == (0, 2, 6, 6)
+
+
+def test_a_broker_that_follows_nobody_cuts_what_it_had_before_and_nothing_that_others_committed_since() -> None:
+    """Broker 2 wrote offset 4 unseen; others committed up to 9 before it came back in an epoch without a leader."""
+    drawn = (
+        "broker 1 00001111133|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 fetch 1@4 from 2 hw=4 epoch 0\n"
+        "t3 leads 1 epoch 1 at 4 hw 4\nt4 acks 1 at 8 acks=all\nt5 fetch 3@9 from 1 hw=9 epoch 1\n"
+        "t6 loads 2 at 5\nt7 follows 2 epoch 2 at 5 hw 4\nt8 leads 1 epoch 3 at 9 hw 9\n"
+        "t9 follows 2 epoch 3 at 5 hw 4 from 1\nt10 truncates 2 to 4\n"
+    )
+    told = losses(read_sketch(drawn).evidence)
+    assert [(bill.epoch, bill.start_offset, bill.end_offset, bill.matters) for bill in told] == [(0, 4, 5, False)]
 
 
 def test_records_that_a_follower_had_fetched_in_the_later_epoch_are_others() -> None:
@@ -89,7 +136,7 @@ def test_of_many_openings_none_that_counts_is_passed_over(opened: list[int], end
             lines.append(f"t{10 * epoch + 1} fetch 2@{ends[epoch]} from 1 hw 0 epoch {epoch}")
     due: list[Stretch] = []
     for epoch, offset in enumerate(opened):
-        end = max(offset, ends[epoch])
+        end = max([offset, ends[epoch], *opened[epoch + 1 : epoch + 2]])  # the one leader's own log
         for later, start in enumerate(opened[epoch + 1 :], epoch + 1):
             if max(offset, start) < end:
                 due.append((epoch, later, max(offset, start), end))
