@@ -23,8 +23,9 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
     told = document if config.format == "json" else text
-    absent, untold = report.coverage.absent_logs, report.untold
-    deliver(told(report.advice, interrupted=report.interrupted, absent=absent, untold=untold), config)
+    absent, untold, verdict = report.coverage.absent_logs, report.untold, report.verdict
+    words = told(report.advice, verdict=verdict, interrupted=report.interrupted, absent=absent, untold=untold)
+    deliver(words, config)
     return _code(report)
 
 

@@ -35,19 +35,20 @@ _WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
 def text(
     advice: Sequence[PlacedAdvice],
     *,
+    verdict: str = "findings",
     interrupted: bool = False,
     absent: Sequence[AbsentLogs] = (),
     untold: Sequence[UndecidedLine] = (),
 ) -> str:
     """The advice on every partition, one after the other."""
-    unread = "".join(f"{line}\n" for line in _unread(absent, untold))
+    unread = "".join(f"{line}\n" for line in (*_open(verdict), *_unread(absent, untold)))
     if interrupted:
         told = "Interrupted: this is the advice on what had been judged by then; others may be in need of it.\n\n"
-        return told + (text(advice, absent=absent, untold=untold) if advice else unread)
+        return told + (text(advice, verdict=verdict, absent=absent, untold=untold) if advice else unread)
     if not advice and untold:
         return unread
     if not advice:
-        none = "Nothing is to be decided: no loss, no cut that is owed, no finding of medium severity or above.\n"
+        none = "Nothing is to be decided: no loss is known, no cut that is owed, no finding of medium severity or above.\n"
         return none + unread
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
     if len(advice) > SHOWN:
@@ -55,6 +56,12 @@ def text(
         lines.append(f"… and {more}; ask for one with --topic and --partition")
     lines.append("Every broker that may hold more must be in the dump, or the advice is worth less than it says.")
     return "".join(f"{line}\n" for line in lines) + unread
+
+
+def _open(verdict: str) -> Iterator[str]:
+    """That the audit, of which this is a part, could not tell whether more was lost."""
+    if verdict == "unknown":
+        yield from _said("The audit leaves its verdict open: what else was lost, if anything, is not known.", 0)
 
 
 def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> Iterator[str]:
@@ -69,6 +76,7 @@ def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> It
 def document(
     advice: Sequence[PlacedAdvice],
     *,
+    verdict: str = "findings",
     interrupted: bool = False,
     absent: Sequence[AbsentLogs] = (),
     untold: Sequence[UndecidedLine] = (),
@@ -76,6 +84,7 @@ def document(
     """The same as one JSON document."""
     told = {
         "schemaVersion": SCHEMA_VERSION,
+        "verdict": verdict,
         "interrupted": interrupted,
         "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
         "untold": [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.evidence import PartitionEvidence
-from rules.history.moments import Moment
+from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.repetitions import times_told
 from rules.loss import reopened
 from rules.loss.bill import (
@@ -170,16 +170,23 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
 
 
 def _committed_end(evidence: PartitionEvidence, part: LeftOut) -> int:
-    """How far it was committed, in its epoch or in those of later leaders that still had all of it.
+    """How far it was committed: in its epoch, in those of later leaders that had all of it, by its leader's own word.
 
-    Of records that may be older than the epoch its proofs tell nothing: only the replica's own word does.
+    Of records that may be older than the epoch its proofs tell nothing: only who cut them knows.
     """
     if part.older:
         return min(part.end, max(part.start, part.known_end))
     later = (e for e in evidence.openings if part.epoch < e < part.next_epoch)
     held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end)
-    ends = (evidence.accounts.committed_end(e, part.start, part.end) for e in (part.epoch, *held))
+    ends = [evidence.accounts.committed_end(e, part.start, part.end) for e in (part.epoch, *held)]
+    own = (c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch)
+    ends += [min(part.end, c.end_offset) for c in own if _of_its_log(c.moment, part.leader)]
     return max(ends)
+
+
+def _of_its_log(moment: Moment, broker: int | None) -> bool:
+    """Whether a broker tells of the log that it holds itself."""
+    return moment.clock == f"broker {broker}" and moment.kind in (*ROLE_KINDS, "high-watermark-loaded")
 
 
 def _in_time(answer: Moment, part: LeftOut) -> bool:
