@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rules.chronicle.reigns import Reign
-from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held, gives_role
+from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held
 from rules.finding import numbered
 from rules.history.moments import succeeded
 from rules.history.turns import taking_part

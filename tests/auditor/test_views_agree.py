@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,7 @@ Leaves = Callable[[str, list[str]], list[str]]
 
 
 def _named(*names: str) -> Leaves:
-    return lambda folder, files: [name for name in files if name in names]
+    return lambda _, files: [name for name in files if name in names]
 
 
 def _brokers_own(kind: str) -> Leaves:
@@ -132,7 +133,7 @@ def _told_otherwise(report: AuditReport) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("missing", fast_if("disks".__eq__, LEFT_OUT))
-@pytest.mark.parametrize("case", fast_if(lambda case: case.name == "unclean_rejoined", CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(lambda case: case.name == "unclean_rejoined", CASES), ids=attrgetter("name"))
 def test_no_page_denies_what_another_tells(case: Path, missing: str, tmp_path: Path) -> None:
     dump = shutil.copytree(case / "dump", tmp_path / "dump", ignore=LEFT_OUT[missing])
     assert [*contradictions(audited(dump))] == []
