@@ -85,8 +85,8 @@ LAWS: Final = (
         "may stand still, or are not seen to be answered for, never another page or a frame",
         ours=(
             "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.unanswered",
-            "rules.loss.held_on", "rules.loss.unplaced", "rules.loss.whatever_order", *EVIDENCE, "rules.protocol.**",
-            "parsers.tables.**",
+            "rules.loss.held_on", "rules.loss.incurred", "rules.loss.unplaced", "rules.loss.whatever_order",
+            *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
         ),
     ),
     Law(

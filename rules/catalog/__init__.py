@@ -8,6 +8,9 @@ from rules.catalog.ack001_acknowledged_records_missing import acknowledged_recor
 from rules.catalog.ack002_single_copy_commit import single_copy_commit
 from rules.catalog.bug001_known_defect_signature import known_defect_signature
 from rules.catalog.conf001_durability_not_configured import durability_not_configured
+from rules.catalog.cons001_committed_offset_beyond_log_end import committed_offset_beyond_log_end
+from rules.catalog.cons002_committed_offset_in_cut_epoch import committed_offset_in_cut_epoch
+from rules.catalog.cons003_offsets_reused import offsets_reused
 from rules.catalog.cons004_read_beyond_high_watermark import read_beyond_high_watermark
 from rules.catalog.epoch001_leader_epoch_regressed import leader_epoch_regressed
 from rules.catalog.epoch002_checkpoint_contradicts_log import checkpoint_contradicts_log
@@ -61,6 +64,9 @@ RULES: Final[tuple[Rule, ...]] = (
     single_copy_commit,
     known_defect_signature,
     durability_not_configured,
+    committed_offset_beyond_log_end,
+    committed_offset_in_cut_epoch,
+    offsets_reused,
     read_beyond_high_watermark,
     leader_epoch_regressed,
     checkpoint_contradicts_log,

@@ -23,7 +23,7 @@ Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recove
 the log goes on to offset 90 behind what is drawn. Unless said otherwise the epoch file agrees with the batches, the
 broker stopped in order, and the recovery point is the log end offset. Lines of their own: `topic t`, `ids a b` (that
 logs give the topic), `live`,
-`kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`.
+`kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`, `group g 12 epoch 3` (what a group committed; the epoch may lack).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from rules.evidence import (
     BrokerVersion,
     EpochClaim,
     EpochFile,
+    GroupCommit,
     IndexFault,
     OffsetClaim,
     PartitionEvidence,
@@ -57,6 +58,7 @@ __all__ = ["Sketch", "SketchError", "read_sketch"]
 
 _LINE: Final = re.compile(r"^broker\s+(?P<broker>\d+)(?P<leads>\*?)\s*(?P<cells>[^;]*)(?:;(?P<notes>.*))?$")
 _SETTING: Final = re.compile(r"set ([a-z.]+) (\S+)")
+_GROUP: Final = re.compile(r"group (\S+) (\d+)(?: epoch (\d+))?")
 _STATES: Final = ("future", "deleted", "stray")
 _NOTES: Final = frozenset({
     "hw", "leo", "start", "recovery", "cleaner", "unclean", "epochs", "topic-id", "log-dir", "snapshots", "voters",
@@ -78,6 +80,7 @@ def read_sketch(text: str) -> Sketch:
     versions: list[BrokerVersion] = []
     moments: list[Moment] = []
     settings: list[Setting] = []
+    commits: list[GroupCommit] = []
     topic, live, leader = "t", False, None
     told_ids: frozenset[str] = frozenset()
     for line in filter(None, (raw.strip() for raw in text.splitlines())):
@@ -95,6 +98,8 @@ def read_sketch(text: str) -> Sketch:
             told_ids = frozenset(line.split()[1:])
         elif line.startswith("kafka "):
             versions.append(_version(line))
+        elif group := _GROUP.fullmatch(line):
+            commits.append(_commit(group))
         elif setting := _SETTING.fullmatch(line):
             settings.append(Setting(name=setting[1], value=setting[2], origin="metadata", span=_span("settings")))
         else:
@@ -110,9 +115,15 @@ def read_sketch(text: str) -> Sketch:
         copied_live=live,
         chronicle=Chronicle(in_terms(moments)),
         settings=settings_of(settings),
+        group_offsets=tuple(commits),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
     return Sketch(evidence=with_drawn_keys(evidence), leader=leader)
+
+
+def _commit(match: re.Match[str]) -> GroupCommit:
+    epoch = None if match[3] is None else int(match[3])
+    return GroupCommit(group=match[1], offset=int(match[2]), leader_epoch=epoch, span=_span("__consumer_offsets-0"))
 
 
 def _version(line: str) -> BrokerVersion:

@@ -1,0 +1,86 @@
+"""CONS001: a consumer group has read records that no log holds any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, GroupOffset
+from rules.evidence import GroupCommit, PartitionEvidence, Replica
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+
+@rule(
+    id="CONS001",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, GroupOffset),
+    law="ConsistentRead",
+    message="{groups:+group} committed offset {end_offset}, and no log goes beyond {start_offset}: what was read there is"
+    " gone. The next fetch is out of range, and auto.offset.reset decides what is read then",
+    implied_by=("LEAD001", "ACK001", "HW001", "LEO001", "TRUNC001"),
+)
+def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A group committed an offset beyond the end of every log.
+
+    A group commits an offset after it has read the records below it. A client asks for the committed offset next. The
+    leader answers that it is out of range: with `latest` the client skips what is written meanwhile, with `earliest` it
+    reads everything again, with `none` it stops.
+
+    Proves
+    ------
+    Somebody read records that are in no log here. Producers or the reader have to make up for them.
+
+    Undecided when
+    --------------
+    A log is not here whole, or may have been copied before the group committed.
+
+    Upheld
+    ------
+    broker 1* 0000|
+    group g 4
+
+    Violated
+    --------
+    broker 1* 0000|
+    broker 2  0000|
+    group g 6
+    """
+    logs = evidence.own_logs
+    end = max((replica.log_end_offset for replica in logs), default=0)
+    beyond = [c for c in evidence.group_offsets if c.told_by == "log" and c.offset > end]
+    if not beyond or not logs:
+        return
+    whole = [commit for commit in beyond if _log_is_later(commit, logs)]
+    if whole and all(replica.end_known for replica in logs):
+        yield _violation(evidence, whole, end)
+    else:
+        yield Undecided(
+            reason="a group committed an offset beyond the logs, which are not whole or may have been copied before",
+            missing="whole logs, copied from stopped brokers",
+            start_offset=end,
+            end_offset=max(commit.offset for commit in beyond),
+            blocking=not all(replica.end_known for replica in logs),
+            exhibits=tuple(Exhibit(span=commit.span, role=f"what {commit.group} committed") for commit in beyond[:8]),
+        )
+
+
+def _log_is_later(commit: GroupCommit, logs: tuple[Replica, ...]) -> bool:
+    """Whether every log tells of a moment behind the commit: its broker stopped in order, or it holds newer records."""
+    return all(replica.clean_shutdown is not None or _newer(replica, commit.commit_time) for replica in logs)
+
+
+def _newer(replica: Replica, time: int | None) -> bool:
+    newest = replica.log.max_timestamp
+    return time is not None and newest is not None and newest > time
+
+
+def _violation(evidence: PartitionEvidence, commits: list[GroupCommit], end: int) -> Violation:
+    leader = evidence.leader_at_the_end
+    return Violation(
+        brokers=() if leader is None else (leader.broker,),
+        start_offset=end,
+        end_offset=max(commit.offset for commit in commits),
+        confidence="certain" if all(r.clean_shutdown is not None for r in evidence.own_logs) else "likely",
+        facts={"groups": tuple(sorted({commit.group for commit in commits}))},
+        exhibits=tuple(Exhibit(span=commit.span, role=f"what {commit.group} committed") for commit in commits[:8]),
+    )

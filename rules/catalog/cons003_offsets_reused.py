@@ -1,0 +1,86 @@
+"""CONS003: offsets of lost records hold other records now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from parsers.tables import BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Violation
+from rules.loss.incurred import Loss, losses
+from rules.rule import rule
+
+NAMED: Final = 8
+
+
+@rule(
+    id="CONS003",
+    severity=Severity.HIGH,
+    needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
+    law="ConsistentRead",
+    message="offsets [{start_offset}, {end_offset}) held records of epoch {epoch} that were acknowledged, and hold others"
+    " now{since}: whoever read them before has to read them again; {known}",
+    implied_by=("LEAD001", "ACK001", "TRUNC001"),
+)
+def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
+    """A range of offsets held other acknowledged records in an earlier epoch.
+
+    A new leader that lacks records gives their offsets to new ones. A consumer that has read the old records stands
+    beyond the range or in it. It goes on from there and never sees the new ones.
+
+    Proves
+    ------
+    Two readers of the same offsets have read different records, depending on when they read.
+
+    Undecided when
+    --------------
+    Never by itself: where it is open what was lost, LEAD001 and ACK001 say so.
+
+    Upheld
+    ------
+    broker 1 000011|
+    broker 2 000011|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 fetch 2@0 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=4
+    t4 leads 2 epoch 1 at 4 hw 4 isr 2
+
+    Violated
+    --------
+    broker 1 00111|
+    broker 2 00111|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+    t2 fetch 2@0 from 1 hw=0
+    t3 fetch 2@4 from 1 hw=4
+    t4 leads 2 epoch 1 at 2 hw 2 isr 2
+    """
+    if evidence.epochs_used_twice:
+        return
+    for loss in losses(evidence):
+        end = min(loss.reused_end, max(loss.committed_end, loss.acknowledged_end))
+        if loss.matters and not loss.restored and end > loss.start_offset:
+            yield _violation(loss, evidence)
+
+
+def _violation(loss: Loss, evidence: PartitionEvidence) -> Violation:
+    groups = tuple(group.group for group in loss.groups)
+    clients = tuple(sorted({reader.client_id or "a client without a name" for reader in loss.readers}))
+    affected = [f"group {name}" for name in groups[:NAMED]] + [f"client {name}" for name in clients[:NAMED]]
+    known = f"known of it: {', '.join(affected)}" if affected else "who read them is not known here"
+    epochs = loss.reused_epochs
+    spans = [c.span for c in evidence.group_offsets if c.group in groups][:NAMED]
+    return Violation(
+        brokers=() if loss.next_leader is None else (loss.next_leader,),
+        start_offset=loss.start_offset,
+        end_offset=loss.reused_end,
+        facts={
+            "epoch": loss.epoch,
+            "since": f" of epoch {epochs[0]}" if len(epochs) == 1 else "",
+            "known": known,
+            "groups": groups,
+            "clients": clients,
+            "subject": str(loss.epoch),
+        },
+        exhibits=tuple(Exhibit(span=span, role="what a group committed") for span in spans),
+    )
