@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import unbilled
@@ -19,7 +20,7 @@ def open_points(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator
     for cut in () if evidence.epochs_used_twice else unbilled(evidence, billed):
         what = f"[{cut.start_offset}, {cut.end_offset})"
         reason = f"broker {cut.broker} cut committed records {what}, of an unknown epoch"
-        missing = f"broker {cut.broker}'s own log of its roles (state-change.log, up to 2.5 server.log)"
+        missing = would_tell(Silence(broker=cut.broker, log="roles"))
         yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
 
 

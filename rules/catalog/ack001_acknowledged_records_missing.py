@@ -6,13 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import (
-    COMPACTED_TOPICS,
-    Moment,
-    PartitionEvidence,
-    epoch_held,
-    times_told,
-)
+from rules.chronicle.silence import Silence, would_tell
+from rules.evidence import COMPACTED_TOPICS, Moment, PartitionEvidence, epoch_held, times_told
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
@@ -134,7 +129,7 @@ def _sent_again_or_not(log: Later, epoch: int, given: Sequence[Moment]) -> Itera
         reason=f"broker {first.witness} acknowledged records between {first.offset} and {last.offset} in an epoch from"
         f" {epoch} to {first.latest_term}, and epoch {log.perhaps_lacks(first, epoch)}'s, which it did not lead, stand"
         f" at {first.offset}: they are gone, unless they were sent again",
-        missing=f"broker {first.witness}'s own log of its roles (state-change.log, up to 2.5 server.log)",
+        missing=would_tell(Silence(broker=first.witness, log="roles")),
         brokers=() if first.witness is None else (first.witness,),
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,
@@ -167,8 +162,8 @@ def _unplaced(found: Unplaced) -> Undecided:
     reason = f"no log tells where the epochs opened in which {who} answered producers"
     if found.of_known_epochs:
         reason = f"no log tells where the epochs opened after {who} had answered producers"
-    asked = f"broker {found.successor if found.of_known_epochs else found.broker}"
-    missing = f"{asked}'s own log of its roles (state-change.log, up to 2.5 server.log)"
+    asked = found.successor if found.of_known_epochs else found.broker
+    missing = would_tell(Silence(broker=asked, log="roles"))
     if not found.gone:
         return Undecided(reason=reason, missing=missing, blocking=False)
     first, last = min(found.gone), max(found.gone)
@@ -190,7 +185,7 @@ def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
         yield Undecided(
             reason=f"nothing tells how far{'' if offset is None else f' beyond {offset}'} broker {broker} wrote and"
             " acknowledged before another broker led",
-            missing=f"broker {broker}'s own logs (server.log and its request log)",
+            missing=would_tell(Silence(broker=broker, log="server and requests")),
             brokers=(broker,),
             start_offset=offset,
             blocking=not_of_all_seen(evidence.moments),
@@ -206,9 +201,10 @@ def _perhaps_acknowledged(part: Unanswered) -> Undecided:
         reason += f"of what {who} answered then no request log is here, or not all of it: with acks=1 it acknowledged them"
     else:
         reason += f"{who} may have acknowledged them last, if a producer of theirs sent with acks=1: none is seen"
+    asked = Silence(broker=part.leader, log="requests", window="whole up to its end")
     return Undecided(
         reason=reason,
-        missing=f"{who}'s request log whole up to its end, or what its producers were told",
+        missing=would_tell(asked, "what its producers were told"),
         brokers=() if part.leader is None else (part.leader,),
         start_offset=part.start,
         end_offset=part.end,

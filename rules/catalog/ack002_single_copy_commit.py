@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Course, LeaderRow, PartitionEvidence, Span
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -74,7 +75,7 @@ def _acknowledges(row: LeaderRow, course: Course) -> bool:
 def _undecided(course: Course) -> Undecided:
     leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
     reason = f"broker {leader} may have been alone in sync in epoch {epochs} when it answered producers"
-    missing = f"broker {leader}'s own log of its ISR (server.log), or its request log with all fetches of that time"
+    missing = f"{would_tell(Silence(broker=leader, log='isr'))}, or its request log with all fetches of that time"
     return Undecided(reason=reason, missing=missing, blocking=False)
 
 
@@ -88,8 +89,7 @@ def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
 def _unplaced(course: Course) -> Undecided:
     leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
     reason = f"what broker {leader} answered producers may be of epoch {epochs} or of another one"
-    missing = f"broker {leader}'s own log of its roles (state-change.log, up to 2.5 server.log)"
-    return Undecided(reason=reason, missing=missing, blocking=False)
+    return Undecided(reason=reason, missing=would_tell(Silence(broker=leader, log="roles")), blocking=False)
 
 
 def _violation(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.moments import OF_SERVER_LOG
@@ -82,10 +83,12 @@ def _perhaps_restarted(evidence: PartitionEvidence, before: Moment, after: Momen
 
 
 def _undecided(before: Moment, after: Moment) -> Undecided:
+    restart = "it may have been restarted in between"
+    asked = Silence(broker=after.witness, log="server", window="of that time", perhaps=restart)
     return Undecided(
         reason=f"broker {after.witness} told broker {after.broker} high watermark {before.high_watermark} and later, in"
         f" another session of epoch {after.term}, only {after.high_watermark}",
-        missing=f"broker {after.witness}'s server.log of that time: it may have been restarted in between",
+        missing=would_tell(asked),
         blocking=False,
     )
 
