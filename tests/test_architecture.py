@@ -96,9 +96,9 @@ LAWS: Final = (
     ),
     Law(
         modules=(FACTS, *NARROW),
-        says="rows become facts by folds over frames: rules.protocol, parsers.tables/provenance, polars and pyarrow",
+        says="rows become facts by folds over frames: rules.protocol, parsers.tables, polars, pyarrow and numpy",
         ours=(*EVIDENCE, *NARROW, "rules.protocol.**", *TABLES),
-        foreign=("polars", "pyarrow"),
+        foreign=("polars", "pyarrow", "numpy"),
     ),
     Law(
         modules=(CHRONICLE,),
