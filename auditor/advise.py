@@ -18,7 +18,7 @@ from auditor.report.model import AuditReport, Gate, PlacedAdvice
 def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     """Tell the advice; how the process ends: with findings where something must not be done as things stand."""
     if config.format not in ("terminal", "json"):
-        raise ConfigError(f"--format: expected one of terminal, json, found {config.format!r}")
+        raise ConfigError(f"{config.named('format')}: expected one of terminal, json, found {config.format!r}")
     require_writable(config, gather(dumps))
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)

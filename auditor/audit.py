@@ -19,8 +19,10 @@ from auditor.engines.plan.units import ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.told.groups import plan_groups
 from auditor.report.model import AuditReport
+from auditor.stopping import now_telling
+from auditor.unmatched import require_matches
 from auditor.version import tool_version
-from parsers.files import printable
+from parsers.files import found_at, printable
 from parsers.inventory import Inventory, take_inventory
 from parsers.provenance import FileKind
 from rules.narrow.assemble import Surroundings
@@ -65,6 +67,7 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
             watched.judged(len(verdict.replicas))
     except KeyboardInterrupt:
         interrupted = True
+    now_telling()
     if not interrupted:
         _require_matches(given.root, prepared, verdicts, config)
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
@@ -92,10 +95,11 @@ def _overrides(root: Path, config: AuditConfig) -> tuple[list[tuple[int, str]], 
     files: dict[str, int] = {}
     for broker, path in config.log_dir_overrides:
         place = root / path
-        if not (place.is_dir() or place.is_file()):
-            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
+        found = found_at(place)
+        if found not in ("a folder", "a regular file"):
+            raise ConfigError(f"{config.named('log_dir')} {broker}={path}: no such folder in {root}")
         places.append((broker, path))
-        if place.is_file():
+        if found == "a regular file":
             files[_source_of(root, place)] = broker
     return places, files
 
@@ -105,12 +109,14 @@ def _traces(root: Path, inventory: Inventory, config: AuditConfig) -> dict[str, 
     sources = {file.origin.source for file in inventory.files}
     named: dict[str, int | None] = {}
     for broker, path in config.traces:
-        place = next((each for each in (root / path, Path(path)) if each.is_file()), None)
+        place = next((each for each in (root / path, Path(path)) if found_at(each) == "a regular file"), None)
         if place is None:
-            raise ConfigError(f"--trace {path}: no such file in {root}")
+            raise ConfigError(f"{config.named('trace')} {path}: no such file in {root}")
         source = _source_of(root, place)
         if source not in sources:
-            raise ConfigError(f"--trace {path}: lies outside {root}; copy it there, or give its folder as a DUMP too")
+            raise ConfigError(
+                f"{config.named('trace')} {path}: lies outside {root}; copy it there, or give its folder as a DUMP too"
+            )
         named[source] = broker
     return named
 
@@ -131,10 +137,14 @@ def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config
             " broker or lies in a folder named after one; name a log dir with --log-dir BROKER=PATH"
         )
     brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units} | telling
+    strange = [words for words, broker in config.brokers_named() if broker not in brokers]
     # What texts and logs tell of is known when they are read.
-    unmatched = [] if texts.units or not inventory.replicas else [*config.selection.unmatched(inventory)]
-    unmatched += [words for words, broker in config.brokers_named() if broker not in brokers]
-    _refuse_unmatched(unmatched, root)
+    later = bool(texts.units) or not inventory.replicas
+    require_matches(Selection() if later else config.selection, _held(inventory), config, root, strange)
+
+
+def _held(inventory: Inventory) -> set[tuple[str | None, int | None]]:
+    return {(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas}
 
 
 def _require_matches(
@@ -143,14 +153,9 @@ def _require_matches(
     """The same for a dump of which texts or logs tell, now that they are read."""
     if any(unit.kind == "dump-text" for unit in prepared.units) or not prepared.inventory.replicas:
         seen = {(v.topic, v.partition) for v in verdicts if v.topic is not None}
-        held = {(replica.origin.topic, replica.origin.partition) for replica in prepared.inventory.replicas}
-        told = Selection(topics=config.topic, partitions=config.partition)
-        _refuse_unmatched([*told.unmatched_among(seen | held)], root)
-
-
-def _refuse_unmatched(unmatched: Sequence[str], root: Path) -> None:
-    if unmatched:
-        raise ConfigError(f"{', '.join(unmatched)}: matches nothing in {root}")
+        # What is excluded has no verdict by which to tell that it is there.
+        told = replace(config.selection, excluded_topics=()) if seen else config.selection
+        require_matches(told, seen | _held(prepared.inventory), config, root)
 
 
 def _surroundings(

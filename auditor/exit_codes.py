@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 MEANINGS: Final[dict[ExitCode, str]] = {
     ExitCode.CLEAN: "no finding, and enough of the evidence was read to say so",
     ExitCode.FINDINGS: "at least one finding of the asked severity, whatever the coverage",
-    ExitCode.COULD_NOT_RUN: "nothing was audited: wrong usage, configuration or input",
+    ExitCode.COULD_NOT_RUN: "no verdict was told: wrong usage, configuration, input or place for the result",
     ExitCode.UNKNOWN: "no finding, but the verdict is open or coverage is below the asked minimum",
     ExitCode.INTERNAL_ERROR: "a defect of the auditor itself",
     ExitCode.INTERRUPTED: "stopped from outside; what was known by then was printed",

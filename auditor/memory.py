@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from auditor.config import ConfigError
+from auditor.config.files import text_of
 from auditor.dumps import Dump
 from auditor.java import cache_dir
+from auditor.whole_files import whole_file
 from parsers.files import locate
 
 REPORT_LIMIT = 512 << 20
@@ -36,15 +36,13 @@ def remember(report_text: str, dump: Dump) -> None:
     folder = cache_dir()
     if dump.holds(folder):
         return
-    with suppress(OSError):
+    with suppress(OSError):  # a full disk, a cache of somebody else
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         report = json.loads(report_text)
         stamps = {path: stamp_of(dump.root, path) for path in sorted(set(_evidence(report)))}
         kept = json.dumps({"dump": str(dump.root.resolve()), "stamps": stamps, "report": report})
-        handle, name = tempfile.mkstemp(dir=folder, prefix="last-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with whole_file(folder / REMEMBERED, replace=True, mode=0o600) as file:
             file.write(kept)
-        Path(name).replace(folder / REMEMBERED)
 
 
 def stamp_of(root: Path, path: str) -> Stamp | None:
@@ -85,10 +83,8 @@ def recall(report: Path | None, dump: Path | None) -> Remembered:
 
 def _load(path: Path) -> dict[str, object]:
     try:
-        if path.stat().st_size > REPORT_LIMIT:
-            raise ConfigError(f"{path}: expected a report of at most {REPORT_LIMIT} bytes")
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(text_of(path, "the report", REPORT_LIMIT))
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: cannot read the report: {error}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a JSON report of an audit")

@@ -160,6 +160,16 @@ def file_type(mode: int) -> str:
     return names.get(stat.S_IFMT(mode), "an entry of unknown type")
 
 
+def found_at(path: Path) -> str:
+    """What stands at a path that a person named, links followed: its type, `nothing`, or why that cannot be told."""
+    try:
+        return file_type(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return "nothing"
+    except (OSError, ValueError) as error:
+        return _reason(error)
+
+
 def _reason(error: OSError | ValueError) -> str:
     return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)
 

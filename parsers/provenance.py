@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 ReplicaState = Literal["current", "future", "deleted", "stray"]
 
@@ -77,3 +77,15 @@ class Source:
     base_offset: int | None = None
     suffix: str = ""
     """`.deleted`, `.cleaned`, `.swap`, `.tmp` … when the file carries one; empty for a file in plain use."""
+
+
+_HIGHEST_ID: Final = 2**31 - 1
+
+
+def broker_id(text: str) -> int | None:
+    """The id that a text is, if a broker can have it: Kafka counts brokers in 31 bits."""
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > len(str(_HIGHEST_ID)):
+        return None
+    number = int(digits)
+    return number if number <= _HIGHEST_ID else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
             law=law,
             implied_by=implied_by,
             message=message,
-            page=read_page(inspect.getdoc(check) or ""),
+            page=read_page(inspect.getdoc(check) or _docstring_in_source(check)),
             check=check,
             reach=reach,
             order=order,
@@ -83,6 +84,12 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
         )
 
     return declare
+
+
+def _docstring_in_source(check: Check) -> str:
+    """The docstring of a function from which Python was told to strip it (-OO)."""
+    (function,) = ast.parse(inspect.getsource(check)).body
+    return ast.get_docstring(function) or "" if isinstance(function, ast.FunctionDef) else ""
 
 
 def read_page(docstring: str) -> Page:

@@ -267,7 +267,7 @@ LAWS: Final = (
     Law(
         modules=("auditor.config.**", "auditor.simulation.script_file"),
         says="the configuration, and a script of `simulate`, are read from YAML",
-        ours=("auditor.**", "rules.**", "parsers.provenance"),
+        ours=("auditor.**", "rules.**", "parsers.provenance", "parsers.files"),
         never=COMMAND_LINE,
         foreign=("yaml",),
     ),
@@ -275,7 +275,8 @@ LAWS: Final = (
         modules=("auditor.simulation.**",),
         says="a simulated run is told, and written down in rows by the writers: nothing is read or judged",
         ours=(
-            *("auditor.simulation.**", "auditor.config.**", "auditor.report.plain", "rules.simulator.**"),
+            *("auditor.simulation.**", "auditor.config.**", "auditor.whole_files", "auditor.report.plain"),
+            "rules.simulator.**",
             *("rules.protocol.**", "parsers.tables.**", "parsers.writers.**"),
         ),
     ),

@@ -1,5 +1,5 @@
 """The command line: one module for each group of commands, and the words of their options."""
 
-from auditor.cli.commands import app, main
+from auditor.cli.process import main
 
-__all__ = ["app", "main"]
+__all__ = ["main"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from auditor.cli.options import (
     Dumps,
     Engine,
     FindingId,
+    Force,
     KafkaVersions,
     Level,
     LogDirs,
@@ -24,12 +24,14 @@ from auditor.cli.options import (
     Protocols,
     Quiet,
     ReportFile,
+    ShowSettings,
     TextFormat,
     Topics,
     Traces,
 )
 from auditor.cli.settings import settings_of
 from auditor.exit_codes import ExitCode
+from auditor.streams import say
 
 Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
 SalvagedBroker = Annotated[
@@ -55,13 +57,15 @@ def postmortem(  # noqa: PLR0913 - one parameter an option
     inter_broker_protocol: Protocols = None,
     quiet: Quiet = None,
     output: Output = None,
+    force: Force = None,
     config: ConfigFile = None,
+    show_settings: ShowSettings = False,
 ) -> None:
     """Audit, and write the incident report in Markdown that reads as plain text."""
-    given = {name: value for name, value in locals().items() if name not in ("dump", "config")}
+    given = locals()
     from auditor.run_audit import run_audit
 
-    raise SystemExit(run_audit(dump, settings_of({**given, "format": "postmortem"}, config)))
+    raise SystemExit(run_audit(dump, settings_of(given, config, {"format": "postmortem"})))
 
 
 def advise(  # noqa: PLR0913 - one parameter an option
@@ -80,10 +84,12 @@ def advise(  # noqa: PLR0913 - one parameter an option
     quiet: Quiet = None,
     format: TextFormat = None,  # noqa: A002 - the option's name
     output: Output = None,
+    force: Force = None,
     config: ConfigFile = None,
+    show_settings: ShowSettings = False,
 ) -> None:
     """Say of every troubled partition who could lead at what cost, what a restart destroys, and what to copy first."""
-    given = {name: value for name, value in locals().items() if name not in ("dump", "config")}
+    given = locals()
     from auditor.advise import run_advise
 
     raise SystemExit(int(run_advise(dump, settings_of(given, config))))
@@ -104,5 +110,5 @@ def salvage(
     request = SalvageRequest(
         finding=finding, target=to, report=report, dump=dump, broker=broker, understood=yes_i_understand
     )
-    sys.stdout.write(run_salvage(request))
+    say(run_salvage(request))
     raise SystemExit(int(ExitCode.CLEAN if yes_i_understand else ExitCode.COULD_NOT_RUN))

@@ -81,6 +81,10 @@ TextFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", he
 Output = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]
+Force = Annotated[bool | None, typer.Option("--force", help="Replace the --output file if it is there already.")]
+ShowSettings = Annotated[
+    bool, typer.Option("--show-settings", help="Print each setting, its value and who gave it, and end.")
+]
 FailOn = Annotated[
     str | None,
     typer.Option(

@@ -5,27 +5,47 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-import typer
-
-from auditor.report.plain import plain
+from auditor.exit_codes import ExitCode
+from auditor.streams import remark, say
 
 if TYPE_CHECKING:
     from auditor.config import AuditConfig
 
+NO_SETTINGS: Final = ("dump", "config", "show_settings")
+"""Parameters of a command that say nothing of how an audit is made or told."""
 
-def settings_of(given: Mapping[str, object], config: Path | None) -> AuditConfig:
-    """The settings of a run: a flag outranks the variable, the variable the file."""
-    from auditor.config import AuditConfig, as_variable, environment, merge, newer_than_known, read_config
 
-    file = config or (Path(named) if (named := os.environ.get("TIDEMARK_CONFIG")) else None)
-    settings = AuditConfig()
-    if file is not None:
-        settings = merge(settings, read_config(file), lambda name: f"{file}: {name.replace('_', '-')}")
-    settings = merge(settings, environment(os.environ), as_variable)
-    settings = merge(settings, {name: value for name, value in given.items() if value not in (None, [], ())})
+def settings_of(
+    given: Mapping[str, object], config: Path | None, decided: Mapping[str, object] | None = None
+) -> AuditConfig:
+    """The settings of a run: a flag outranks the variable, the variable the file; some the command itself decides."""
+    from auditor.config import environment, merge, newer_than_known, settings_text
+    from auditor.config.sources import as_variable
+
+    settings = merge(_of_file(config), environment(os.environ), as_variable)
+    flags = {name: value for name, value in given.items() if name not in NO_SETTINGS and value not in (None, [], ())}
+    settings = merge(merge(settings, flags), decided or {}, lambda _: "this command")
+    if given.get("show_settings"):
+        say(settings_text(settings))
+        raise SystemExit(ExitCode.CLEAN)
     if not settings.quiet:
-        for remark in newer_than_known(settings):
-            typer.echo(f"tidemark: {plain(remark)}", err=True)
+        for newer in newer_than_known(settings):
+            remark(newer)
     return settings
+
+
+def _of_file(config: Path | None) -> AuditConfig:
+    """The settings of the file that a flag names, or the variable."""
+    from auditor.config import AuditConfig, ConfigError, merge, read_config
+    from auditor.config.sources import CONFIG_VARIABLE
+
+    named = os.environ.get(CONFIG_VARIABLE)
+    file = config or (Path(named) if named else None)
+    if file is None:
+        return AuditConfig()
+    try:
+        return merge(AuditConfig(), read_config(file), lambda name: f"{file}: {name.replace('_', '-')}")
+    except ConfigError as error:
+        raise error if config else ConfigError(f"{CONFIG_VARIABLE}: {error}") from error

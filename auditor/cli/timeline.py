@@ -9,12 +9,14 @@ import typer
 from auditor.cli.options import (
     ConfigFile,
     Dumps,
+    Force,
     KafkaVersions,
     LogDirs,
     LogPatterns,
     LogTimezones,
     Output,
     Protocols,
+    ShowSettings,
     TextFormat,
     Traces,
 )
@@ -22,6 +24,7 @@ from auditor.cli.settings import settings_of
 
 AS_SETTINGS: Final = (
     "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol", "format", "output",
+    "force", "show_settings",
 )  # fmt: skip
 
 
@@ -38,7 +41,9 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     inter_broker_protocol: Protocols = None,
     format: TextFormat = None,  # noqa: A002 - the option's name
     output: Output = None,
+    force: Force = None,
     config: ConfigFile = None,
+    show_settings: ShowSettings = False,
     since: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Only events from this time of the reference clock on.")
     ] = None,

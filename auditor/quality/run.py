@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,10 @@ from auditor.quality.frames import measured
 from auditor.quality.outcome import QualityReport
 from auditor.quality.plan import QUALITY_TABLES, plan_quality
 from auditor.quality.summary import as_json, markdown, terminal
+from auditor.streams import say
+from auditor.unmatched import require_matches
+from auditor.whole_files import whole_file
+from parsers.files import found_at
 from parsers.inventory import take_inventory
 from parsers.spark import open_dump
 from spark_jobs.session import build_session
@@ -49,7 +52,7 @@ def run_quality(asked: Asked) -> int:
     named = ", ".join(folder.resolve().name for folder in asked.dumps)
     report = assess(quality, tables, dump=named, topics=config.topic)
     _write(report, quality, asked.output)
-    sys.stdout.write(f"{terminal(report)}\npages: {asked.output / DATA_DOCS / 'index.html'}\n")
+    say(f"{terminal(report)}\npages: {asked.output / DATA_DOCS / 'index.html'}\n")
     return int(report.exit_code)
 
 
@@ -67,14 +70,13 @@ def _require_input(asked: Asked, config: AuditConfig) -> None:
     dump = gather(asked.dumps)
     root = dump.root
     for broker, path in config.log_dir_overrides:
-        if not (root / path).is_dir():
+        if found_at(root / path) != "a folder":
             raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
     inventory = take_inventory(root, log_dirs=config.log_dir_overrides, parts=dump.parts)
     if not inventory.log_dirs:
         raise ConfigError(f"{root}: found no log dir; name one with --log-dir BROKER=PATH")
-    unmatched = config.selection.unmatched(inventory)
-    if unmatched:
-        raise ConfigError(f"{', '.join(unmatched)}: matches nothing in {root}")
+    held = {(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas}
+    require_matches(config.selection, held, config, root)
 
 
 def _require_output(asked: Asked) -> None:
@@ -82,9 +84,9 @@ def _require_output(asked: Asked) -> None:
     output = asked.output
     if gather(asked.dumps).holds(output):
         raise ConfigError(f"--output: {output} lies inside the dump, which is never written into")
-    if output.exists() and not output.is_dir():
-        raise ConfigError(f"--output: {output} is a file; name a folder")
-    if output.is_dir() and any(output.iterdir()) and not (output / f"{SUMMARY}.json").is_file():
+    if found_at(output) not in ("a folder", "nothing"):
+        raise ConfigError(f"--output: {output}: expected a folder, found {found_at(output)}")
+    if found_at(output) == "a folder" and any(output.iterdir()) and not (output / f"{SUMMARY}.json").is_file():
         raise ConfigError(f"--output: {output} holds other things; name an empty folder or one of an earlier run")
 
 
@@ -100,8 +102,9 @@ def _write(report: QualityReport, quality: Quality, output: Path) -> None:
         shutil.rmtree(output / DATA_DOCS, ignore_errors=True)
         output.mkdir(parents=True, exist_ok=True)
         # First the mark by which a later run knows the folder as its own.
-        (output / f"{SUMMARY}.json").write_text(as_json(report), encoding="utf-8")
-        (output / f"{SUMMARY}.md").write_text(markdown(report), encoding="utf-8")
+        for ending, text in (("json", as_json(report)), ("md", markdown(report))):
+            with whole_file(output / f"{SUMMARY}.{ending}", replace=True) as file:
+                file.write(text)
         build_site(quality.context, output / DATA_DOCS, report)
     except OSError as error:
         raise ConfigError(f"--output: cannot write {output}: {error.strerror}") from error

@@ -13,6 +13,7 @@ from typing import Final, TextIO
 
 from auditor.config import ConfigError
 from auditor.memory import Remembered, recall
+from auditor.outlet import require_place
 from auditor.report.layout import counted
 from auditor.report.plain import plain
 from auditor.salvage.sources import (
@@ -29,6 +30,7 @@ from auditor.salvage.sources import (
 )
 from auditor.salvage.transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
+from auditor.whole_files import whole_file
 from parsers.files import FileFault, is_inside, locate
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT
@@ -120,10 +122,9 @@ def _protected(dump: Path, log_dirs: Sequence[str]) -> list[str]:
 def _require_target(target: Path, protected: Sequence[str]) -> None:
     if any(is_inside(os.path.realpath(target), folder) for folder in protected):
         raise ConfigError(f"--to: {target} lies inside the dump, which is never written into")
-    if target.is_symlink() or target.exists():
+    if os.path.lexists(target):
         raise ConfigError(f"--to: {target} is there already, and is not overwritten")
-    if not target.absolute().parent.is_dir():
-        raise ConfigError(f"--to: {target}: expected a new file in a folder that exists")
+    require_place(target, "--to")
 
 
 def _described(lost: Lost, chosen: Sequence[Survivor], found: Sequence[Place]) -> Iterator[str]:
@@ -151,17 +152,12 @@ def _whose(lost: Lost) -> str:
 def _write(
     target: Path, remembered: Remembered, lost: Lost, found: Sequence[Place], markers: Mapping[str, Markers]
 ) -> Salvaged:
-    """Into a file that must not be there yet, readable by its owner alone; a failure leaves no half of it behind."""
+    """Into a file that must not be there yet, readable by its owner alone; there is never half of one."""
     try:
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with whole_file(target, replace=False, mode=0o600) as file:
+            return _copy(file, remembered.dump, lost, found, markers)
     except OSError as error:
         raise ConfigError(f"--to: cannot write {target}: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as file:
-            return _copy(file, remembered.dump, lost, found, markers)
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
 
 
 def _copy(

@@ -15,6 +15,7 @@ from auditor.simulation.logs import write_logs
 from auditor.simulation.metadata import directory_id, write_metadata_log
 from auditor.simulation.place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID
 from auditor.simulation.rows import FIRST_TIMESTAMP, Recorder, recorded
+from auditor.whole_files import whole_folder
 from parsers.writers.checkpoints import (
     epoch_lines,
     offset_lines,
@@ -32,8 +33,16 @@ DATE: Final = "Sun Sep 13 12:26:40 UTC 2020"
 
 def write_dump(run: Run, folder: Path) -> None:
     """Writes every node's folder: brokers that run as if they stopped in order now, the others as they stopped."""
-    if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: expected a folder that is empty or does not exist yet")
+    try:
+        with whole_folder(folder) as draft:
+            _write_nodes(run, draft)
+    except FileExistsError as error:
+        raise ConfigError(f"--dump: {folder}: expected a folder that is empty or does not exist yet") from error
+    except OSError as error:
+        raise ConfigError(f"--dump: cannot write {folder}: {error.strerror}") from error
+
+
+def _write_nodes(run: Run, folder: Path) -> None:
     recorder = recorded(run)
     for broker in run.end.brokers:
         home = folder / f"broker-{broker.id}"

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import yaml
-
 from auditor.config import ConfigError
+from auditor.config.files import yaml_of
 from rules.protocol.offsets import BrokerId, Epoch
-from rules.simulator.script import MOST_BROKERS, Script, ScriptError, read_events
+from rules.simulator.script import MOST_BROKERS, Script, ScriptError, read_events, require_known_brokers
 from rules.simulator.state import Settings
 
-SCRIPT_LIMIT: Final = 1 << 20
 NEWEST: Final = "4.0.0"
 """The version of a script that names none."""
 VERSIONS: Final = ("version", "inter-broker-protocol", "versions")
@@ -25,16 +23,7 @@ TOPIC: Final = ("min.insync.replicas", "unclean.leader.election.enable", "replic
 def read_script(path: Path) -> Script:
     """The script in a YAML file; whatever is wrong with it is said in one sentence that names the file."""
     try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(SCRIPT_LIMIT + 1)
-        if len(text) > SCRIPT_LIMIT:
-            raise ConfigError(f"{path}: expected a script of at most {SCRIPT_LIMIT} characters")
-        content = yaml.safe_load(text)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path}: cannot read the script: {reason}") from error
-    try:
-        return script_of(content, path.stem)
+        return script_of(yaml_of(path, "the script"), path.stem)
     except ScriptError as error:
         raise ConfigError(f"{path}: {error}") from error
 
@@ -52,7 +41,7 @@ def script_of(content: object, title: str) -> Script:
     others = () if fields.get("others") is None else _brokers(fields["others"], "others")
     if set(assignment) & set(others):
         raise ScriptError("expected others to hold no replica, found brokers that do")
-    return Script(
+    script = Script(
         title=str(fields.get("title", title)),
         about=" ".join(str(fields.get("about", "")).split()),
         assignment=assignment,
@@ -65,6 +54,8 @@ def script_of(content: object, title: str) -> Script:
         lines=lines,
         events=read_events(lines),
     )
+    require_known_brokers(script)
+    return script
 
 
 def _text(fields: Mapping[str, object], name: str) -> str | None:

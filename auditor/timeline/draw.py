@@ -50,7 +50,7 @@ def timeline(
 ) -> str:
     """The history of one partition as text, or as JSON where the settings say so."""
     if config.format not in FORMATS:
-        raise ConfigError(f"--format: expected {' or '.join(FORMATS)}, found {config.format!r}")
+        raise ConfigError(f"{config.named('format')}: expected {' or '.join(FORMATS)}, found {config.format!r}")
     drawn = asked_for(timeline_of(evidence_of(dump, topic, partition, config)), since, until)
     return _json(drawn) if config.format == "json" else timeline_text(drawn)
 

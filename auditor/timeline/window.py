@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 
 from auditor.config import ConfigError
+from auditor.config.settings import shortened
 from auditor.timeline.rows import Timeline
 
 EXAMPLE = "2026-11-21T05:49:42"
+LONGEST_TIME = 15
+"""Digits of milliseconds: enough for thirty thousand years."""
 
 
 def asked_for(drawn: Timeline, since: str | None, until: str | None) -> Timeline:
@@ -28,7 +31,7 @@ def _time(text: str | None, option: str, told: Sequence[datetime]) -> int | None
     """Milliseconds on the reference clock, in the zone in which it writes."""
     if text is None:
         return None
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_TIME:
         return int(text)
     example = min(told).replace(tzinfo=None).isoformat(timespec="milliseconds") if told else EXAMPLE
     try:
@@ -38,7 +41,7 @@ def _time(text: str | None, option: str, told: Sequence[datetime]) -> int | None
     try:
         of_day = time.fromisoformat(text)
     except ValueError as error:
-        raise ConfigError(f"{option}: expected a time such as {example}, found {text!r}") from error
+        raise ConfigError(f"{option}: expected a time such as {example}, found {shortened(text)}") from error
     return _milliseconds(datetime.combine(_only_day(text, option, told, example), of_day))
 
 

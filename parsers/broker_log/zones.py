@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from parsers.provenance import broker_id
+
 _OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+\-])(\d\d):?(\d\d)")
 _NAME: Final = re.compile(r"[A-Za-z0-9_+\-]+(?:/[A-Za-z0-9_+\-]+){0,2}")
 _STEP: Final = 900_000
@@ -42,7 +44,8 @@ def given_for(broker: int | None, given: Sequence[str]) -> list[str]:
 def owner_and_value(text: str) -> tuple[int | None, str]:
     """`BROKER=VALUE` in two; a value without a broker may hold the sign too."""
     owner, separator, value = text.partition("=")
-    return (int(owner), value) if separator and owner.isascii() and owner.isdigit() else (None, text)
+    broker = broker_id(owner) if separator else None
+    return (None, text) if broker is None else (broker, value)
 
 
 def instant_of(zone: str | None) -> Callable[[int | None], int | None]:

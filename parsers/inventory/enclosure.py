@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from parsers.files import is_inside, printable
+from parsers.files import found_at, is_inside, printable
 
 
 class NotADump(ValueError):
@@ -19,9 +19,10 @@ def enclose(folders: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     if not folders:
         raise NotADump("expected a folder that holds brokers' log dirs, found none")
     for folder in folders:
-        if not folder.is_dir():
-            found = "a file" if folder.exists() else "nothing"
-            raise NotADump(f"{folder}: expected a folder that holds brokers' log dirs, found {found}")
+        found = found_at(folder)
+        if found != "a folder":
+            words = found if found[0].isupper() else f"found {found.replace('regular ', '')}"
+            raise NotADump(f"{folder}: expected a folder that holds brokers' log dirs, {words}")
     if len(folders) == 1:
         return folders[0], ()
     places = [os.path.realpath(folder) for folder in folders]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.provenance import FileKind, ReplicaState
+from parsers.provenance import FileKind, ReplicaState, broker_id
 
 _INT32_MAX: Final = 2**31 - 1
 _INT64_MAX: Final = 2**63 - 1
@@ -148,14 +148,9 @@ def _kraft_snapshot(match: re.Match[str]) -> FileName:
 def broker_of_word(name: str) -> int | None:
     """The broker that a folder named like `broker-1`, `kafka-1` or `node1` speaks of."""
     match = _WORDED_BROKER.fullmatch(name)
-    return _broker(match[1]) if match else None
+    return broker_id(match[1]) if match else None
 
 
 def broker_of_number(name: str) -> int | None:
     """The broker that a folder named by a bare number may speak of; a disk may be numbered so too."""
-    return _broker(name) if _BARE_BROKER.fullmatch(name) else None
-
-
-def _broker(digits: str) -> int | None:
-    broker = int(digits)
-    return broker if broker <= _INT32_MAX else None
+    return broker_id(name) if _BARE_BROKER.fullmatch(name) else None

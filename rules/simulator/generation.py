@@ -12,6 +12,7 @@ from rules.protocol.isr import ALTER_ISR, ExpandRule, ShrinkRule, default_lag_ti
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import LEADER_EPOCHS, RuleName, end_offset_rule, rule_in_force
 from rules.protocol.versions import (
+    METADATA_VERSIONS,
     KafkaVersion,
     ProtocolVersion,
     parse_kafka_version,
@@ -99,6 +100,10 @@ def generation(version: str, inter_broker_protocol: str | None = None) -> Genera
     binary = parse_kafka_version(version)
     if binary is None:
         raise UnknownGeneration(f"expected a Kafka version such as 3.9.1, found {version!r}")
+    newest = newest_described()
+    if binary.release[:2] > newest.release[:2]:
+        known = ".".join(map(str, newest.release[:2]))
+        raise UnknownGeneration(f"Kafka {binary} is newer than {known}, the newest release described here")
     spoken = parse_protocol_version(inter_broker_protocol) if inter_broker_protocol else newest_spoken(binary)
     if spoken is None:
         raise UnknownGeneration(f"expected an inter-broker protocol such as 3.9, found {inter_broker_protocol!r}")
@@ -107,6 +112,11 @@ def generation(version: str, inter_broker_protocol: str | None = None) -> Genera
         reason = "is older than 0.10.2" if counting is None else f"cannot speak {spoken}"
         raise UnknownGeneration(f"Kafka {binary} {reason}")
     return _bundle(binary, spoken, rule, counting)
+
+
+def newest_described() -> ProtocolVersion:
+    """The newest release of which anything is known."""
+    return protocol(METADATA_VERSIONS[-1])
 
 
 def newest_spoken(binary: KafkaVersion) -> ProtocolVersion:

@@ -38,7 +38,7 @@ As in every event line, a named value stands as `epoch=2` or as `epoch 2`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,6 +84,9 @@ _SHAPES: Final[Mapping[str, str]] = {
     "wait": r"(?P<time>\d{1,9})(?P<unit>ms|s)",
 }
 VERBS: Final = tuple(_SHAPES)
+_ONE_BROKER: Final = ("broker", "follower", "chosen", "member", "leader")
+_SEVERAL_BROKERS: Final = ("told", "target")
+"""Fields of events that name brokers."""
 
 
 class ScriptError(ValueError):
@@ -123,6 +126,23 @@ def read_events(lines: Iterable[str]) -> tuple[Event, ...]:
     if records > MOST_RECORDS:
         raise ScriptError(f"expected at most {MOST_RECORDS} records, found {records}")
     return read
+
+
+def require_known_brokers(script: Script) -> None:
+    """Refuse an event of a broker that the script does not have: nothing could come of it."""
+    known = (*script.assignment, *script.others)
+    for line, event in zip(script.lines, script.events, strict=True):
+        if not set(_named_brokers(event)) <= set(known):
+            raise ScriptError(f"expected brokers {', '.join(map(str, sorted(known)))} only, found {line!r}")
+
+
+def _named_brokers(event: Event) -> Iterator[int]:
+    yield from (one for name in _ONE_BROKER if (one := getattr(event, name, None)) is not None)
+    yield from (one for name in _SEVERAL_BROKERS for one in _several(getattr(event, name, None)))
+
+
+def _several(told: object) -> tuple[int, ...]:
+    return told if isinstance(told, tuple) else ()
 
 
 def read_event(line: str) -> Event:

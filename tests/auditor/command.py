@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from unittest import mock
@@ -12,6 +15,7 @@ from unittest import mock
 from typer import main as typer_main
 
 from auditor.cli import main
+from auditor.stopping import STOPS
 
 _built_once = cache(typer_main.get_command)
 """Making the commands takes longer than most of them; a process makes them once, and this is one process."""
@@ -43,6 +47,17 @@ class _Stream(io.TextIOWrapper):
         return content.getvalue().decode("utf-8")
 
 
+@contextmanager
+def _as_before() -> Iterator[None]:
+    """The process goes on: what a command does with its signals is undone."""
+    handlers = {number: signal.getsignal(number) for number in STOPS}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
 def run(*words: str, terminal: bool = False, **variables: str) -> Ended:
     """`tidemark WORDS`; only stdout may be a terminal here."""
     out, err = _Stream(terminal=terminal), _Stream(terminal=False)
@@ -53,6 +68,7 @@ def run(*words: str, terminal: bool = False, **variables: str) -> Ended:
         mock.patch.object(sys, "stderr", err),
         mock.patch.dict(os.environ, environment),
         mock.patch.object(typer_main, "get_command", _built_once),
+        _as_before(),
     ):
         try:
             main()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 import shutil
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command import run as command
 
 from auditor.quality.outcome import TableOutcome
 from auditor.quality.plan import plan_quality, plan_table
@@ -51,12 +50,8 @@ class Run:
 
 
 def run(dump: Path | Sequence[Path], output: Path, *words: str) -> Run:
-    from auditor.cli import app
-
-    stdout = io.StringIO()
-    with contextlib.redirect_stdout(stdout), pytest.raises(SystemExit) as ended:
-        app(["quality", *map(str, [dump] if isinstance(dump, Path) else dump), "--output", str(output), *words])
-    return Run(code=int(ended.value.code or 0), stdout=stdout.getvalue(), output=output)
+    ended = command("quality", *map(str, [dump] if isinstance(dump, Path) else dump), "--output", str(output), *words)
+    return Run(code=ended.code, stdout=ended.out, output=output)
 
 
 @pytest.fixture(scope="module")

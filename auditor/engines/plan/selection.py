@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-
-from parsers.inventory import Inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +25,17 @@ class Selection:
             return False
         return not self.partitions or partition in self.partitions
 
-    def unmatched(self, inventory: Inventory) -> tuple[str, ...]:
-        """Patterns and numbers that match nothing in the dump, as the user wrote them."""
-        return self.unmatched_among({(held.origin.topic, held.origin.partition) for held in inventory.replicas})
+    def given(self) -> Iterator[tuple[str, str]]:
+        """Every setting that selects, and what it says."""
+        yield from (("topic", pattern) for pattern in self.topics)
+        yield from (("exclude_topic", pattern) for pattern in self.excluded_topics)
+        yield from (("partition", str(number)) for number in self.partitions)
 
-    def unmatched_among(self, held: Collection[tuple[str | None, int | None]]) -> tuple[str, ...]:
-        """Patterns and numbers that match none of these partitions."""
-        topics, numbers = {topic or "" for topic, _ in held}, {number for _, number in held}
-        patterns = [f"--topic {p}" for p in self.topics if not any(fnmatchcase(t, p) for t in topics)]
-        patterns += [f"--exclude-topic {p}" for p in self.excluded_topics if not any(fnmatchcase(t, p) for t in topics)]
-        return (*patterns, *(f"--partition {n}" for n in self.partitions if n not in numbers))
+    def unmatched(self, held: Collection[tuple[str | None, int | None]]) -> tuple[tuple[str, str], ...]:
+        """Settings, each with what it says, that by itself match none of these partitions."""
+        topics, numbers = {topic or "" for topic, _ in held}, {str(number) for _, number in held}
+        return tuple(
+            (name, said)
+            for name, said in self.given()
+            if not (said in numbers if name == "partition" else any(fnmatchcase(topic, said) for topic in topics))
+        )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from parsers.broker_log import given_for, instant_of, owner_and_value, zone_named
+from parsers.provenance import broker_id
 from rules.history.drafts import altered
 from rules.history.moments import TIMES, Moment
 from rules.settings import Setting
@@ -23,8 +24,8 @@ class Zones:
 
     def _of(self, clock: str) -> Callable[[int | None], int | None]:
         if clock not in self._instants:
-            broker = clock.removeprefix("broker ")
-            zones = given_for(int(broker), self._given) if broker.isdigit() else []
+            broker = broker_id(clock.removeprefix("broker "))
+            zones = [] if broker is None else given_for(broker, self._given)
             self._instants[clock] = instant_of(zones[0] if zones else None)
         return self._instants[clock]
 

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from auditor.cli import app
 from auditor.config import ConfigError
-from auditor.exit_codes import ExitCode
 from auditor.simulation.script_file import read_script, script_of
 from auditor.simulation.simulate import simulate
 from rules.simulator.drawing import draw
@@ -278,27 +275,6 @@ def test_json_holds_the_rows_of_the_timeline() -> None:
     assert document["outcome"]["visible"] == {"startOffset": 0, "endOffset": 1}
     compared = json.loads(simulate(TEXTBOOK / "divergence.yaml", format="json", side_by_side=True))
     assert [column["diverge"] != [] for column in compared["generations"]] == [True, *[False] * 5]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--format", "xml"], "expected terminal or json"),
-        (["--version", "0.8.2"], "older than 0.10.2"),
-        (["--version", "2.0.1", "--inter-broker-protocol", "2.6"], "cannot speak 2.6"),
-    ],
-)
-def test_the_command_refuses_in_one_sentence(arguments: list[str], expected: str) -> None:
-    result = CliRunner().invoke(app, ["simulate", str(TEXTBOOK / "visible.yaml"), *arguments])
-    assert result.exit_code == ExitCode.COULD_NOT_RUN
-    assert expected in result.stderr
-    assert result.stdout == ""
-
-
-def test_the_command_adds_the_version_asked_for_to_a_comparison() -> None:
-    result = CliRunner().invoke(app, ["simulate", str(TEXTBOOK / "loss.yaml"), "--compare", "--version", "2.8.2"])
-    assert result.exit_code == ExitCode.CLEAN
-    assert "asked: truncate-on-fetch (Kafka 2.8.2" in result.stdout
 
 
 @pytest.mark.parametrize("text", ["events: [", "\x00", "&a [*a]", "- 1", "x: !!python/object:os.system {}"])

@@ -1,0 +1,49 @@
+"""Words of a command that match nothing in its dump, and what may have been meant by them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from auditor.config import AuditConfig, ConfigError
+from auditor.config.settings import shortened
+from auditor.engines.plan.selection import Selection
+
+Partition = tuple[str | None, int | None]
+TOPICS_NAMED: Final = 5
+
+
+def require_matches(
+    selection: Selection, held: Collection[Partition], config: AuditConfig, root: Path, also: Sequence[str] = ()
+) -> None:
+    """Refuse settings that select nothing of what is held, as a slip that an empty report would hide."""
+    unmatched = selection.unmatched(held)
+    words = [f"{config.named(name)} {_short(said)}" for name, said in unmatched] + list(also)
+    if not words and not any(selection.admits(topic, number) for topic, number in held) and any(selection.given()):
+        given = ", ".join(f"{config.named(name)} {_short(said)}" for name, said in selection.given())
+        raise ConfigError(f"{given}: leaves no partition of {root} to look at")
+    if words:
+        hints = dict.fromkeys(hint for name, said in unmatched if name == "topic" for hint in _hints(said, held))
+        raise ConfigError("; ".join([f"{', '.join(words)}: matches nothing in {root}", *hints]))
+
+
+def _short(said: str) -> str:
+    return shortened(said)[1:-1] if len(said) > len(shortened(said)) else said
+
+
+def _hints(pattern: str, held: Collection[Partition]) -> Iterator[str]:
+    """Partitions as findings name them, topics of nearly that name, or else some that are there."""
+    named = {f"{topic}-{partition}": (topic, partition) for topic, partition in held if topic is not None}
+    if pattern in named:
+        topic, partition = named[pattern]
+        yield f"did you mean --topic {topic} --partition {partition}?"
+        return
+    topics = sorted({topic for topic, _ in held if topic is not None})
+    near = difflib.get_close_matches(pattern, topics, n=3) or [t for t in topics if t.lower() == pattern.lower()]
+    if near:
+        yield f"did you mean {' or '.join(near)}?"
+    elif topics:
+        more = f" and {len(topics) - TOPICS_NAMED} more" if len(topics) > TOPICS_NAMED else ""
+        yield f"topics here: {', '.join(topics[:TOPICS_NAMED])}{more}"
