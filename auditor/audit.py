@@ -23,7 +23,7 @@ from auditor.stopping import now_telling
 from auditor.unmatched import require_matches
 from auditor.version import tool_version
 from parsers.files import found_at, printable
-from parsers.inventory import Inventory, take_inventory
+from parsers.inventory import UNPACKED, Inventory, take_inventory
 from parsers.provenance import FileKind
 from rules.narrow.assemble import Surroundings
 from rules.replicas.topic_ids import Bearer, contested
@@ -131,6 +131,7 @@ def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config
     telling = {file.origin.broker for file in inventory.files if file.kind in TELLING_KINDS} - {None}
     telling |= {witness.broker for witness in inventory.witnesses}
     if not inventory.log_dirs and not texts.units and not texts.refusals and not telling:
+        _refuse_what_is_no_log_dir(root, inventory)
         raise ConfigError(
             f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint, a"
             " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log, and none is a log that names its"
@@ -141,6 +142,19 @@ def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config
     # What texts and logs tell of is known when they are read.
     later = bool(texts.units) or not inventory.replicas
     require_matches(Selection() if later else config.selection, _held(inventory), config, root, strange)
+
+
+def _refuse_what_is_no_log_dir(root: Path, inventory: Inventory) -> None:
+    """Refuse by name what people give in place of log dirs."""
+    if any(file.kind == "leader-epoch-checkpoint" for file in inventory.files):
+        raise ConfigError(
+            f"{root}: found leader-epoch-checkpoint files alone, which say nothing without their logs: copy the"
+            " TOPIC-PARTITION folders with their segments"
+        )
+    packed = [refusal.source for refusal in inventory.refusals if refusal.expected == UNPACKED]
+    if packed:
+        named = ", ".join(packed[:5])
+        raise ConfigError(f"{root}: found no log dir, but archives, which are to be unpacked: {named}")
 
 
 def _held(inventory: Inventory) -> set[tuple[str | None, int | None]]:

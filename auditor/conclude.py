@@ -19,7 +19,7 @@ from auditor.report.model import (
     PlacedReplica,
     RefusalLine,
 )
-from parsers.inventory import Inventory
+from parsers.inventory import UNPACKED, Inventory
 from parsers.tables import Refusal
 from rules.catalog import BEARINGS
 from rules.finding import Finding
@@ -136,8 +136,8 @@ def _refusals(
 
 
 def _aside(refusal: Refusal, log_dirs: Sequence[str]) -> bool:
-    """Whether it is a socket, a FIFO or the like beside the log dirs, where no log was lost with it."""
-    special = refusal.kind == "unreadable" and refusal.expected == "a regular file"
+    """Whether it is a socket, an archive or the like beside the log dirs, where no log was lost with it."""
+    special = refusal.kind == "unreadable" and refusal.expected in ("a regular file", UNPACKED)
     return special and not any(path == "." or refusal.source.startswith(f"{path}/") for path in log_dirs)
 
 

@@ -1,4 +1,4 @@
-"""Reopen the bytes that a finding stands on: headers decoded, text as lines, payloads hidden unless asked for."""
+"""Reopen the bytes that a finding stands on, payloads hidden unless asked for; or list an incident's findings."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class _Place:
 def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, bytes_shown: int, payloads: bool) -> str:
     """The finding and its evidence, as text."""
     remembered = recall(report, dump)
+    if finding_id.startswith("I-"):
+        return _incident(remembered, finding_id)
     finding = find_finding(remembered, finding_id)
     said = {name: finding.get(name) for name in ("id", "rule", "severity", "topic", "partition", "message")}
     lines = [
@@ -41,15 +43,36 @@ def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, byt
 
 def find_finding(remembered: Remembered, finding_id: str) -> Mapping[str, object]:
     """The finding of this id, or of the only id that begins so."""
-    findings = remembered.report.get("findings")
-    known = [f for f in findings if isinstance(f, dict)] if isinstance(findings, list) else []
-    wanted = finding_id if finding_id.startswith("F-") else f"F-{finding_id}"
+    return _only(remembered, "finding", finding_id if finding_id.startswith("F-") else f"F-{finding_id}")
+
+
+def _only(remembered: Remembered, kind: str, wanted: str) -> Mapping[str, object]:
+    known = _listed(remembered, kind)
     matches = [f for f in known if f.get("id") == wanted] or [f for f in known if str(f.get("id")).startswith(wanted)]
     if len(matches) == 1:
         return matches[0]
     ids = ", ".join(str(f.get("id")) for f in (matches or known)[:10]) or "it has none"
-    problem = "names several findings" if matches else "is no finding of the report"
-    raise ConfigError(f"{finding_id} {problem}: {ids}")
+    problem = f"names several {kind}s" if matches else f"is no {kind} of the report"
+    raise ConfigError(f"{wanted} {problem}: {ids}")
+
+
+def _listed(remembered: Remembered, kind: str) -> list[dict[str, object]]:
+    listed = remembered.report.get(f"{kind}s")
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def _incident(remembered: Remembered, incident_id: str) -> str:
+    """The findings of an incident, the cause first, each to be shown by its own id."""
+    incident = _only(remembered, "incident", incident_id)
+    findings = {str(finding.get("id")): finding for finding in _listed(remembered, "finding")}
+    named = incident.get("findings")
+    lines = [f"{incident.get('id')}  {incident.get('severity')}  {incident.get('title')}"]
+    for own in map(str, named if isinstance(named, list) else ()):
+        said = findings.get(own, {})
+        place = f"{said.get('topic')}-{said.get('partition')}"
+        lines += ["", f"{own}  {said.get('rule')}  {said.get('severity')}  {place}", f"  {said.get('message')}"]
+    lines += ["", "tidemark show with the id of a finding reopens its bytes."]
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 def _places(finding: Mapping[str, object]) -> list[_Place]:

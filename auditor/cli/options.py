@@ -158,7 +158,11 @@ Verbose = Annotated[
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="All pages as one Markdown document.")]
 FindingId = Annotated[
-    str, typer.Argument(metavar="FINDING", help="Id of a finding, e.g. F-1a2b3c4d, or a unique beginning of it.")
+    str,
+    typer.Argument(
+        metavar="FINDING",
+        help="Id of a finding, e.g. F-1a2b3c4d, or of an incident (I-…), or a unique beginning of it.",
+    ),
 ]
 ReportFile = Annotated[
     Path | None,

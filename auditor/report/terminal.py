@@ -162,7 +162,7 @@ def _refusals(report: AuditReport, page: Page, *, verbose: bool) -> Iterator[str
     shown = ordered if verbose else ordered[:REFUSALS_SHOWN]
     for line in shown:
         place = f"{line.path} [{line.start}, {line.end})" if line.end else line.path
-        lawful = "no log is missing for it" if line.kind == "unreadable" else "lawful where it stands"
+        lawful = "it lies beside the log dirs" if line.kind == "unreadable" else "lawful where it stands"
         aside = "" if line.blocking else f"; {lawful}"
         yield from page.wrapped(f"{place}  {line.kind}: expected {line.expected}, found {line.found}{aside}", 2, "", 2)
     if len(shown) < len(ordered):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from parsers.inventory.enclosure import NotADump, enclose
+from parsers.inventory.impostors import UNPACKED
 from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.segments import LeftOut, PlainSegments, plain_segments
@@ -10,6 +11,7 @@ from parsers.inventory.shapes import begins_dump_text
 from parsers.inventory.take import take_inventory
 
 __all__ = [
+    "UNPACKED",
     "BrokerFrom",
     "ClusterFrom",
     "FileName",

@@ -6,8 +6,13 @@ import os
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Final
 
 from parsers.files import found_at, is_inside, printable
+from parsers.inventory.names import IN_REPLICAS, broker_of_word, is_archive, parse_file_name, parse_replica_name
+
+BROKER_ABOVE: Final = 4
+"""Folders above a partition's in which its broker's name may stand: log dir, data, broker, and one to spare."""
 
 
 class NotADump(ValueError):
@@ -21,15 +26,42 @@ def enclose(folders: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     for folder in folders:
         found = found_at(folder)
         if found != "a folder":
-            words = found if found[0].isupper() else f"found {found.replace('regular ', '')}"
-            raise NotADump(f"{folder}: expected a folder that holds brokers' log dirs, {words}")
+            raise NotADump(f"{folder}: expected a folder that holds brokers' log dirs, {_instead(folder, found)}")
     if len(folders) == 1:
-        return folders[0], ()
+        return _around_partition(folders[0]) or (folders[0], ())
     places = [os.path.realpath(folder) for folder in folders]
     _refuse_nested(list(zip(folders, places, strict=True)))
     root = os.path.commonpath(places)
     parts = (Path(os.path.relpath(place, root)).parts for place in places)
     return Path(root), tuple(sorted("/".join(map(printable, names)) for names in parts))
+
+
+def _instead(place: Path, found: str) -> str:
+    """What was given in a folder's place, and what to give where that can be told."""
+    if found != "a regular file":
+        return found if found[0].isupper() else f"found {found}"
+    if is_archive(place.name):
+        return "found a file: an archive, which is to be unpacked first"
+    if parse_file_name(place.name).kind == "segment":
+        return f"found a file: one segment; give its partition's folder, {place.absolute().parent}"
+    return "found a file"
+
+
+def _around_partition(folder: Path) -> tuple[Path, tuple[str, ...]] | None:
+    """A partition's folder as a part of its broker's: of the nearest folder named after one, or of its log dir."""
+    place = Path(os.path.realpath(folder))
+    if parse_replica_name(place.name) is None or not _holds_a_log(place):
+        return None
+    around = place.parents[:BROKER_ABOVE]
+    home = next((above for above in around if broker_of_word(above.name) is not None), place.parent)
+    return home, ("/".join(map(printable, place.relative_to(home).parts)),)
+
+
+def _holds_a_log(place: Path) -> bool:
+    try:
+        return any(parse_file_name(name).kind in IN_REPLICAS for name in os.listdir(place))
+    except OSError:
+        return False
 
 
 def _refuse_nested(placed: Sequence[tuple[Path, str]]) -> None:

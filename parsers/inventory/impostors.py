@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS
+from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS, is_archive
 from parsers.inventory.walk import Entry, Folder, Impostor
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
@@ -15,6 +15,7 @@ from parsers.tables import Refusal
 _MISSED: Final[tuple[FileKind, ...]] = ("segment", "leader-epoch-checkpoint")
 """Files whose name alone says something of the replica. They are listed, and refused by whoever would read them."""
 
+UNPACKED: Final = "files as brokers left them, unpacked"
 _SEGMENT_ENDS: Final = (".log", ".log.swap")
 
 
@@ -44,6 +45,14 @@ def misnamed_segments(files: Iterable[Source]) -> Iterator[Refusal]:
         if file.kind == "unknown" and name.lower().endswith(_SEGMENT_ENDS):
             expected = "a segment named by its base offset: 20 digits, at most 9223372036854775807"
             yield refuse(file.origin, "malformed", 0, file.size, expected=expected, found=name)
+
+
+def packed_files(files: Iterable[Source]) -> Iterator[Refusal]:
+    """Archives, which nobody has unpacked: what they hold may be what the dump lacks."""
+    for file in files:
+        name = file.origin.source.rpartition("/")[2]
+        if file.kind == "unknown" and is_archive(name):
+            yield refuse(file.origin, "unreadable", 0, file.size, expected=UNPACKED, found=f"the archive {name}")
 
 
 def _refusal(impostor: Impostor, origin: Origin) -> Refusal:

@@ -72,6 +72,7 @@ WRITTEN_BY_BROKERS: Final[frozenset[FileKind]] = frozenset({"broker-log", "reque
 _WORDED_BROKER: Final = re.compile(
     r"(?:.*[-_.])?(?:broker|kafka|node|server|controller)[-_.]?(\d{1,10})", re.IGNORECASE
 )
+_ARCHIVE: Final = re.compile(r".*\.(?:tar(?:\.(?:gz|bz2|xz|zst|lz4|z))?|tgz|tbz2?|txz|tzst|zip|7z|rar)", re.DOTALL)
 _BARE_BROKER: Final = re.compile(r"\d{1,10}")
 
 
@@ -143,6 +144,11 @@ def _kraft_snapshot(match: re.Match[str]) -> FileName:
     kind: FileKind = "leftover" if match["suffix"] else "kraft-snapshot"
     offset = int(match["offset"])
     return FileName(kind=kind, base_offset=offset if offset <= _INT64_MAX else None, suffix=match["suffix"])
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file holds other files, by its name."""
+    return _ARCHIVE.fullmatch(name.lower()) is not None
 
 
 def broker_of_word(name: str) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsers.files import FileFault, locate, printable, read_head
-from parsers.inventory.impostors import misnamed_segments, split_impostors
+from parsers.inventory.impostors import misnamed_segments, packed_files, split_impostors
 from parsers.inventory.log_dirs import (
     INDEX_CACHE,
     adopt_cluster,
@@ -87,7 +87,9 @@ def _sources(
             for entry in (*folder.files, *missed)
         ]
         sources += listed
-        refused += [*impostors, *(misnamed_segments(listed) if in_replica else ())]
+        refused += [*impostors, *packed_files(listed)]
+        if in_replica:
+            refused += misnamed_segments(listed)
         if not in_replica and any(file.kind == "segment" for file in listed):
             refused.append(_refuse_homeless(path, owner, root_name))
     return sources, refused

@@ -1,0 +1,110 @@
+"""What people give as a dump, a topic or an output, where something near was meant."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from command import Ended, run
+from dumps_at_hand import SAMPLES, digest
+
+SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
+UNCLEAN = SAMPLES / "unclean_4x" / "dump"
+REPLICA = SPLIT / "broker-1" / "data" / "ff-0"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def audit(*words: object) -> Ended:
+    return run("audit", *map(str, words), "--engine", "local")
+
+
+def test_a_partitions_folder_is_audited_as_its_brokers() -> None:
+    report = json.loads(audit(REPLICA, "--format", "json").out)
+    assert [(r["broker"], r["topic"], r["logEndOffset"]) for r in report["replicas"]] == [(1, "ff", 20)]
+    assert report["coverage"]["filesSeen"] == len([*REPLICA.iterdir()])
+
+
+def test_a_segment_or_an_archive_given_as_a_dump_is_named(tmp_path: Path) -> None:
+    segment = audit(next(REPLICA.glob("*.log")))
+    assert (segment.code, segment.err.count("\n")) == (2, 1)
+    assert f"one segment; give its partition's folder, {REPLICA}" in segment.err
+    packed = Path(shutil.make_archive(str(tmp_path / "dump"), "gztar", SPLIT))
+    assert "an archive, which is to be unpacked first" in audit(packed).err
+    (tmp_path / "only").mkdir()
+    packed.rename(tmp_path / "only" / "broker-1.tar.gz")
+    assert "archives, which are to be unpacked: broker-1.tar.gz" in audit(tmp_path / "only").err
+
+
+def test_an_archive_within_a_dump_is_named_and_opens_the_verdict_inside_a_log_dir(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    shutil.copytree(SAMPLES / "recreated_topic" / "dump", dump)
+    for place in (dump, next(dump.rglob("meta.properties")).parent):
+        (place / "more.zip").write_bytes(b"PK")
+        report = json.loads(audit(dump, "--topic", "again", "--format", "json").out)
+        told = [(line["path"], line["blocking"]) for line in report["refusals"] if "archive" in line["found"]]
+        assert ((place / "more.zip").relative_to(dump).as_posix(), place != dump) in told
+        assert report["exitCode"] == (0 if place == dump else 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--topic", "pay-0"), "did you mean --topic pay --partition 0?"),
+        (("--topic", "pya"), "did you mean pay?"),
+        (("--topic", "zzzz"), "; topics here: "),
+        (("--exclude-topic", "*"), "--exclude-topic *: leaves no partition of"),
+    ],
+)
+def test_words_that_match_nothing_name_what_is_near(words: tuple[str, ...], hint: str) -> None:
+    ended = audit(UNCLEAN, *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert hint in ended.err
+
+
+def test_epoch_files_without_their_logs_are_not_taken_for_empty_logs(tmp_path: Path) -> None:
+    folder = tmp_path / "dump" / "broker-1" / "ff-0"
+    folder.mkdir(parents=True)
+    shutil.copy(REPLICA / "leader-epoch-checkpoint", folder)
+    ended = audit(tmp_path / "dump")
+    assert ended.code == 2
+    assert "leader-epoch-checkpoint files alone" in ended.err
+
+
+def test_show_lists_an_incidents_findings() -> None:
+    report = json.loads(audit(SPLIT, "--format", "json").out)
+    (incident,) = (each for each in report["incidents"] if len(each["findings"]) > 1)
+    shown = run("show", incident["id"])
+    assert shown.code == 0
+    assert all(finding in shown.out for finding in incident["findings"])
+    assert "is no incident of the report" in run("show", "I-00000000").err
+
+
+def test_an_output_is_replaced_on_request_and_its_name_says_its_format(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text("last night's")
+    refused = audit(SPLIT, "--format", "json", "--output", report)
+    assert (refused.code, report.read_text()) == (2, "last night's")
+    assert "--force to replace it" in refused.err
+    assert audit(SPLIT, "--format", "json", "--output", report, "--force").code == 1
+    assert json.loads(report.read_text())["verdict"] == "findings"
+    for name in ("report.html", "new.json"):
+        assert "which its name does not promise" in audit(SPLIT, "--output", tmp_path / name).err
+        assert not (tmp_path / name).exists()
+
+
+def test_an_output_that_is_a_hard_link_to_a_file_of_the_dump_leaves_the_dump_as_it_was(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    shutil.copytree(SPLIT, dump)
+    before = digest(dump)
+    (tmp_path / "hard").hardlink_to(dump / "broker-1" / "data" / "meta.properties")
+    (tmp_path / "soft").symlink_to(dump / "broker-1" / "data" / "meta.properties")
+    assert audit(dump, "--output", tmp_path / "hard", "--force").code == 1
+    assert "inside the dump" in audit(dump, "--output", tmp_path / "soft", "--force").err
+    assert digest(dump) == before
+    assert (tmp_path / "hard").read_text().startswith("FINDINGS")
