@@ -11,6 +11,7 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import LOG_KINDS, ReadUnit
 from auditor.report.model import (
     AbsentLogs,
+    ContradictedRelease,
     Coverage,
     LogTimes,
     MissingReplica,
@@ -77,6 +78,10 @@ def coverage_of(
         undecided=tuple(_undecided(verdicts)),
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
         absent_logs=tuple(_absent_logs(units, verdicts)),
+        contradicted_releases=tuple(
+            ContradictedRelease(broker=broker, given=given, told=told)
+            for broker, given, told in sorted({each for v in verdicts for each in v.contradicted_releases})
+        ),
         unnamed=tuple(_unnamed(verdicts)),
     )
 

@@ -64,7 +64,17 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
         assigned_only=_assigned_only(evidence),
+        contradicted_releases=tuple(_contradicted_releases(evidence)),
     )
+
+
+def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, str, str]]:
+    """Brokers whose release somebody gave and whose own logs tell only of others: id, given, last told."""
+    for version in evidence.versions:
+        told = evidence.settings.releases_told(version.broker)
+        given = version.binary
+        if told and given is not None and not any(f"{release}.".startswith(f"{given}.") for release in told):
+            yield version.broker, given, told[-1]
 
 
 def _assigned_only(evidence: PartitionEvidence) -> tuple[int, ...]:

@@ -113,6 +113,14 @@ class Settings:
         own = held.topic is not None or held.name not in (*TOPICS_OWN, *BROKER_NAMES.values())
         return own or self.tells_topics
 
+    def releases_told(self, broker: int) -> tuple[str, ...]:
+        """The releases that a broker's own logs print, as they stand there."""
+        return tuple(
+            each.value
+            for each in self.statements
+            if (each.name, each.broker, each.origin) == (KAFKA_VERSION, broker, "log") and each.value is not None
+        )
+
     def states(self, broker: int) -> tuple[Setting, ...]:
         """Every start and stop that a broker tells of, in their order."""
         return self._by_place.get((None, broker, BROKER_STATE), ())

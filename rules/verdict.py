@@ -90,6 +90,9 @@ class PartitionVerdict:
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
     assigned_only: tuple[int, ...] = ()
     """Brokers of the last assignment that is told that hold no copy of the partition here."""
+    contradicted_releases: tuple[tuple[int, str, str], ...] = ()
+    """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the
+    last one told."""
     unnamed: tuple[UnnamedTopic, ...] = ()
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
     offsets_compared: int = 0

@@ -265,6 +265,9 @@ def _coverage(report: AuditReport) -> Json:
         "ratio": coverage.ratio,
         "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
         "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
+        "contradictedReleases": [
+            {"broker": each.broker, "given": each.given, "told": each.told} for each in coverage.contradicted_releases
+        ],
         "unnamedTopics": [
             {
                 "clusterId": each.cluster_id,

@@ -131,6 +131,21 @@ _LOG_WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictedRelease:
+    """A release that was given for a broker whose own logs tell only of others."""
+
+    broker: int
+    given: str
+    told: str
+
+    @property
+    def words(self) -> str:
+        """As a line of the ledger."""
+        by = "it is judged by the given one, as if the log were wrong"
+        return f"--kafka-version says {self.given} of broker {self.broker}, its log says {self.told}: {by}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How much was seen to say what is said."""
 
@@ -166,6 +181,8 @@ class Coverage:
     """How the times in logs are meant: as instants of a given zone, or as they are written."""
     absent_logs: tuple[AbsentLogs, ...] = ()
     """Logs that were not read, and of which brokers."""
+    contradicted_releases: tuple[ContradictedRelease, ...] = ()
+    """Releases that were given and that brokers' logs deny."""
     unnamed: tuple[UnnamedTopic, ...] = ()
     """Topics that are told of by ids alone, which no witness gives one name."""
 

@@ -100,6 +100,8 @@ def _ledger(coverage: Coverage, page: Page, *, quiet: bool) -> Iterator[str]:
         whose = f"times in logs of broker{'s' * (len(times.brokers) > 1)} {', '.join(map(str, times.brokers))}"
         meant = f"are in {times.timezone}" if times.timezone else "stand as written, in no known zone (--log-timezone)"
         yield from page.wrapped(f"{whose} {meant}", 2, "faint", 2)
+    for release in coverage.contradicted_releases:
+        yield from page.wrapped(release.words, 2, "unknown", 2)
     gaps = (
         (coverage.bytes_refused, f"{size(coverage.bytes_refused)} of segments"),
         (coverage.files_unread, f"{counted(coverage.files_unread, 'file')} in part or whole"),

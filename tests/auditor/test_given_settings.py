@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -99,3 +100,12 @@ def test_bash_completes_commands_and_options() -> None:
         assert told.stdout.split() == [wanted], told.stderr
     for shell in ("zsh", "fish"):
         assert "_TIDEMARK_COMPLETE=complete" in run("--show-completion", shell).out
+
+
+@pytest.mark.parametrize(("given", "said"), [("3.9.1", 2), ("2=3.9.1", 1), ("1.1", 0), ("1.1.1", 0)])
+def test_a_release_that_the_logs_deny_is_said(given: str, said: int) -> None:
+    told = run("audit", str(SPLIT), "--engine", "local", "--kafka-version", given, "--format", "json").out
+    denied = json.loads(told)["coverage"]["contradictedReleases"]
+    assert [(each["given"], each["told"]) for each in denied] == [("3.9.1", "1.1.1")] * said
+    shown = " ".join(run("audit", str(SPLIT), "--engine", "local", "--kafka-version", given).out.split())
+    assert shown.count("--kafka-version says 3.9.1 of broker") == said
