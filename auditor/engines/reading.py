@@ -236,12 +236,14 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
             # Of two lines for one partition the broker takes the last.
             claim = OffsetClaim(offset=row.offset, span=_row_span(row))
             claims.setdefault((row.topic, row.partition), {})[row.kind] = claim
+    log_starts_told = any(OFFSET_CHECKPOINTS[piece.kind] == "log-start" for piece in unit.pieces)
     for (topic, partition), own in claims.items():
         root = RootClaims(
             high_watermark=own.get("replication"),
             recovery_point=own.get("recovery-point"),
             log_start=own.get("log-start"),
             cleaner=own.get("cleaner"),
+            log_starts_told=log_starts_told,
         )
         yield told_fact(unit, topic, partition, root=root)
     if refusals:

@@ -19,13 +19,15 @@ from parsers.segment import scan
 from parsers.tables import RecordRow
 from rules.evidence import Level, PartitionEvidence, Replica, SegmentFile
 from rules.zoom.compare import ZoomRequest, to_decode, wanted
-from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
+from rules.zoom.ranges import UNTOLD, BatchMark, RecordMark, UnreadFile, Writing, Zoom
 
 BATCHES_KEPT: Final = 200_000
 BATCHES_DECODED: Final = 50_000
 RECORDS_KEPT: Final = 400_000
 """Of one replica. Beyond these bounds batches are compared as bytes, and what bytes cannot tell is left undecided."""
+_CODEC: Final = 0x07
 _CONTROL: Final = 0x20
+_DELETE_HORIZON: Final = 0x40
 _MAGIC_2: Final = 2
 
 
@@ -125,7 +127,16 @@ def _mark(row: Mapping[str, Any], source: str, dump: str) -> BatchMark:
         crc_valid=None if row["crc_valid"] is None else bool(row["crc_valid"]),
         control=bool((row["attributes"] or 0) & _CONTROL),
         span=span,
+        written=_writing(row),
     )
+
+
+def _writing(row: Mapping[str, Any]) -> Writing:
+    """Legacy entries have no producer; cleaning may pack a batch otherwise, and marks those that wait to be dropped."""
+    if row["producer_id"] is None:
+        return UNTOLD
+    kept = (row["attributes"] or 0) & ~(_CODEC | _DELETE_HORIZON)
+    return row["producer_id"], row["producer_epoch"], row["base_sequence"], kept
 
 
 def _entry(span: Span, dump: str) -> bytes:
@@ -179,5 +190,6 @@ def _record(row: RecordRow, batch: BatchMark) -> RecordMark:
         control_type=row.control_type,
         legacy=batch.magic < _MAGIC_2,
         span=batch.span,
+        written=batch.written,
     )
 

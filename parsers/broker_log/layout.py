@@ -109,6 +109,8 @@ def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
     if "date" not in names[: names.index("message")] and "level" not in names[: names.index("message")]:
         raise LayoutError(f"a layout has %d or %p before %m, or nothing tells where an entry begins: {pattern}")
     at = names.index("message")
+    if any(part.count(name) > 1 for part in (names[:at], names[at:]) for name in ("date", "level", "logger")):
+        raise LayoutError(f"a layout tells time, level and logger once before %m and once behind it: {pattern}")
     tail = _tail(pieces[at + 1 :], pattern)
     opening = pieces[0][1].encode() if pieces[0][0] == "text" else b""
     head = "".join(_expressions(pieces[:at], pattern))
@@ -146,10 +148,17 @@ def _pieces(pattern: str) -> list[tuple[str, str]]:
         if kind == "percent":
             pieces.append(("text", "%"))
         elif kind not in ("newline", "nothing"):
-            pieces.append((kind, match["options"] if kind == "date" and not rest else match["flags"]))
+            pieces.append((kind, _option(kind, match, followed=bool(rest))))
     if position < len(pattern):
         pieces.append(("text", pattern[position:]))
     return pieces
+
+
+def _option(kind: str, match: re.Match[str], *, followed: bool) -> str:
+    """What a conversion was given that counts: the format of a date, unless letters stand before it, or a width."""
+    if kind != "date":
+        return match["flags"]
+    return "" if followed else match["options"]
 
 
 def _known_name(letters: str) -> tuple[str, str]:

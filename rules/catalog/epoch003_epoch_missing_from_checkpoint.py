@@ -39,7 +39,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     No checkpoint of any kind speaks of the replica, so that the copy left them out, or the file is malformed or could
-    not be read (EPOCH004). Without an orderly stop, a file that lacks only the newest epochs may be of an earlier
+    not be read (EPOCH004). Or the log-start-offset-checkpoint was left out, and the file begins late: where the log
+    starts as late, nothing is missing. Without an orderly stop, a file that lacks only the newest epochs may be of an earlier
     moment than the log, and one that begins late may be newer than the log start offset on disk: both are reported
     with low severity.
 
@@ -64,7 +65,15 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
         if replica.copied_without_checkpoints or replica.epoch_file.state in ("malformed", "unreadable"):
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
-        for run in _missing(replica):
+        missing = _missing(replica)
+        if not replica.log_starts_told and (early := [run for run in missing if _may_lie_below_the_start(replica, run)]):
+            missing = [run for run in missing if run not in early]
+            yield Undecided(
+                reason=f"broker {replica.broker}'s leader-epoch-checkpoint begins late, and nothing tells where its log starts",
+                missing=f"broker {replica.broker}'s log-start-offset-checkpoint",
+                brokers=(replica.broker,),
+            )
+        for run in missing:
             signature = _signature(replica, run, evidence.release_of(replica.broker), anew=evidence.epochs_used_twice)
             yield _violation(replica, run, signature, starts_move=starts_move)
 
@@ -80,6 +89,12 @@ def _lacks(replica: Replica, run: EpochRun) -> bool:
     first = max(run.start_offset, replica.log_start_offset)
     known = [entry.epoch for entry in replica.epoch_file.entries if entry.start_offset <= first]
     return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
+
+
+def _may_lie_below_the_start(replica: Replica, run: EpochRun) -> bool:
+    """Whether the file begins behind the run's first offset: it is cut where the log start moves to."""
+    entries = replica.epoch_file.entries
+    return bool(entries) and run.start_offset < entries[0].start_offset and run.epoch <= entries[0].epoch
 
 
 def _violation(replica: Replica, run: EpochRun, signature: str, *, starts_move: bool) -> Violation:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import SourceRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
+from rules.replicas.topic_ids import OtherId
 from rules.rule import rule
 
 
@@ -28,7 +29,8 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    Replicas carry no topic id (before 2.8): then they are compared, but for one that was left behind. Its broker told of
+    Replicas of two ids hold the same records, and nothing tells of the topic's other life: one of the ids is damaged or
+    misplaced, and the replicas would have to be compared. Or replicas carry no topic id (before 2.8): then they are compared, but for one that was left behind. Its broker told of
     an earlier life of the topic, nobody tells of it in the last one, and its records are all older than the others'.
     Where no logs tell, and all records of one replica are older, LOG001 leaves it open.
 
@@ -48,6 +50,12 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
         because = "it was deleted and created again, as logs tell, and all of its older records are older than the others"
         yield Violation(brokers=behind, facts={"incarnations": 2, "because": because})
     others = [other for other in evidence.other_ids if other.standing in ("an earlier life", "untold")]
+    if any(other.standing == "untold" and _holds_the_others_records(evidence, other) for other in others):
+        yield Undecided(
+            reason="replicas bear different topic ids, though they hold the same records: they were not compared",
+            missing="what tells the topic's id: the metadata log, the brokers' logs, or more of the topic's directories",
+            brokers=tuple(sorted({replica.broker for replica in evidence.current})),
+        )
     if others:
         known = all(other.standing == "an earlier life" for other in others)
         yield Violation(
@@ -61,3 +69,10 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
                 else "it was deleted and created again, or a directory is another topic's, of which nothing else tells",
             },
         )
+
+
+def _holds_the_others_records(evidence: PartitionEvidence, other: OtherId) -> bool:
+    """Whether a replica of this id holds a stretch of log that one of another id holds as well: no two lives share one."""
+    own = {digest for r in evidence.current if r.topic_id == other.topic_id for digest in r.log.digests}
+    rest = {digest for r in evidence.current if r.topic_id not in (None, other.topic_id) for digest in r.log.digests}
+    return bool(own & rest)

@@ -60,6 +60,8 @@ class RootClaims:
     recovery_point: OffsetClaim | None = None
     log_start: OffsetClaim | None = None
     cleaner: OffsetClaim | None = None
+    log_starts_told: bool = True
+    """Whether the file is there that would name the partition if its log began behind its first segment's name."""
     refusals: tuple[UnreadFile, ...] = ()
 
 
@@ -226,6 +228,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
         high_watermark=root.high_watermark,
         recovery_point=root.recovery_point,
         log_start_claim=root.log_start,
+        log_starts_told=root.log_starts_told,
         cleaner_offset=root.cleaner,
         clean_shutdown=first.clean_shutdown,
         snapshot_offsets=directory.snapshot_offsets,

@@ -113,6 +113,8 @@ class Replica:
     high_watermark: OffsetClaim | None = None
     recovery_point: OffsetClaim | None = None
     log_start_claim: OffsetClaim | None = None
+    log_starts_told: bool = True
+    """Whether the checkpoint that would tell a moved log start is there, whether it names this replica or not."""
     cleaner_offset: OffsetClaim | None = None
     clean_shutdown: Span | None = None
     """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""

@@ -149,9 +149,11 @@ def _records(batches: Iterable[BatchMark], records: dict[int, RecordMark]) -> di
 def same_record(left: RecordMark, right: RecordMark) -> bool:
     """Whether two records at one offset are the same one; what only one side's format can carry does not count.
 
-    Format 1 has no headers, format 0 has no timestamp either.
+    Format 1 has no headers and no producers, format 0 has no timestamp either.
     """
     if left.control_type != right.control_type:
+        return False
+    if left.written != right.written and not (left.legacy or right.legacy):
         return False
     if any(side.legacy and side.timestamp < 0 for side in (left, right)) and left.timestamp != right.timestamp:
         return (left.key_hash, left.value_size) == (right.key_hash, right.value_size)

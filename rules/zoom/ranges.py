@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
+
+Writing: TypeAlias = tuple[int, int, int, int]
+"""How a batch was written, as far as cleaning keeps it: producer id, producer epoch, first sequence, attributes."""
+UNTOLD: Final[Writing] = (-1, -1, -1, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +36,7 @@ class BatchMark:
     crc_valid: bool | None
     control: bool
     span: Span
+    written: Writing = UNTOLD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +55,8 @@ class RecordMark:
     legacy: bool
     """Written in format 0 or 1, which has no headers."""
     span: Span
+    written: Writing = UNTOLD
+    """Of its batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
