@@ -14,11 +14,13 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
+from auditor.engines.last_resort import FORESEEN
 from auditor.report import json as document
 from auditor.report import terminal
 from auditor.report.model import AuditReport
 from auditor.report.postmortem import document as postmortem
 from rules.finding import Severity
+from rules.giving_up import REPORTED
 from tests.hostile.dumps import BASES, CLEAN, Content, Files, Ground, cooked, recipe
 from tests.hostile.findings import ROOT, Fault, fault_of, keep
 from tests.hostile.harms import CANARY, DEEDS, Harmed, anything, bytes_at
@@ -63,6 +65,7 @@ class Judge:
         finally:
             if ground.state() != before:
                 raise Broken("the dump was changed")
+        _foreseen(report)
         self._told(report)
         self._claim_holds(report, harmed, ground)
         return report
@@ -108,6 +111,16 @@ def said(report: AuditReport) -> frozenset[tuple[object, ...]]:
     """Findings by what they are about, for a comparison with those of the same dump before it was harmed."""
     told = (finding for finding in report.violations if finding.severity >= Severity.LOW)
     return frozenset((f.rule, f.topic, f.partition, f.brokers, f.start_offset, f.end_offset) for f in told)
+
+
+def _foreseen(report: AuditReport) -> None:
+    """What nobody foresaw never ends an audit; it must not happen all the same."""
+    for refusal in report.refusals:
+        if refusal.expected == FORESEEN:
+            raise Broken(f"a last resort: {refusal.found}")
+    for finding in report.findings:
+        if any(REPORTED in words for words in (finding.message, *(fact.value for fact in finding.facts))):
+            raise Broken(f"a last resort: {finding.message}")
 
 
 class FalseClean(Broken):
