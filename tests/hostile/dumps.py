@@ -216,7 +216,6 @@ CLEAN: Final = (
     Base(name="acks-metadata", sample="acks_one_lost", metadata=True),
     Base(name="acks-logs", sample="acks_one_lost", metadata=True, logs=True),
     Base(name="failover", sample="fast_failover_kip279"),
-    Base(name="compaction", sample="compaction_race"),
     Base(name="recreated", sample="recreated_topic", metadata=True),
     Base(name="orders", sample="clean_4x", topics=("orders-0", "orders-1")),
     Base(name="orders-metadata", sample="clean_mixed", topics=("orders-2",), metadata=True),
@@ -232,6 +231,7 @@ TROUBLED: Final = (
     Base(name="lost-pages", sample="lost_pages_hw", logs=True, requests=True, metadata=True),
     Base(name="kip101", sample="fast_failover_kip101", logs=True, requests=True, metadata=True),
     Base(name="unclean", sample="unclean_rejoined", logs=True, requests=True, metadata=True),
+    Base(name="compaction", sample="compaction_race"),
     Base(name="rot", sample="bit_rot_payload", metadata=True),
 )
 """Ones with findings of every kind: changed, they must still be told."""
