@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from auditor.engines.plan.pieces import Piece
 from parsers.files import is_wide_text, locate, read_head
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
+from parsers.segment import scan_source
 from parsers.tables import Refusal
 from rules.zoom.ranges import UnreadFile
 
@@ -27,6 +29,17 @@ def refuse_wide_text(path: Path, origin: Origin) -> Refusal | None:
     if isinstance(head, bytes) and is_wide_text(head):
         size, expected = path.stat().st_size, "text in UTF-8 as the broker wrote it"
         return refuse(origin, "malformed", 0, size, expected=expected, found="UTF-16 text")
+    return None
+
+
+def refuse_misnamed(dump: str, piece: Piece, origin: Origin) -> Refusal | None:
+    """Why a segment is not what its name says: a broker names it after the first offset in it."""
+    named = piece.base_offset or 0
+    for chunk in scan_source(Path(dump), origin, end=1, verify=False):
+        for base, end in zip(*(chunk.headers[name].to_pylist() for name in ("base_offset", "span_end")), strict=True):
+            if base is not None and base < named:
+                expected, found = f"a first batch at offset {named} or behind it", f"one at offset {base}"
+                return refuse(origin, "malformed", 0, end, expected=expected, found=found)
     return None
 
 

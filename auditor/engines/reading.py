@@ -10,7 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from auditor.engines.facts import replica_fact, told_fact, unread_fact
-from auditor.engines.files import entries, file_of, unread_file
+from auditor.engines.files import entries, file_of, refuse_misnamed, unread_file
 from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
@@ -165,6 +165,8 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         elif piece.base_offset is not None:
             span = Span(source=piece.source, start=0, end=piece.size)
             snapshots.append(OffsetClaim(offset=piece.base_offset, span=span))
+    named = (refuse_misnamed(unit.dump, piece, unit.origin(piece.source)) for piece in unit.segments)
+    refusals.extend(refusal for refusal in named if refusal is not None)
     newest = sorted(snapshots, key=lambda claim: claim.offset)[-SNAPSHOTS_READ:]
     return DirectoryFacts(
         segments=tuple(

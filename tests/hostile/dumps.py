@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from parsers.provenance import Origin
+from parsers.records import decode_entry
 from tests.hostile.mutators import batches_of
 from tests.hostile.targets import SAMPLES
 
@@ -51,7 +53,7 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Replica:
-    """A replica's folder as this model reads it, sharing no code with the readers under test."""
+    """A replica's folder as this model reads it, sharing no code with the readers under test but for keys of records."""
 
     files: Files
     log_dir: str
@@ -133,9 +135,31 @@ class Replica:
         """The same partition elsewhere."""
         return (other for other in replicas_of(self.files) if other.name == self.name and other.log_dir != self.log_dir)
 
-    def has_twin(self, content: bytes) -> bool:
-        """Whether another broker holds the same entry, byte by byte, so that the two can be compared."""
-        return any(content in peer.bytes_of(path) for peer in self.peers() for path in peer.segments)
+    def has_twin(self, batch: Batch, entry: bytes) -> bool:
+        """Whether a peer that serves the entry's offsets holds it too, byte by byte, so that the two can be compared."""
+        return any(
+            peer.serves_from < batch.next and entry in peer.bytes_of(path)
+            for peer in self.peers()
+            for path in peer.segments
+        )
+
+    @cached_property
+    def serves_from(self) -> int:
+        """The first offset that it serves."""
+        return max(self.start, int(self.segments[0][-24:-4]))
+
+    def keeps_for_good(self, path: str, batch: Batch) -> bool:
+        """Whether a batch holds the last record of a key, not a delete: no cleaning may take that away."""
+        later: set[str | None] = set()
+        for one in reversed(self.segments):
+            content = self.bytes_of(one)
+            for other in reversed(self.batches[one]):
+                entry = content[other.start : other.end]
+                rows = decode_entry(entry, Origin(source=one), other.start, payloads=True).rows
+                if (one, other) == (path, batch):
+                    return any(row.key is not None and row.value is not None and row.key_hash not in later for row in rows)
+                later.update(row.key_hash for row in rows)
+        return False
 
 
 def _batches(content: bytes) -> Iterator[Batch]:

@@ -187,8 +187,9 @@ def test_the_model_reads_replicas_as_they_were_recorded() -> None:
     content = replica.bytes_of(replica.segments[0])
     entries = [content[start:end] for start, end in batches_of(content)]
     assert [summed(entry) for entry in entries] == entries
-    assert replica.has_twin(entries[0])
-    assert not replica.has_twin(entries[0][:-1] + b"?")
+    first = replica.batches[replica.segments[0]][0]
+    assert replica.has_twin(first, entries[0])
+    assert not replica.has_twin(first, entries[0][:-1] + b"?")
 
 
 def test_an_older_high_watermark_accuses_nobody(judge: Judge, acks: tuple[Ground, dict[str, Content]]) -> None:
