@@ -84,10 +84,19 @@ def test_layouts_are_read_as_log4j_writes_them(
     assert [data[row.span_start : row.span_end] for row in rows] == [line.encode()] * 2
 
 
-@pytest.mark.parametrize("pattern", ["%d %p", "%d %m %m", "%t%c %p %m%n", "%d %m%c", "%m%n", "%d %Q %m"])
+TOLD_TWICE = ["%d %d %m", "[%p] %p %m%n", "%d %c - %c %m", "%d %m (%c) (%c)%n"]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["%d %p", "%d %m %m", "%t%c %p %m%n", "%d %m%c", "%m%n", "%d %Q %m", *TOLD_TWICE]
+)
 def test_layouts_whose_parts_cannot_be_told_are_refused(pattern: str) -> None:
     with pytest.raises(LayoutError):
         parse_layout(pattern)
+
+
+def test_a_width_is_no_format_of_a_date() -> None:
+    assert parse_layout("%-5dx %p %m%n").head == parse_layout("%dx %p %m%n").head
 
 
 @pytest.mark.parametrize(

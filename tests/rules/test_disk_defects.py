@@ -54,6 +54,32 @@ def test_a_flipped_bit_under_the_checksum(yard: Yard, field: str) -> None:
     assert yard.told() == [("SEG001", "medium", (3,), 40, 50)]
 
 
+# Where a batch of one record carries the latest timestamp, its producer's id, epoch and sequence, and unused attributes.
+OF_A_BATCH = {"latest timestamp": 42, "producer id": 50, "producer epoch": 52, "first sequence": 56, "attributes": 21}
+
+
+@pytest.mark.parametrize("field", OF_A_BATCH)
+def test_a_batch_of_another_producer_with_a_sound_checksum_holds_other_records(yard: Yard, field: str) -> None:
+    """The latest timestamp is no part of what was written: cleaning makes it anew."""
+    log, start = broken(yard), position(LOG, 40)
+    content = bytearray(log.read_bytes())
+    end = start + 12 + int.from_bytes(content[start + 8 : start + 12], "big")
+    content[start + OF_A_BATCH[field]] ^= 0x80 if field == "attributes" else 1
+    content[start + 17 : start + 21] = google_crc32c.value(bytes(content[start + 21 : end])).to_bytes(4, "big")
+    log.write_bytes(bytes(content))
+    differs = [("LOG003", "critical", (1, 3), 40, 50), ("LOG003", "critical", (2, 3), 40, 50)]
+    assert [told for told in yard.told() if told[0] == "LOG003"] == ([] if field == "latest timestamp" else differs)
+
+
+@pytest.mark.parametrize("named", [1, 50, 1 << 40])
+def test_a_segment_that_begins_below_its_name_leaves_the_verdict_open(yard: Yard, named: int) -> None:
+    log = broken(yard)
+    log.rename(log.with_name(f"{named:020d}.log"))
+    (refusal,) = [refusal for refusal in yard.report().refusals if refusal.blocking]
+    assert (refusal.expected, refusal.found) == (f"a first batch at offset {named} or behind it", "one at offset 0")
+    assert yard.report().verdict != "clean"
+
+
 def test_without_a_good_copy_committed_records_are_lost(yard: Yard) -> None:
     change(segment(yard.broker(1, LOG)), position(LOG, 40) + 70, lambda byte: byte ^ 4)
     assert yard.told() == [("SEG001", "critical", (1,), 40, 50)]
@@ -240,6 +266,15 @@ def test_the_epoch_checkpoint_emptied(yard: Yard) -> None:
 def test_the_epoch_checkpoint_begun_again_in_the_middle_is_told_up_to_where_it_begins(yard: Yard) -> None:
     broken(yard, epochs=[(1, 80)])
     assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 80)]
+
+
+def test_an_epoch_checkpoint_may_begin_late_where_nobody_tells_log_starts(yard: Yard) -> None:
+    directory = broken(yard, epochs=[(1, 80)]).parent
+    (directory.parent / "log-start-offset-checkpoint").unlink()
+    assert yard.told() == []
+    assert ("EPOCH003", (3,)) in yard.undecided()
+    (directory / "leader-epoch-checkpoint").write_bytes(b"0\n1\n0 0\n")
+    assert ("EPOCH003", "high", (3,), 60, 100) in yard.told()
 
 
 @pytest.mark.parametrize("content", [b"0\n3\n0 0\n1 60\n", b"zero\n1\n0 0\n", b"0\n1\n\n0 0\n", b"\0" * 20])

@@ -157,6 +157,16 @@ def test_a_topic_created_again(yard: Yard) -> None:
     assert [finding.confidence for finding in known] == ["certain"]
 
 
+def test_the_same_records_under_two_topic_ids_are_no_two_topics(yard: Yard) -> None:
+    """No life of a topic shares a batch with another one: an id is damaged, and what was not compared is left open."""
+    yard.broker(1, LOG)
+    yard.broker(2, LOG)
+    yard.broker(3, LOG, topic_id=OTHER_TOPIC_ID)
+    lawful(yard, undecided=True)
+    assert yard.undecided() == [("LOG006", (1, 2, 3))]
+    assert yard.report().verdict == "unknown"
+
+
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
