@@ -19,7 +19,7 @@ FORMATS: Final = (
 )
 """The formats that are read, from the disk outwards."""
 
-FOUNDATIONS: Final = ("provenance", "tables", "refusal", "files", "wire", "machine_code", "worth_compiling")
+FOUNDATIONS: Final = ("provenance", "tables", "refusal", "files", "wire")
 """What every format may stand on."""
 
 ROOMS_ABOVE: Final = ("inventory", "writers", "spark")

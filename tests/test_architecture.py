@@ -178,20 +178,17 @@ LAWS: Final = (
         "and whose a log is through broker_log",
         ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**", "parsers.broker_log"),
     ),
-    Law(modules=("parsers.worth_compiling",), says="when loops are worth their start is counted without numba"),
     Law(
-        modules=("parsers.machine_code",),
-        says="what compiled loops share knows numba and no format",
-        foreign=("numba",),
+        modules=("parsers.segment.machine",),
+        says="the compiled loop over segments is the only place for numba",
+        ours=(*FORMAT_BASE, "{unit}.**"),
+        foreign=("numba", "llvmlite", "numpy", "google_crc32c"),
     ),
     Law(
-        modules=(
-            "parsers.segment.machine", "parsers.request_log.machine", "parsers.request_log.machine_*",
-            "parsers.broker_log.compiled.machine", "parsers.broker_log.compiled.machine_*",
-        ),
-        says="the compiled loops over segments, traces and logs are the only places for numba",
-        ours=(*FORMAT_BASE, "parsers.machine_code", "{unit}.**"),
-        foreign=("numba", "llvmlite", "numpy", "google_crc32c"),
+        modules=("parsers.request_log.**",),
+        says="request logs know their own format and the library that reads JSON",
+        ours=(*FORMAT_BASE, "{unit}.**"),
+        foreign=("msgspec", "pyarrow", "numpy"),
     ),
     Law(
         modules=("parsers.records.**",),
@@ -202,7 +199,7 @@ LAWS: Final = (
     Law(
         modules=("parsers.**",),
         says="a format knows parsers.tables, provenance, refusal, files, wire and itself, never another format",
-        ours=(*FORMAT_BASE, "parsers.worth_compiling", "{unit}.**"),
+        ours=(*FORMAT_BASE, "{unit}.**"),
         foreign=("pyarrow", "numpy", "google_crc32c"),
     ),
     Law(

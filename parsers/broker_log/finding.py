@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -58,23 +58,14 @@ def text_of(block: Block, layout: Layout, end: int | None) -> Text:
     return Text(data=data, shift=shift, last=len(data) if end is None else end - shift, layout=layout)
 
 
-def text_behind(block: Block, layout: Layout, end: int | None) -> Text:
-    """The same without a copy, where the block's first line is not looked at."""
-    last = len(block.data) if end is None else end - block.offset
-    return Text(data=block.data, shift=block.offset, last=last, layout=layout)
-
-
-def find_lines(text: Text, chosen: Sequence[int] | None = None) -> Lines:
-    """Every line that begins an entry whose message may be an event, or the settings of a start.
-
-    Of those alone that are chosen by where the line end before them stands, if any are.
-    """
+def find_lines(text: Text) -> Lines:
+    """Every line that begins an entry whose message may be an event, or the settings of a start."""
     data, shift, last, size = text.data, text.shift, text.last, len(text.data)
     message_end, scan = text.layout.ends_of(data), scan_pattern(text.layout)
     parts = itemgetter(*(scan.groupindex[name] - 1 for name in _PARTS))
     lines = Lines()
     by_lead = lines.by_lead
-    for entry in scan.finditer(data) if chosen is None else _entries(scan, data, chosen):
+    for entry in scan.finditer(data):
         time, level, other_logger, prefix, word, inner, lead = parts(entry.groups())
         start, end = entry.span()
         if start + 1 >= last:
@@ -92,13 +83,6 @@ def find_lines(text: Text, chosen: Sequence[int] | None = None) -> Lines:
         else:
             by_lead[lead or inner].append(line)
     return lines
-
-
-def _entries(scan: re.Pattern[bytes], data: bytes, chosen: Iterable[int]) -> Iterator[Entry]:
-    for place in chosen:
-        entry = scan.match(data, place)
-        if entry is not None:
-            yield entry
 
 
 def find_hits(text: Text, by_lead: Mapping[bytes, Sequence[Line]]) -> dict[Matcher, list[Hit]]:

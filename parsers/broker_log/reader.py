@@ -10,11 +10,10 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
-from parsers.broker_log.compiled import reader_for, worthwhile
-from parsers.broker_log.finding import Lines, Text, find_hits, find_lines, text_behind, text_of
+from parsers.broker_log.finding import Lines, Text, find_hits, find_lines, text_of
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
-from parsers.broker_log.rows import NO_EVENTS, NOTHING_FOUND, Found, batch_from, found_of, joined
+from parsers.broker_log.rows import NO_EVENTS, Found, batch_from, found_of
 from parsers.broker_log.settings import NO_SETTINGS, SettingLines, find_settings, numbered, settings_batch
 from parsers.broker_log.version import KafkaVersion
 from parsers.provenance import Origin
@@ -42,8 +41,6 @@ class Reading:
     layout: Layout = field(default_factory=lambda: parse_layout(DEFAULT_PATTERN))
     version: KafkaVersion | None = None
     line_limit: int = LINE_LIMIT
-    compiled: bool | None = None
-    """Whether compiled loops read what they can; where nobody says, they do from some size on."""
     settings: bool = True
     """Whether `KafkaConfig values:` blocks are read too; a start prints some hundred lines of them."""
 
@@ -87,9 +84,6 @@ def _too_long(reading: Reading, line: LongLine) -> Refusal:
 
 def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
     """What the entries of a block say that begin before byte `end` of the file."""
-    swift = worthwhile(len(block.data)) if reading.compiled is None else reading.compiled
-    if swift and (part := _read_swiftly(reading, block, end)) is not None:
-        return part
     text = text_of(block, reading.layout, end)
     lines = find_lines(text)
     told, refusals = _told(text, lines, reading)
@@ -112,21 +106,3 @@ def _told(text: Text, lines: Lines, reading: Reading) -> tuple[Found, tuple[Refu
         for start, stop, *_ in lines.torn
     ]  # fmt: skip
     return found, tuple(sorted(refusals, key=lambda refusal: refusal.span_start))
-
-
-def _read_swiftly(reading: Reading, block: Block, end: int | None) -> LogPart | None:
-    """The same by compiled loops, where they know the layout; what they leave is read plainly."""
-    reader = reader_for(reading.layout)
-    last = len(block.data) if end is None else end - block.offset
-    read = reader and reader.read(block, last, reading.line_limit, settings=reading.settings)
-    if not read:
-        return None
-    found = NOTHING_FOUND if read.events is None else read.events
-    refusals: tuple[Refusal, ...] = ()
-    if read.left:
-        text = (text_behind if read.left[0] else text_of)(block, reading.layout, end)
-        before = block.offset - 1 - text.shift
-        others, refusals = _told(text, find_lines(text, [before + place for place in read.left]), reading)
-        found = joined(found, others)
-    events = batch_from(found, reading.origin, reading.version)
-    return LogPart(events=events, settings=settings_batch(read.settings, reading.origin), refusals=refusals)

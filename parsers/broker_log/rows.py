@@ -116,22 +116,6 @@ def _in_order(found: Found) -> Found:
     )
 
 
-def joined(first: Found, second: Found) -> Found:
-    """The rows of two about different lines, in the order of the lines."""
-    if not first.count or not second.count:
-        return first if first.count else second
-    names = [name for name, _ in _TYPES if name in first.columns or name in second.columns]
-    both = Found(
-        count=first.count + second.count,
-        columns={name: pa.concat_arrays([_column(first, name), _column(second, name)]) for name in names},
-        prefixes=(*first.prefixes, *second.prefixes),
-        prefix_numbers=pa.concat_arrays([first.prefix_numbers, pc.add(second.prefix_numbers, len(first.prefixes))]),
-        events=(*first.events, *second.events),
-        event_numbers=pa.concat_arrays([first.event_numbers, pc.add(second.event_numbers, len(first.events))]),
-    )
-    return _in_order(both)
-
-
 def _column(found: Found, name: str) -> pa.Array:
     own = found.columns.get(name)
     return pa.nulls(found.count, _SCHEMA.field(name).type) if own is None else own

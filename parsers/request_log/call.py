@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
+from parsers.request_log import typed
 from parsers.request_log.fields import (
     Numbers,
     Struct,
@@ -183,13 +184,14 @@ def _one_answer(name: tuple[str, str], partition: Struct) -> Answered:
 def _records_size(partition: Struct) -> int | None:
     """JSON tells the size; text tells it for some kinds of records in some releases, and `[]` for none."""
     if "recordSet" in partition:
-        return _size_in_text(partition["recordSet"])
+        return size_in_text(partition["recordSet"])
     if "records" in partition and partition["records"] is None:
         return 0
     return i64(partition, "recordsSizeInBytes", "recordSetSizeInBytes")
 
 
-def _size_in_text(records: object) -> int | None:
+def size_in_text(records: object) -> int | None:
+    """The size of records as text tells it."""
     if records == [] or records is None:
         return 0
     if not isinstance(records, str):
@@ -198,3 +200,42 @@ def _size_in_text(records: object) -> int | None:
         return int(size[1])
     extent = _EXTENT.search(records)
     return max(0, int(extent[2]) - int(extent[1])) if extent else None
+
+
+def line_of(call: FetchCall) -> typed.FetchLine:
+    """A fetch that the grammar read, as the others are."""
+    version, correlation, replica, least, session, epoch = map(
+        _number,
+        (call.version, call.correlation_id, call.replica, call.min_bytes, call.session_id, call.session_epoch),
+    )
+    state = None if call.replica_epoch is None else typed.ReplicaState(replica, call.replica_epoch)
+    request = typed.FetchAsked(
+        replica, state, least, session, epoch,
+        topics=[typed.AskedTopic(asked.key.topic, asked.key.topic_id, [_asked_of(asked)]) for asked in call.asked],
+        forgottenTopicsData=[
+            typed.ForgottenTopic(key.topic, key.topic_id, [key.partition]) for key in call.forgotten
+        ],
+    )  # fmt: skip
+    topics = [typed.AnsweredTopic(*answered.key[:2], [_answered_of(answered)]) for answered in call.answered]
+    response = typed.FetchAnswered(_number(call.session_error), _number(call.answer_session_id), topics)
+    return typed.FetchLine(
+        typed.Header(version, "FETCH", correlation, call.client_id), call.endpoint,
+        *(typed.UNKNOWN if time is None else time / 1000 for time in call.times),
+        request=request, response=response if call.answer_known else None,
+    )  # fmt: skip
+
+
+def _asked_of(told: Asked) -> typed.Asked:
+    return typed.Asked(told.key.partition, *map(_number, told[1:]))
+
+
+def _answered_of(told: Answered) -> typed.Answered:
+    error, watermark, stable, start, epoch, end, leader, leader_epoch, size = map(_number, told[1:])
+    return typed.Answered(
+        told.key.partition, error, watermark, stable, start, typed.Diverging(epoch, end),
+        typed.Leader(leader, leader_epoch), size,
+    )  # fmt: skip
+
+
+def _number(told: int | None) -> int:
+    return typed.NULL if told is None else told

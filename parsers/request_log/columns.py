@@ -1,78 +1,82 @@
-"""The columns in which fetches and produces travel: what the compiled fold writes, and the arrays it works on."""
+"""Fetches and produces in columns: what their lines tell once, what each partition's row adds, and the texts meant."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias, TypeVar
 
-from parsers.request_log.grammar import Integers
+import numpy as np
+import numpy.typing as npt
 
-# A row of a fetch; the numbers of its partition stand as a scan left them. SLOT, OPEN and LAST are of rows that stand
-# for more than one fetch.
-START, END, TIME, TIME_TEXT, CLIENT, CORRELATION, VERSION = range(7)
-TOTAL, QUEUE, LOCAL, REMOTE, RESPONSE_QUEUE, SEND = range(7, 13)
-TOPIC, TOPIC_ID, PARTITION = 13, 14, 15
-REPLICA, REPLICA_EPOCH, SESSION, EPOCH, ANSWER_SESSION, ERROR, MIN_BYTES = range(16, 23)
-ASKED_AT: Final = 23
-FETCH_OFFSET, LAST_FETCHED_EPOCH, CURRENT_LEADER_EPOCH, LOG_START, REQUEST_WATERMARK = range(23, 28)
-ANSWERED_AT: Final = 28
-ERROR_CODE, WATERMARK, STABLE, LEADER_LOG_START, DIVERGING_EPOCH, DIVERGING_END, LEADER, LEADER_EPOCH, RECORDS = range(
-    28, 37
-)
-FLAGS, COUNT, WAITS, LAST, LAST_TEXT, LAST_TOTAL, LAST_QUEUE, LAST_LOCAL, LAST_REMOTE, SLOT, ENTRY, OPEN = range(37, 49)
-FETCH_WIDTH: Final = 49
-ASKED_VALUES, ANSWERED_VALUES = 5, 9
+from parsers.request_log.typed import NULL
 
-IMPLIED, ANSWER_IMPLIED, STALE, BEGUN_UNSEEN = 1, 2, 4, 8
+Integers: TypeAlias = npt.NDArray[np.int64]
+Columns: TypeAlias = Mapping[str, Integers]
 
-# A row of a produce goes on behind the partition with these.
-ACKS, TRANSACTIONAL, SENT_ERROR, SENT_BASE, SENT_START, SENT_SIZE = range(16, 22)
-PRODUCE_WIDTH: Final = 22
-
-# A row of a gap: what is told of the line, then the reason's number and how many lines are lost.
-GAP_REPLICA, GAP_SESSION, GAP_EPOCH, GAP_ERROR, GAP_REASON, GAP_LOST = range(16, 22)
-GAP_WIDTH: Final = 22
+ASKED: Final = (
+    "fetch_offset", "last_fetched_epoch", "current_leader_epoch", "log_start_offset", "request_high_watermark",
+)  # fmt: skip
+ANSWERED: Final = (
+    "error_code", "high_watermark", "last_stable_offset", "leader_log_start_offset", "diverging_epoch",
+    "diverging_end_offset", "answer_leader", "answer_leader_epoch", "records_size",
+)  # fmt: skip
+TIMES: Final = (
+    "total_time_us", "queue_time_us", "local_time_us", "remote_time_us", "response_queue_time_us", "send_time_us",
+)  # fmt: skip
+IMPLIED, ANSWER_IMPLIED, STALE, BEGUN_UNSEEN, UNCHANGED = 1, 2, 4, 8, 16
+"""Flags of a row; unchanged where the answer leaves its partition out."""
 REASONS: Final = ("session_start_missing", "lines_lost", "epoch_went_back", "session_refused", "answer_missing")
-UNSEEN_GAP, LOST_GAP, BACK_GAP, REFUSED_GAP, ANSWER_GAP = range(5)
-
-# Texts by code: where their letters stand. Keys, sessions and their partitions are found by their first three columns.
-TEXT_WIDTH: Final = 2
-KEY_ASKED, KEY_ASKED_ROW, KEY_ANSWERED, KEY_ANSWERED_ROW, KEY_FORGOTTEN, KEY_TOLD = 3, 4, 5, 6, 7, 8
-KEY_WIDTH: Final = 9
-
-SLOT_BASE, SLOT_FIRST, SLOT_NEXT, SLOT_BROKEN, SLOT_ENTRIES, SLOT_SIZE = 3, 4, 5, 6, 7, 8
-SLOT_CALLS, SLOT_FRESH, SLOT_REPLICA, SLOT_KNOWN, SLOT_SURE, SLOT_CLIENT, SLOT_WAITS, SLOT_MIN_BYTES = range(9, 17)
-SLOT_LAST, SLOT_LAST_TEXT = 17, 18
-SLOT_WIDTH: Final = 23
-TOLD_LAST: Final = 6
-"""Columns of what is told of the last fetch that a row stands for, in a row and in a session alike."""
-FULL, INHERITED, MISSING, CLOSED, NO_SESSION = range(5)
-
-ENTRY_PRESENT, ENTRY_NEXT, ENTRY_NEXT_FRESH, ENTRY_IS_FRESH, ENTRY_REST = 3, 4, 5, 6, 7
-ENTRY_ASKED, ENTRY_ASKED_STALE, ENTRY_ASKED_BEFORE = 8, 9, 10
-ENTRY_ANSWERED, ENTRY_ANSWERED_STALE, ENTRY_ANSWERED_BEFORE = 11, 12, 13
-ENTRY_LAST_ROW: Final = 14
-ENTRY_ASKED_AT: Final = 15
-ENTRY_ANSWERED_AT: Final = 20
-ENTRY_WIDTH: Final = 29
-
-# Counts: rows of every table, and what the fold is told.
-TEXTS, LETTERS, KEYS, SLOTS, ENTRIES, FETCHES, PRODUCES, GAPS, CALL, RUNS, SEED, GARBAGE, TAKEN = range(13)
-HEAD_AT: Final = 16
-"""Where the columns that all rows of a line share are put together."""
-COUNTS: Final = HEAD_AT + ASKED_AT
-
-# The arrays of a fold, in the order in which they are handed to it.
-SPANS, TEXT_INDEX, KEY_ROWS, KEY_INDEX, SLOT_ROWS, SLOT_INDEX, ENTRY_ROWS, ENTRY_INDEX = range(8)
-FETCH_ROWS, PRODUCE_ROWS, GAP_ROWS, NUMBERS = 8, 9, 10, 11
-ARRAYS: Final = 12
-State = tuple[Integers, ...]
 
 
-class Columns(NamedTuple):
-    """Rows of fetches, produces and gaps, and the texts that their codes stand for."""
+Met = TypeVar("Met", bound=Hashable)
 
-    fetches: Integers
-    produces: Integers
-    gaps: Integers
-    texts: Sequence[str]
+
+class Codes(dict[Met, int]):
+    """A number for whatever is met, in the order in which it is."""
+
+    def __missing__(self, met: Met) -> int:
+        code = self[met] = len(self)
+        return code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Rows of partitions in the order of their lines; `line` says which line each is of, `last` the last it stands for.
+
+    Texts are codes, as are topics (`name`); NULL is what is not told.
+    """
+
+    lines: Columns
+    time_texts: Sequence[bytes]
+    """Of each line, its time as written."""
+    rows: Columns
+
+    def __len__(self) -> int:
+        return len(self.rows["line"])
+
+    def of(self, column: str) -> Integers:
+        """A column, of the rows or of their lines."""
+        told = self.rows.get(column)
+        return self.lines[column][self.rows["line"]] if told is None else told
+
+    def of_last(self, column: str) -> Integers:
+        """The same of the last line that each row stands for; NULL where it stands for one."""
+        last = self.rows["last"]
+        return np.where(last < 0, NULL, self.lines[column][last])
+
+    def taken(self, places: Integers) -> Rows:
+        """The rows at some places."""
+        return replace(self, rows={name: column[places] for name, column in self.rows.items()})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What some lines tell: fetches, produces, and holes in sessions; what the codes of texts and topics stand for."""
+
+    fetches: Rows | None = None
+    produces: Rows | None = None
+    gaps: Rows | None = None
+    texts: Codes[str | None]
+    names: Codes[tuple[str, str]]
+    """Topic and topic id, one of them empty as a rule."""

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
+from msgspec import UNSET
+
 from parsers.provenance import Origin
 from parsers.request_log.fields import Struct, i16, i32, i64, partition_number, structs, text
 from parsers.request_log.head import head_of, named
-from parsers.request_log.request import Request
-from parsers.tables.requests import EpochRequest, OffsetRequest, Produce
+from parsers.request_log.request import Request, Times
+from parsers.request_log.typed import (
+    NULL,
+    UNKNOWN,
+    Header,
+    ProduceAnswered,
+    ProduceAsked,
+    ProduceLine,
+    Sent,
+    SentTopic,
+    Written,
+    WrittenTopic,
+)
+from parsers.tables.requests import EpochRequest, Fetch, OffsetRequest, Produce
 
 _NONE: Final[Struct] = {}
 Place: TypeAlias = tuple[str | None, str | None, int]
@@ -95,3 +109,36 @@ def _by_place(topics: Sequence[Struct], lists: tuple[str, ...]) -> dict[Place, S
             number = partition_number(partition, "partitionIndex", "index", "partition")
             places[name["topic"], name["topic_id"], number] = partition
     return places
+
+
+def line_of(rows: Sequence[Produce]) -> ProduceLine:
+    """The rows of a produce that the grammar read, as other produces are told."""
+    told = rows[0]
+    header = Header(_number(told.api_version), "PRODUCE", _number(told.correlation_id), told.client_id)
+    transactional = UNSET if told.transactional is None else "" if told.transactional else None
+    sent = [
+        SentTopic(row.topic or "", row.topic_id or "", [Sent(row.partition or 0, _number(row.records_size))])
+        for row in rows
+    ]
+    written = [WrittenTopic(row.topic or "", row.topic_id or "", [_written(row)]) for row in rows]
+    return ProduceLine(
+        header, "", *(UNKNOWN if time is None else time / 1000 for time in times_of(told)),
+        request=ProduceAsked(_number(told.acks), transactional, sent), response=ProduceAnswered(written),
+    )  # fmt: skip
+
+
+def _written(row: Produce) -> Written:
+    error, base, start = map(_number, (row.error_code, row.base_offset, row.log_start_offset))
+    return Written(row.partition or 0, error, base, start)
+
+
+def times_of(row: Fetch | Produce) -> Times:
+    """How long the request of a row took."""
+    return Times(
+        row.total_time_us, row.queue_time_us, row.local_time_us, row.remote_time_us, row.response_queue_time_us,
+        row.send_time_us,
+    )  # fmt: skip
+
+
+def _number(told: int | None) -> int:
+    return NULL if told is None else told

@@ -96,11 +96,9 @@ class RequestLog:
     refusals: tuple[Refusal, ...] = ()
     counts: LineCounts
 
-    def fetches(
-        self, origin: Origin, before: SessionState = NOTHING, *, implied: bool = True
-    ) -> Iterator[Fetch | SessionGap]:
+    def fetches(self, origin: Origin, before: SessionState = NOTHING) -> Iterator[Fetch | SessionGap]:
         """Fetch rows, given what the sessions were before this range."""
-        return fetch_rows(self.fetch_calls, origin, before, implied=implied)
+        return fetch_rows(self.fetch_calls, origin, before)
 
 
 def read_request_log(
@@ -139,7 +137,8 @@ def collect(
     kinds: dict[type, list[Event]] = {
         kind: [] for kind in (FetchCall, Produce, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
     }
-    for event in kept_refusals(request_events(pieces, origin, layout, counts, line_limit=line_limit), origin):
+    events: Iterable[Event] = request_events(pieces, origin, layout, counts, line_limit=line_limit)
+    for event in kept_refusals(events, origin):
         kinds[type(event)].append(event)
     return RequestLog(
         fetch_calls=tuple(kinds[FetchCall]),  # type: ignore[arg-type]
@@ -153,7 +152,7 @@ def collect(
     )
 
 
-def kept_refusals(events: Iterable[Event | Rows], origin: Origin) -> Iterator[Event | Rows]:
+def kept_refusals(events: Iterable[Rows], origin: Origin) -> Iterator[Rows | Refusal]:
     """The events, with refusals beyond a number that can be told line by line told as one."""
     kept, first, last = 0, -1, -1
     for event in events:

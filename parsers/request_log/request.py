@@ -15,15 +15,15 @@ _HEADER: Final = re.compile(
 )
 _RESPONSE: Final = ",response:"
 _CONNECTION: Final = " from connection "
-_TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime", "responseQueueTime", "sendTime")
-_NAMED_ONCE: Final = tuple(name + ":" for name in _TIMES)
-_TIME_NAMES: Final = tuple(name + "Ms" for name in _TIMES)
+TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime", "responseQueueTime", "sendTime")
+_NAMED_ONCE: Final = tuple(name + ":" for name in TIMES)
+_TIME_NAMES: Final = tuple(name + "Ms" for name in TIMES)
 _DURATION: Final = r"(\d{1,15}(?:\.\d{1,12})?)"
 _TAIL_TIMES: Final = re.compile(rf"(\w{{1,32}}):{_DURATION}(?=[, ])", re.ASCII)
 _THROTTLED: Final = r"throttleTime:\d{1,15}(?:\.\d{1,12})?"
-_TIMES_IN_ORDER: Final = re.compile(
-    ";" + ",".join([*(f"{name}:{_DURATION}" for name in _TIMES[:4]), _THROTTLED])
-    + "".join(f",{name}:{_DURATION}" for name in _TIMES[4:]) + "(?=[, ])",
+TIMES_IN_ORDER: Final = re.compile(
+    ";" + ",".join([*(f"{name}:{_DURATION}" for name in TIMES[:4]), _THROTTLED])
+    + "".join(f",{name}:{_DURATION}" for name in TIMES[4:]) + "(?=[, ])",
     re.ASCII,
 )  # fmt: skip
 """The same as every release prints them: one behind the other, behind the connection."""
@@ -130,11 +130,11 @@ def text_times(tail: str) -> Times:
 
     Where a name stands twice, as a client may call itself after one, its last value counts.
     """
-    told = _TIMES_IN_ORDER.search(tail)
+    told = TIMES_IN_ORDER.search(tail)
     if told is not None and all(tail.count(name) == 1 for name in _NAMED_ONCE):
         return Times(*(microseconds(float(value)) for value in told.groups()))
     times = {name: microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
-    return Times(*(times.get(name) for name in _TIMES))
+    return Times(*(times.get(name) for name in TIMES))
 
 
 def _text_answer(message: str, position: int) -> tuple[Struct | None, int]:

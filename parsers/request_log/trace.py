@@ -1,54 +1,79 @@
-"""What a range of a request log tells, in order, with its fetch sessions rebuilt: one reader, in compiled code or not.
+"""What a range of a request log tells, in order, with its fetch sessions rebuilt: fetches and produces in columns.
 
-A partition that rests in its session is told once with a count, not once a fetch: that is what makes a trace small.
+Each line is tried as it is as a rule written; one that is written otherwise is read by the grammar of `read`, which
+says why it is refused if it is.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from parsers.provenance import Origin
-from parsers.request_log import grammar as g
+from parsers.request_log import positions
 from parsers.request_log.alike import Again, Alike, Worded, words_of
-from parsers.request_log.call import FetchCall
-from parsers.request_log.columns import Columns
-from parsers.request_log.compiled import BLOCK, WORTH, LineFold, Loops, Scanned, are_kept, compiled_loops
-from parsers.request_log.fetches import Resting, fetch_runs
-from parsers.request_log.layout import DEFAULT_PATTERN, Layout, layout_of
-from parsers.request_log.lines import LINE_LIMIT, Block, Line, Unpackable, lines_in, pieces_of
+from parsers.request_log.call import FetchCall, line_of
+from parsers.request_log.columns import Told
+from parsers.request_log.folded import TOGETHER, Folded
+from parsers.request_log.layout import MARKER, Layout, layout_of
+from parsers.request_log.lines import MARKS_LIMIT, Block, Line, Unpackable, pieces_of
 from parsers.request_log.presence import layout_in
 from parsers.request_log.read import (
     API_KEYS,
     EVERY_API,
     FETCH,
-    Event,
     LineCounts,
     kept_refusals,
     line_events,
-    request_events,
     unpackable,
     unreadable,
 )
-from parsers.request_log.sessions import NOTHING, SessionState, SessionTable
-from parsers.request_log.told import FetchTold, ProduceTold, produce_told, run_told
+from parsers.request_log.sessions import NOTHING, SessionState
+from parsers.request_log.spelling import spelt_line
+from parsers.request_log.typed import UNFIT, FetchLine, ProduceLine, fetch_line, produce_line
 from parsers.tables import Refusal
-from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
+
+Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | Refusal | Again
 
 PRODUCE: Final = "PRODUCE"
-
-
-Told: TypeAlias = (
-    FetchTold | ProduceTold | EpochRequest | OffsetRequest | IsrRequest | RequestEvent | SessionGap | Refusal | Again
+_BRACE, _BRACKET, _ZERO, _COLON = b"{[0:"
+_DIGITS: Final = b"0123456789"
+_MARKS: Final = b"-- ::,"
+"""What stands between the digits of a time as Kafka writes it."""
+_OPENINGS: Final = 1 << 10
+Opening: TypeAlias = tuple[bytes, int, str | None]
+"""Its time, where its message begins, and what is asked; null for what tells nothing."""
+_HEAD: Final = (
+    rb'(?:\{(?:"isForwarded":(?:true|false),)?"requestHeader":\{"requestApiKey":(\d{1,3}),'
+    rb"|RequestHeader\(apiKey=([A-Z_]{1,64}), )"
 )
+"""How a message tells what is asked, before any name that a client gave."""
+
+
+class Reading(NamedTuple):
+    """How some lines are read: whose they are, which requests are of use, what became of them, and their layout."""
+
+    origin: Origin
+    counts: LineCounts
+    apis: Collection[str] = EVERY_API
+    layout: Layout = layout_of()
+    runs: bool = True
+    """Whether what says the same again is told with a count, or without its rows."""
 
 
 class Trace:
-    """One range of a log; `read` reads it once, and afterwards `sessions` says what became of the sessions."""
+    """One range of a log; `read` reads it once, and afterwards `sessions` says what became of the sessions.
 
-    __slots__ = ("_apis", "_before", "_end", "_loops", "_origin", "_path", "_patterns", "_sessions", "_start", "counts")
+    A partition that rests in its session is told once with a count, and requests in words of others without their rows;
+    `runs` False tells all of them in full.
+    """
+
+    __slots__ = ("_apis", "_end", "_folded", "_origin", "_path", "_patterns", "_runs", "_start", "counts")
 
     def __init__(
         self,
@@ -59,65 +84,32 @@ class Trace:
         *,
         before: SessionState = NOTHING,
         apis: Collection[str] = EVERY_API,
-        loops: Loops | None = None,
+        runs: bool = True,
         patterns: Sequence[str] = (),
     ) -> None:
         self._path, self._origin, self._start, self._end = path, origin, start, end
-        self._before, self._apis, self._loops = before, apis, loops
-        self._patterns, self._sessions = patterns, before
+        self._apis, self._patterns, self._runs = apis, patterns, runs
+        self._folded = Folded(before, runs=runs)
         self.counts = LineCounts()
 
     def sessions(self) -> SessionState:
         """The sessions after the range."""
-        return self._sessions
+        return self._folded.sessions()
 
-    def read(self) -> Iterator[Columns | Told]:
-        """Everything that is told, each partition's part of it in the order of the lines.
-
-        Fetches and produces come in columns where they are read by compiled code.
-        """
+    def read(self) -> Iterator[Told | Other]:
+        """Everything that is told, each partition's part of it in the order of the lines."""
         try:
             with self._path.open("rb") as file:
-                pieces = pieces_of(file, self._start, self._end)
                 layout = layout_in(self._path, self._patterns)
-                reading = Reading(self._origin, self.counts, self._apis, layout)
-                loops = self._loops or loops_for(self._path, self._start, self._end, layout)
-                if loops is None:
-                    table = SessionTable(self._before)
-                    yield from told_plainly(pieces, reading, table)
-                    self._sessions = table.state()
-                else:
-                    fold = line_fold(loops, self._apis, self._before, runs=True)
-                    yield from read_fast(pieces, reading, fold)
-                    self._sessions = fold.sessions()
+                reading = Reading(self._origin, self.counts, self._apis, layout, self._runs)
+                yield from read_pieces(pieces_of(file, self._start, self._end), reading, self._folded)
         except OSError as error:
             yield unreadable(error, self._origin)
 
 
-class Reading(NamedTuple):
-    """How some lines are read: whose they are, which requests are of use, what became of them, and their layout."""
-
-    origin: Origin
-    counts: LineCounts
-    apis: Collection[str] = EVERY_API
-    layout: Layout = layout_of()
-
-
-def told_plainly(pieces: Iterable[Block | Line], reading: Reading, table: SessionTable) -> Iterator[Told]:
-    """What some lines tell, by the plain parser; `table` has the sessions before them, and then those after."""
-    others = deque[Told]()
-    events = request_events(pieces, reading.origin, reading.layout, reading.counts, apis=reading.apis)
-    for run in fetch_runs(_set_aside(kept_refusals(events, reading.origin), others), reading.origin, table):
-        yield from _emptied(others)
-        yield run_told(run) if isinstance(run, Resting) else run
-    yield from _emptied(others)
-
-
-def read_fast(pieces: Iterable[Block | Line], reading: Reading, fold: LineFold) -> Iterator[Columns | Told]:
-    """The same by compiled code, with fetches and produces in columns."""
-    events: Iterator[Event | Again | Columns] = kept_refusals(folded_events(pieces, fold, reading), reading.origin)
-    for event in events:
-        yield event if isinstance(event, Columns) else _as_told(event)
+def read_pieces(pieces: Iterable[Block | Line], reading: Reading, folded: Folded) -> Iterator[Told | Other]:
+    """The same of pieces of a log."""
+    return kept_refusals(_told(pieces, reading, folded), reading.origin)
 
 
 def sessions_after(
@@ -130,101 +122,117 @@ def sessions_after(
     return trace.sessions()
 
 
-def loops_for(path: Path, start: int, end: int | None, layout: Layout) -> Loops | None:
-    """The compiled loops where a range is worth them; they know the default layout only."""
-    if layout != layout_of():
-        return None
-    size = path.stat().st_size if end is None else end
-    return compiled_loops() if WORTH.after(size - start, are_kept) else None
-
-
-def line_fold(loops: Loops, apis: Collection[str], before: SessionState, *, runs: bool) -> LineFold:
-    """A fold that reads fetches and produces itself, and leaves other kinds of `apis` to the plain parser."""
-    names = {api: _status(api) for api in apis}
-    numbers = {int(key): _status(api) for key, api in API_KEYS.items() if api in apis}
-    return LineFold(loops, numbers, names, runs=runs, before=before)
-
-
-def _status(api: str) -> int:
-    return g.READ if api == FETCH else g.READ_SENT if api == PRODUCE else g.OTHER
-
-
-def folded_events(
-    pieces: Iterable[Block | Line], fold: LineFold, reading: Reading
-) -> Iterator[Event | Again | Columns]:
-    """The events of some lines, and in columns the fetches, and the produces that the fold has read."""
-    layout, place = layout_of(DEFAULT_PATTERN), 0
-    alike = Alike(layout)
+def _told(pieces: Iterable[Block | Line], reading: Reading, folded: Folded) -> Iterator[Told | Other]:
+    place, added, lines = 0, 0, _Lines(reading, folded)
     try:
         for piece in pieces:
-            for line in _left(piece, fold):
-                if isinstance(line, Scanned):
-                    _count(line, reading.counts)
-                elif isinstance(line, Columns):
-                    yield line
-                else:
-                    place = line.end
-                    reading.counts.lines += 1
-                    yield from _other_events(line, fold, layout, reading, alike)
+            place = piece.end if isinstance(piece, Line) else piece.start + len(piece.data) - 1
+            yield from lines.of_block(piece) if isinstance(piece, Block) else lines.by_grammar(piece)
+            added += len(piece.data)
+            if added > TOGETHER:
+                added = 0
+                yield from folded.rest()
     except Unpackable as error:
         yield unpackable(error, reading.origin, place)
-    rest = fold.rest()
-    if rest is not None:
-        yield rest
+    yield from folded.rest()
 
 
-def _left(piece: Block | Line, fold: LineFold) -> Iterator[Line | Scanned | Columns]:
-    if isinstance(piece, Block) and len(piece.data) <= 2 * BLOCK:
-        return fold.scan(piece)
-    return lines_in(piece, LINE_LIMIT)
+class _Lines:
+    """Reads lines one after the other."""
 
+    __slots__ = ("_alike", "_folded", "_known", "_opening", "_openings", "_reading")
 
-def _other_events(
-    line: Line, fold: LineFold, layout: Layout, reading: Reading, alike: Alike
-) -> Iterator[Event | Again | Columns]:
-    words = words_of(line)
-    again = None if words is None else alike.find(line, words)
-    if again is not None:
-        reading.counts.requests += 1
-        yield again
-        return
-    rows: list[Worded] = []
-    read, others = reading.counts.requests, 0
-    for event in line_events(line, reading.origin, layout, reading.counts, reading.apis):
-        if isinstance(event, FetchCall):
-            yield from fold.add(event)
-        else:
-            yield event
-        if isinstance(event, EpochRequest | OffsetRequest | IsrRequest):
-            rows.append(event)
-        else:
+    def __init__(self, reading: Reading, folded: Folded) -> None:
+        self._reading, self._folded = reading, folded
+        self._alike = Alike(reading.layout)
+        self._opening = re.compile(reading.layout.prefix.pattern + b"(?P<marker>" + MARKER + b")" + _HEAD)
+        self._openings: dict[bytes, tuple[int, str | None]] = {}
+        self._known = {name.encode(): name for name in reading.apis}
+        self._known |= {key: name for key, name in API_KEYS.items() if name in reading.apis}
+
+    def of_block(self, block: Block) -> Iterator[Told | Other]:
+        """What the lines of a block tell."""
+        data, end, base = block.data, -1, block.start
+        counts, opened = self._reading.counts, self._opened
+        add_fetch, add_produce = self._folded.fetches.add, self._folded.produces.add
+        while end + 1 < len(data):
+            start, end = end + 1, data.find(b"\n", end + 1)
+            opening = opened(data, start)
+            if opening is not None and end - start < MARKS_LIMIT:
+                time_text, message, api = opening
+                if api is None:
+                    if data.find(MARKER, message, end) < 0:
+                        counts.lines += 1
+                        counts.unread += 1
+                        continue
+                elif (read := _read(data, message, end, api)) is not None:
+                    counts.lines += 1
+                    if api == FETCH:
+                        counts.fetches += 1
+                        add_fetch((read, base + start, base + end, time_text))  # type: ignore[arg-type]
+                    else:
+                        counts.requests += 1
+                        add_produce((read, base + start, base + end, time_text))  # type: ignore[arg-type]
+                    continue
+            yield from self.by_grammar(Line(base + start, base + end, data[start:end]))
+
+    def _opened(self, data: bytes, start: int) -> Opening | None:
+        """How a line opens; most do as others did, but for their times."""
+        time_text, rest = data[start + 1 : start + 24], data[start + 24 : start + 112]
+        if rest in self._openings and time_text.translate(None, _DIGITS) == _MARKS and time_text[0] < _COLON:
+            behind, api = self._openings[rest]
+            if data[start] == _BRACKET and time_text[0] >= _ZERO:
+                return time_text, start + behind, api
+        found = self._opening.match(data, start)
+        if found is None:
+            return None
+        marker, api = found.start("marker"), self._known.get(found[found.lastindex or 0])
+        # The first marker is the message's: what stands behind another was named by a client.
+        if data.find(MARKER, start, marker + 1) >= 0:
+            return None
+        whole = found.end() <= start + 112 and found.span("time") == (start + 1, start + 24)
+        if whole and len(self._openings) < _OPENINGS:
+            self._openings[rest] = marker + len(MARKER) - start, api
+        return found["time"], marker + len(MARKER), api
+
+    def by_grammar(self, line: Line) -> Iterator[Told | Other]:
+        """What a line tells that is none of a fetch or a produce as they are as a rule written."""
+        counts = self._reading.counts
+        counts.lines += 1
+        words = words_of(line) if self._reading.runs else None
+        again = None if words is None else self._alike.find(line, words)
+        if again is not None:
+            counts.requests += 1
+            yield again
+            return
+        rows, sent, others, read = list[Worded](), list[Produce](), 0, counts.requests
+        for event in line_events(line, self._reading.origin, self._reading.layout, counts, self._reading.apis):
+            if isinstance(event, EpochRequest | OffsetRequest | IsrRequest):
+                rows.append(event)
+                yield event
+                continue
             others += 1
-    if words is not None and reading.counts.requests == read + 1 and not others:
-        alike.keep(words, rows)
+            if isinstance(event, FetchCall):
+                self._folded.fetches.add((line_of(event), event.start, event.end, event.time_text.encode()))
+            elif isinstance(event, Produce):
+                sent.append(event)
+            else:
+                yield event
+        for first, own in groupby(sent, key=attrgetter("span_start")):
+            told = list(own)
+            self._folded.produces.add((positions.line_of(told), first, told[0].span_end, told[0].time_text.encode()))
+        if words is not None and counts.requests == read + 1 and not others:
+            self._alike.keep(words, rows)
 
 
-def _count(scanned: Scanned, counts: LineCounts) -> None:
-    counts.lines += scanned.unread + scanned.fetches + scanned.produces
-    counts.unread += scanned.unread
-    counts.fetches += scanned.fetches
-    counts.requests += scanned.produces
-
-
-def _set_aside(events: Iterable[Event], others: deque[Told]) -> Iterator[FetchCall]:
-    for event in events:
-        if isinstance(event, FetchCall):
-            yield event
-        else:
-            others.append(_as_told(event))
-
-
-def _emptied(others: deque[Told]) -> Iterator[Told]:
-    while others:
-        yield others.popleft()
-
-
-def _as_told(event: Event | Again) -> Told:
-    if isinstance(event, FetchCall):
-        message = "a fetch is told by the rows of its session"
-        raise TypeError(message)
-    return produce_told(event) if isinstance(event, Produce) else event
+def _read(data: bytes, message: int, end: int, api: str) -> FetchLine | ProduceLine | None:
+    """A fetch or a produce as it is as a rule written; None for one that is not."""
+    line: FetchLine | ProduceLine
+    try:
+        if data[message] != _BRACE:
+            return spelt_line(data[message:end])
+        text = data[message : data.rfind(b"}", message, end) + 1]
+        line = fetch_line(text) if api == FETCH else produce_line(text)
+    except UNFIT:
+        return None
+    return line if line.requestHeader.requestApiKeyName == api else None

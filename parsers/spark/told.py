@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO, Final, cast
@@ -26,10 +26,8 @@ from parsers.broker_log import (
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, RequestLog, SessionState, read_request_log
-from parsers.request_log.batches import COMPILED, table_batches
-from parsers.request_log.presence import layout_in
-from parsers.request_log.trace import loops_for
+from parsers.request_log import EVERY_API, NOTHING, SessionState, Told, Trace
+from parsers.request_log.batches import batches_of as batches_in
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
 from parsers.spark.request import INSTANT, TableRequest
 from parsers.spark.rows import batches_of
@@ -38,6 +36,8 @@ from parsers.tables import Refusal
 
 _TRANSACTIONAL: Final = 0x10
 _GZIP: Final = b"\x1f\x8b"
+_ROWS: Final = 1 << 14
+"""Rows that are gathered before they travel."""
 
 
 def event_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
@@ -93,59 +93,47 @@ def _layout(file: BinaryIO, part: Part, request: TableRequest, *, packed: bool) 
     return usual if written is None or written.wrapping != "plain" else written.layout
 
 
-def _request_log(part: Part, request: TableRequest) -> RequestLog:
-    patterns = given_for(part.origin.broker, request.log_patterns)
-    return read_request_log(place_of(request, part), part.origin, part.start, _end(part), patterns=patterns)
-
-
-def _end(part: Part) -> int | None:
-    """Where a part ends; the last one of a packed file goes on to the end of its text."""
-    return part.end if part.end < part.size else None
-
-
-def _fast_rows(
-    part: Part, request: TableRequest, before: SessionState = NOTHING
-) -> Iterator[pa.RecordBatch] | None:
-    """The rows of a log that is worth compiled code, of a table that it can fill."""
-    path = place_of(request, part)
-    layout = layout_in(path, given_for(part.origin.broker, request.log_patterns))
-    loops = loops_for(path, part.start, _end(part), layout) if request.row_class in COMPILED else None
-    if loops is None:
-        return None
-    return table_batches(path, part.origin, request.row_class, loops, (part.start, _end(part)), before)
-
-
 def fetch_rows(
     parts: Sequence[Part], request: TableRequest, before: SessionState = NOTHING
 ) -> Iterator[pa.RecordBatch]:
     """Fetches with their sessions rebuilt, file by file; `before` holds the sessions that a first part goes on with."""
     for part in parts:
-        fast = _fast_rows(part, request, before)
-        if fast is not None:
-            yield from fast
-            continue
-        told = _request_log(part, request).fetches(part.origin, before)
-        yield from batches_of((row for row in told if isinstance(row, request.row_class)), request.row_class)
+        for told in _trace(part, request, frozenset(("FETCH",)), before).read():
+            if isinstance(told, Told):
+                yield from batches_in(told, part.origin, request.row_class)
 
 
 REQUESTS: Final = {
-    "produces": "produces",
-    "epoch_requests": "epoch_requests",
-    "offset_requests": "offset_requests",
-    "isr_requests": "isr_requests",
-    "request_events": "request_events",
-}
-"""Tables of requests other than fetches, and where the reader keeps them."""
+    "produces": frozenset(("PRODUCE",)),
+    "epoch_requests": frozenset(("OFFSET_FOR_LEADER_EPOCH", "OFFSETS_FOR_LEADER_EPOCH")),
+    "offset_requests": frozenset(("LIST_OFFSETS",)),
+    "isr_requests": frozenset(("ALTER_PARTITION", "ALTER_ISR", "LEADER_AND_ISR", "METADATA")),
+    "request_events": frozenset((
+        "STOP_REPLICA", "CONTROLLED_SHUTDOWN", "BROKER_REGISTRATION", "WRITE_TXN_MARKERS", "DELETE_RECORDS",
+    )),
+}  # fmt: skip
+"""Tables of requests other than fetches, and of which requests."""
 
 
 def request_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Requests other than fetches."""
     for part in parts:
-        fast = _fast_rows(part, request)
-        if fast is not None:
-            yield from fast
-            continue
-        yield from batches_of(getattr(_request_log(part, request), REQUESTS[request.table]), request.row_class)
+        rows = list[object]()
+        for told in _trace(part, request, REQUESTS[request.table]).read():
+            if isinstance(told, Told):
+                yield from batches_in(told, part.origin, request.row_class)
+            elif isinstance(told, request.row_class):
+                rows.append(told)
+            if len(rows) > _ROWS:
+                yield from batches_of(rows, request.row_class)
+                rows = []
+        yield from batches_of(rows, request.row_class)
+
+
+def _trace(part: Part, request: TableRequest, apis: Collection[str], before: SessionState = NOTHING) -> Trace:
+    path, patterns = place_of(request, part), given_for(part.origin.broker, request.log_patterns)
+    end = part.end if part.end < part.size else None
+    return Trace(path, part.origin, part.start, end, before=before, apis=apis, runs=False, patterns=patterns)
 
 
 METADATA: Final = {
@@ -200,7 +188,8 @@ def _directory(parts: Sequence[Part]) -> Origin:
 def told_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
     """What could not be read of a log over time."""
     if part.kind == "request-log":
-        yield from _request_log(part, request).refusals
+        told = _trace(part, request, EVERY_API).read()
+        yield from (each for each in told if isinstance(each, Refusal))
     else:
-        for told in _broker_log(part, request):
-            yield from told.refusals
+        for stretch in _broker_log(part, request):
+            yield from stretch.refusals

@@ -57,23 +57,17 @@ def at_work(logs: bytes) -> bytes:
 
 
 def measure(name: str, data: bytes, *, settings: bool) -> None:
-    """Reads a log once plainly and once by compiled loops, and prints its size, its events and both speeds."""
-    megabytes, events, speeds = len(data) / 1e6, 0, []
-    for compiled in (False, True):
-        reading = Reading(origin=Origin(source="server.log"), settings=settings, compiled=compiled)
-        began = time.process_time()
-        events = sum(part.events.num_rows for part in read_log(io.BytesIO(data), reading))
-        speeds.append(megabytes / (time.process_time() - began))
-    plain, swift = speeds
-    print(f"{name:30} {megabytes:6.0f} MB {events / megabytes:6.0f} events/MB {plain:6.1f} MB/s, compiled {swift:6.1f}")
+    """Reads a log, and prints its size, its events and the speed."""
+    megabytes, reading = len(data) / 1e6, Reading(origin=Origin(source="server.log"), settings=settings)
+    began = time.process_time()
+    events = sum(part.events.num_rows for part in read_log(io.BytesIO(data), reading))
+    speed = megabytes / (time.process_time() - began)
+    print(f"{name:30} {megabytes:6.0f} MB {events / megabytes:6.0f} events/MB {speed:6.1f} MB/s")
 
 
 if __name__ == "__main__":
     size = int(sys.argv[1] if len(sys.argv) > 1 else "200") * 1_000_000
     logs = recorded_logs()
-    began = time.process_time()
-    list(read_log(io.BytesIO(logs[:1000]), Reading(origin=Origin(source="server.log"), compiled=True)))
-    print(f"compiled loops loaded or made in {time.process_time() - began:.1f} s")
     dense, working = logs * (size // len(logs) + 1), at_work(logs)
     measure("recorded, events", dense, settings=False)
     measure("recorded, events and settings", dense, settings=True)

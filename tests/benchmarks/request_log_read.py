@@ -16,21 +16,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-
 from auditor.engines.told.logs import TELLING
 from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
 from auditor.engines.uncollected import uncollected
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, LineCounts
-from parsers.request_log.compiled import Loops, compiled_loops
-from parsers.request_log.grammar import grammar_table
-from parsers.request_log.lines import Block, blocks_of
-from parsers.request_log.sessions import SessionTable
-from parsers.request_log.shapes import no_shapes
-from parsers.request_log.tables import empty_tables
-from parsers.request_log.trace import Reading, folded_events, line_fold, read_fast, told_plainly
+from parsers.request_log import LineCounts
+from parsers.request_log.folded import Folded
+from parsers.request_log.lines import blocks_of
+from parsers.request_log.trace import Reading, read_pieces
 from tests.benchmarks.busy_audit import busy_trace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
@@ -66,29 +60,24 @@ ANSWERED = (
 def main() -> None:
     """Print one line a kind of log and stage."""
     size = int(sys.argv[1] if len(sys.argv) > 1 else 200) * 1_000_000
-    loops = compiled_loops()
-    if loops is None:
-        sys.exit("nothing can be compiled here")
     lines = [
         line
         for log in sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
         for line in log.read_bytes().splitlines(keepends=True)
     ]
     for kind, chosen in KINDS.items():
-        measure(kind, repeated([line for line in lines if chosen(line)], size), loops)
+        measure(kind, repeated([line for line in lines if chosen(line)], size))
     for form in ("JSON", "text"):
         for partitions in (1, 50):
-            measure(f"{form}, busy, {partitions} partitions", busy_trace(form, partitions, size), loops)
-    measure("500 partitions a session", gathered(of_session(), size), loops)
-    measure("500 partitions a line, all but one as before", gathered(of_full_fetches(), size), loops)
+            measure(f"{form}, busy, {partitions} partitions", busy_trace(form, partitions, size))
+    measure("500 partitions a session", gathered(of_session(), size))
+    measure("500 partitions a line, all but one as before", gathered(of_full_fetches(), size))
 
 
-def measure(kind: str, text: bytes, loops: Loops) -> None:
+def measure(kind: str, text: bytes) -> None:
     """The stages one above the other."""
-    report(f"{kind}: scanned", text, lambda text: scanned(text, loops))
-    report(f"{kind}: to columns, sessions rebuilt", text, lambda text: columns(text, loops))
-    report(f"{kind}: to statements of the audit", text, lambda text: said(text, loops))
-    report(f"{kind}: the same, plain parser", text[: text.index(b"\n", len(text) // 32) + 1], said_plainly)
+    report(f"{kind}: to rows, sessions rebuilt", text, rows)
+    report(f"{kind}: to statements of the audit", text, said)
 
 
 def repeated(lines: list[bytes], size: int) -> bytes:
@@ -165,39 +154,19 @@ def report(name: str, text: bytes, work: Callable[[bytes], object]) -> None:
     print(f"{name:72} {len(text) / 1e6:7.1f} MB {len(text) / 1e6 / median(times):8.1f} MB/s", flush=True)
 
 
-def scanned(text: bytes, loops: Loops) -> None:
-    """Lines taken apart, and nothing made of them."""
-    grammar, spelt = grammar_table(), grammar_table({"FETCH": 0, "PRODUCE": 3})
-    tables = empty_tables(2 << 20, {0: 3, 1: 0})
-    shapes = no_shapes()
-    for block in blocks_of(io.BytesIO(text), 0, None):
-        first, data = 0, np.frombuffer(block.data, dtype=np.uint8)
-        ends = np.flatnonzero(data == ord("\n"))
-        while isinstance(block, Block) and first < len(ends):
-            first += loops.scan(data, ends, first, grammar, spelt, tables.out, *shapes)
-
-
-def columns(text: bytes, loops: Loops) -> None:
+def rows(text: bytes) -> None:
     """Rows of fetches and produces in columns, and rows of the other requests."""
-    fold = line_fold(loops, TELLING, NOTHING, runs=True)
-    for _ in folded_events(blocks_of(io.BytesIO(text), 0, None), fold, Reading(ORIGIN, LineCounts(), TELLING)):
+    reading = Reading(ORIGIN, LineCounts(), TELLING)
+    for _ in read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, Folded()):
         pass
 
 
-def said(text: bytes, loops: Loops) -> None:
+def said(text: bytes) -> None:
     """What an audit keeps, before repetitions are folded: of busy logs what rules over time need."""
-    fold = line_fold(loops, TELLING, NOTHING, runs=True)
     reading = Reading(ORIGIN, LineCounts(), TELLING)
     with uncollected():
-        for _ in of_trace(thinned(read_fast(blocks_of(io.BytesIO(text), 0, None), reading, fold)), ORIGIN, {}):
+        for _ in of_trace(thinned(read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, Folded())), ORIGIN, {}):
             pass
-
-
-def said_plainly(text: bytes) -> None:
-    """The same, as small logs are read."""
-    reading = Reading(ORIGIN, LineCounts(), TELLING)
-    for _ in of_trace(told_plainly(blocks_of(io.BytesIO(text), 0, None), reading, SessionTable()), ORIGIN, {}):
-        pass
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from auditor.engines.told.chronicle import Named, of_events, of_metadata
+from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.requests import of_trace
 from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.requests import RequestRow
 from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT
 from parsers.provenance import Origin, Span
-from parsers.request_log import Told, fetch_told, produce_told
+from parsers.request_log import FetchTold, Other, fetch_told
 from parsers.tables.requests import Fetch, Produce
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
@@ -166,8 +167,24 @@ def _traced(rows: Sequence[RequestRow], names: Mapping[str, str]) -> Iterator[Na
         yield from of_trace(map(_told, rows), origin, names)
 
 
-def _told(row: RequestRow) -> Told:
-    return fetch_told(row) if isinstance(row, Fetch) else produce_told(row) if isinstance(row, Produce) else row
+def _told(row: RequestRow) -> FetchTold | Other | ByColumns:
+    if isinstance(row, Fetch):
+        return fetch_told(row)
+    return ByColumns({}, _written(row)) if isinstance(row, Produce) else row
+
+
+def _written(row: Produce) -> dict[str, list[object]]:
+    """A produce as request logs tell it."""
+    total, queue, local = row.total_time_us, row.queue_time_us, row.local_time_us
+    handled = None if total is None or queue is None or local is None else max(0, total - queue - local)
+    answered = None if handled is None or row.remote_time_us is None else max(0, handled - row.remote_time_us)
+    alike = ("topic", "topic_id", "acks", "error_code", "base_offset", "log_start_offset", "records_size", "client_id")
+    told = {
+        **{name: getattr(row, name) for name in alike}, "partition": row.partition or 0, "time": row.time_text,
+        "came": row.total_time_us, "handled": handled, "answered": answered, "waited": bool(row.remote_time_us),
+        "start": row.span_start, "end": row.span_end, "left_out": 0, "end_left_out": False,
+    }  # fmt: skip
+    return {name: [value] for name, value in told.items()}
 
 
 def replayed(found: Witnessed, moments: Sequence[Moment], begins: Mapping[str, int] = MappingProxyType({})) -> Replay:

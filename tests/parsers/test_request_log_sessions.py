@@ -116,7 +116,7 @@ def test_cut_at_every_line_border_joins_to_the_whole(name: str) -> None:
 
 @pytest.mark.parametrize("log", fast_if(is_small, LOGS), ids=lambda log: f"{log.parents[3].name}-{log.parents[1].name}")
 def test_recorded_sessions_are_gap_free_and_begin_inside_their_log(log: Path) -> None:
-    assert [row for row in fetch_rows(calls_of(log), ORIGIN, implied=False) if isinstance(row, SessionGap)] == []
+    assert [row for row in fetch_rows(calls_of(log), ORIGIN) if isinstance(row, SessionGap)] == []
 
 
 @pytest.mark.parametrize("name", fast_if(LONGEST[0].__eq__, LONGEST))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from auditor.engines.told.chronicle import Named, PartitionName, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
-from parsers.request_log import Again, FetchTold, ProduceTold, Told
-from parsers.tables import Refusal
-from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, RequestEvent, SessionGap
+from parsers.request_log import FetchTold, Other
 from rules.history.drafts import of_columns
 from rules.history.moments import Moment
 
-Rows = Mapping[str, Sequence[Any]]
-"""Columns under the names of `FetchTold` or of `ProduceTold`; no columns for no rows."""
-Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | SessionGap | Refusal | Again
+Statements = Mapping[str, Sequence[Any]]
+"""Columns as `fetch_columns` and `produce_columns` name them; no columns for no rows."""
 Clock = Sequence[int | None]
 GATHERED: Final = 1 << 12
 """Rows that become statements at once, where they come one by one."""
@@ -25,32 +22,30 @@ GATHERED: Final = 1 << 12
 class ByColumns(NamedTuple):
     """Fetches and produces of one log."""
 
-    fetches: Rows
-    produces: Rows
+    fetches: Statements
+    produces: Statements
 
 
-def gathered(told: Iterable[Told | ByColumns]) -> Iterator[Other | ByColumns]:
-    """What is told, with fetches and produces in columns."""
-    fetches, produces = list[FetchTold](), list[ProduceTold]()
+def gathered(told: Iterable[FetchTold | Other | ByColumns]) -> Iterator[Other | ByColumns]:
+    """What is told, with fetches in columns."""
+    fetches = list[FetchTold]()
     for row in told:
         if isinstance(row, FetchTold):
             fetches.append(row)
-        elif isinstance(row, ProduceTold):
-            produces.append(row)
         else:
             yield row
-        if len(fetches) + len(produces) >= GATHERED:
-            yield ByColumns(as_columns(fetches), as_columns(produces))
-            fetches, produces = [], []
-    yield ByColumns(as_columns(fetches), as_columns(produces))
+        if len(fetches) >= GATHERED:
+            yield ByColumns(as_columns(fetches), {})
+            fetches = []
+    yield ByColumns(as_columns(fetches), {})
 
 
-def as_columns(rows: Sequence[FetchTold] | Sequence[ProduceTold]) -> Rows:
+def as_columns(rows: Sequence[FetchTold]) -> Statements:
     """The same, a column under each name."""
     return dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True)) if rows else {}
 
 
-def written_by(origin: Origin, columns: Rows) -> Rows:
+def written_by(origin: Origin, columns: Statements) -> Statements:
     """Columns of one log, with whose it is in each row."""
     if not columns:
         return {}
@@ -58,7 +53,7 @@ def written_by(origin: Origin, columns: Rows) -> Rows:
     return {**columns, "writer": [origin.broker] * rows, "source": [origin.source] * rows}
 
 
-def fetched(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
+def fetched(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of fetches by `writer` in `source`; `names` gives the topic of an id."""
     if not told:
         return iter(())
@@ -85,7 +80,7 @@ def fetched(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
     return _statements(own, ("min_bytes", "implied", "session"), told, names)
 
 
-def produced(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
+def produced(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
     """The same of produces."""
     if not told:
         return iter(())
@@ -100,7 +95,7 @@ def produced(told: Rows, names: Mapping[str, str]) -> Iterator[Named]:
 
 
 def _statements(
-    own: Mapping[str, Iterable[object]], alike: tuple[str, ...], told: Rows, names: Mapping[str, str]
+    own: Mapping[str, Iterable[object]], alike: tuple[str, ...], told: Statements, names: Mapping[str, str]
 ) -> Iterator[Named]:
     """What both tell, and columns of their own; rows of topics that nobody names are left out."""
     time, writers = _clock(told["time"]), told["writer"]
@@ -123,7 +118,7 @@ def _statements(
             yield place, topic_id, moment
 
 
-def _places(told: Rows, names: Mapping[str, str]) -> Iterator[tuple[PartitionName | None, str | None]]:
+def _places(told: Statements, names: Mapping[str, str]) -> Iterator[tuple[PartitionName | None, str | None]]:
     found: dict[tuple[str | None, str | None, int], tuple[PartitionName | None, str | None]] = {}
     for key in zip(told["topic"], told["topic_id"], told["partition"], strict=True):
         place = found.get(key)

@@ -9,8 +9,8 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import PartitionName
 from parsers.broker_log import wall_clock
 from parsers.refusal import refuse
-from parsers.request_log import Columns, LostLines, Told, lost_line, lost_lines
-from parsers.tables import Refusal, SessionGap
+from parsers.request_log import LostLines, Other, Told, lost_lines
+from parsers.tables import Refusal
 from rules.evidence import METADATA_TOPIC
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
@@ -37,15 +37,12 @@ class SessionsLost:
         self._unit = unit
         self._span: tuple[int, int] | None = None
 
-    def passing(self, parts: Iterable[Columns | Told]) -> Iterator[Columns | Told]:
-        """Everything that is read but for the gaps of sessions, which are noted here."""
+    def passing(self, parts: Iterable[Told | Other]) -> Iterator[Told | Other]:
+        """Everything that is read; the gaps of sessions are noted here."""
         for part in parts:
-            if isinstance(part, Columns):
-                self._note(lost_lines(part))
-            if not isinstance(part, SessionGap):
-                yield part
-            elif (lost := lost_line(part)) is not None:
-                self._note((lost,))
+            if isinstance(part, Told) and part.gaps is not None:
+                self._note(lost_lines(part.gaps))
+            yield part
 
     def _note(self, found: Iterable[LostLines]) -> None:
         for lost in found:

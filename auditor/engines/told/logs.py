@@ -26,7 +26,7 @@ from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, SessionState, Told, Trace, sessions_after
+from parsers.request_log import NOTHING, FetchTold, Other, SessionState, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
@@ -101,7 +101,9 @@ def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
     return own if any(refusal.expected != "requests" for refusal in own) else []
 
 
-def _without(refusals: list[Refusal], told: Iterable[Told | ByColumns]) -> Iterator[Told | ByColumns]:
+def _without(
+    refusals: list[Refusal], told: Iterable[FetchTold | Other | ByColumns]
+) -> Iterator[FetchTold | Other | ByColumns]:
     for row in told:
         if isinstance(row, Refusal):
             refusals.append(row)

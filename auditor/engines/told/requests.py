@@ -20,8 +20,8 @@ from auditor.engines.told.fetched import (
 )
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
-from parsers.request_log import Again, Told, Worded, fetch_told
-from parsers.tables import Refusal, SessionGap
+from parsers.request_log import Again, FetchTold, Other, Worded, fetch_told
+from parsers.tables import Refusal
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
 from rules.history.drafts import altered
@@ -43,11 +43,13 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
         yield from fetched({**columns, "writer": writers, "source": sources}, names)
 
 
-def of_trace(told: Iterable[Told | ByColumns], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
+def of_trace(
+    told: Iterable[FetchTold | Other | ByColumns], origin: Origin, names: Mapping[str, str]
+) -> Iterator[Named]:
     """Statements of a request log; what requests repeat word for word is one statement with a count."""
     repeated = Repeated(names)
     for row in gathered(told):
-        if isinstance(row, Refusal | SessionGap):
+        if isinstance(row, Refusal):
             continue
         if isinstance(row, Again):
             yield from repeated.told(row)

@@ -68,6 +68,6 @@ def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState) ->
         begun=Zones(unit.log_timezones).instant(unit.broker, unit.begun),
         time=max((time for time in times if time is not None), default=None),
         is_last=unit.ends_chain,
-        sessions=tuple(SessionLeft(session=number, next_epoch=following) for number, following in left.items()),
+        sessions=tuple(SessionLeft(session=number, next_epoch=following) for number, following in sorted(left.items())),
     )
     return replace(told_fact(unit, None, None), trace_ends=(end,))

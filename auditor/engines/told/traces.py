@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from auditor.engines.told.fetched import ByColumns, Rows
+from auditor.engines.told.fetched import ByColumns, Statements
 from parsers.broker_log import wall_clock
 from parsers.request_log import (
-    Columns,
     FetchTold,
-    Integers,
-    ProduceTold,
+    Other,
+    Rows,
     Told,
     fetch_columns,
     fetch_numbers,
@@ -27,87 +28,88 @@ from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, 
 GATHERED: Final = 1 << 17
 """Rows that are thinned at once; that many bound the memory of a stretch, however long it is."""
 _OUT: Final = ("left_out", "end_left_out")
+Integers = npt.NDArray[np.int64]
 
 
-def thinned(parts: Iterable[Columns | Told]) -> Iterator[Told | ByColumns]:
+def thinned(parts: Iterable[Told | FetchTold | Other]) -> Iterator[FetchTold | Other | ByColumns]:
     """What was read, without what lies between landmarks."""
-    columns: list[Columns] = []
-    rows: list[FetchTold | ProduceTold] = []
+    told: list[Told] = []
+    rows: list[FetchTold] = []
     for part in parts:
-        if isinstance(part, Columns):
-            # Once its texts are forgotten, their codes stand for others.
-            if columns and (part.texts is not columns[0].texts or _size(columns) > GATHERED):
-                yield from _of_columns(columns)
-                columns = []
-            columns.append(part)
-        elif isinstance(part, FetchTold | ProduceTold):
+        if isinstance(part, Told):
+            # Once texts and names are forgotten, their codes stand for others.
+            same = not told or (part.texts is told[0].texts and part.names is told[0].names)
+            if not same or _size(told) > GATHERED:
+                yield from _of_columns(told)
+                told = []
+            told.append(part)
+        elif isinstance(part, FetchTold):
             rows.append(part)
             if len(rows) > GATHERED:
                 yield from _of_rows(rows)
                 rows = []
         else:
             yield part
-    yield from chain(_of_columns(columns), _of_rows(rows))
+    yield from chain(_of_columns(told), _of_rows(rows))
 
 
-def _size(columns: Sequence[Columns]) -> int:
-    return sum(len(part.fetches) + len(part.produces) for part in columns)
+def _size(told: Sequence[Told]) -> int:
+    return sum(len(rows) for part in told for rows in (part.fetches, part.produces) if rows is not None)
 
 
-def _of_columns(columns: Sequence[Columns]) -> Iterator[ByColumns]:
-    if _size(columns) <= WHOLE:
-        for part in columns:
-            yield ByColumns(fetch_columns(part), produce_columns(part))
+def _of_columns(told: Sequence[Told]) -> Iterator[ByColumns]:
+    fetches = [(part, part.fetches) for part in told if part.fetches is not None]
+    produces = [(part, part.produces) for part in told if part.produces is not None]
+    if _size(told) <= WHOLE:
+        yield ByColumns(
+            _joined([fetch_columns(rows, part) for part, rows in fetches]),
+            _joined([produce_columns(rows, part) for part, rows in produces]),
+        )
         return
-    fetches, produces = [part.fetches for part in columns], [part.produces for part in columns]
-    # A part at a time fits the processor's memory, where its rows become columns.
-    told = pl.concat(pl.DataFrame(fetch_numbers(rows)) for rows in fetches)
-    written = pl.concat(pl.DataFrame(produce_numbers(rows)) for rows in produces)
-    kept, sent = landmarks(told, written)
-    whole = columns[0]._replace(fetches=_taken(fetches, kept), produces=_taken(produces, sent))
+    asked = _numbers((fetch_numbers(rows) for _, rows in fetches), FETCH_COLUMNS)
+    written = _numbers((produce_numbers(rows) for _, rows in produces), PRODUCE_COLUMNS)
+    kept, sent = landmarks(asked, written)
     told_out, sent_out = {"left_out": kept["left_out"].to_list()}, {name: sent[name].to_list() for name in _OUT}
-    yield ByColumns(_with(fetch_columns(whole), told_out), _with(produce_columns(whole), sent_out))
+    yield ByColumns(
+        _joined([fetch_columns(rows, part) for part, rows in _taken(fetches, kept)], told_out),
+        _joined([produce_columns(rows, part) for part, rows in _taken(produces, sent)], sent_out),
+    )
 
 
-def _with(columns: Rows, others: Rows) -> Rows:
-    return {**columns, **others} if columns else {}
+def _numbers(parts: Iterable[Mapping[str, Integers]], columns: Iterable[str]) -> pl.DataFrame:
+    """Numbers of parts that follow each other; texts are codes."""
+    # A part at a time fits the processor's memory, where its rows become columns.
+    frames = [pl.DataFrame(dict(part)) for part in parts]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=dict.fromkeys(columns, pl.Int64))
 
 
-def _taken(parts: Sequence[Integers], kept: pl.DataFrame) -> Integers:
+def _joined(parts: Sequence[Statements], others: Statements = MappingProxyType({})) -> Statements:
+    """Parts as one, with some columns told otherwise."""
+    if not parts:
+        return {}
+    return {name: others.get(name) or [*chain.from_iterable(part[name] for part in parts)] for name in parts[0]}
+
+
+def _taken(parts: Sequence[tuple[Told, Rows]], kept: pl.DataFrame) -> Iterator[tuple[Told, Rows]]:
     """The rows at some places of parts that follow each other, in order."""
-    places, starts = kept["place"].to_numpy(), np.cumsum([0, *(len(rows) for rows in parts)])
+    places, starts = kept["place"].to_numpy(), np.cumsum([0, *(len(rows) for _, rows in parts)])
     cuts = np.searchsorted(places, starts)
-    return np.concatenate([
-        rows[places[first:last] - start]
-        for rows, start, first, last in zip(parts, starts[:-1], cuts[:-1], cuts[1:], strict=True)
-    ])
+    for (part, rows), start, first, last in zip(parts, starts[:-1], cuts[:-1], cuts[1:], strict=True):
+        yield part, rows.taken(places[first:last].astype(np.int64) - start)
 
 
-def _of_rows(rows: Sequence[FetchTold | ProduceTold]) -> Iterator[Told]:
-    """The same of rows that the plain parser made."""
+def _of_rows(rows: Sequence[FetchTold]) -> Iterator[FetchTold]:
+    """The same of rows of a table of fetches."""
     if len(rows) <= WHOLE:
         yield from rows
         return
-    fetches = [row for row in rows if isinstance(row, FetchTold)]
-    produces = [row for row in rows if isinstance(row, ProduceTold)]
-    kept, sent = landmarks(_frame(fetches, FETCH_COLUMNS), _frame(produces, PRODUCE_COLUMNS))
-    told = chain((fetches[place] for place in kept["place"]), (produces[place] for place in sent["place"]))
-    yield from _marked(told, kept, sent)
+    kept, _ = landmarks(_frame(rows, FETCH_COLUMNS), pl.DataFrame(schema=PRODUCE_COLUMNS))
+    for place, out in zip(kept["place"], kept["left_out"], strict=True):
+        yield rows[place]._replace(left_out=out) if out else rows[place]
 
 
-def _marked(told: Iterable[FetchTold | ProduceTold], kept: pl.DataFrame, sent: pl.DataFrame) -> Iterator[Told]:
-    """Each statement that is kept with what is left out behind it."""
-    left_out = chain(kept["left_out"], sent["left_out"])
-    ends = chain(repeat(False, len(kept)), sent["end_left_out"])  # noqa: FBT003 - what is repeated
-    for row, out, end in zip(told, left_out, ends, strict=True):
-        if isinstance(row, FetchTold):
-            yield row._replace(left_out=out) if out else row
-        else:
-            yield row._replace(left_out=out, end_left_out=end)
-
-
-def _frame(rows: Sequence[FetchTold | ProduceTold], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    values = {name: [_value(getattr(row, name, 1), name) for row in rows] for name in columns}
+def _frame(rows: Sequence[FetchTold], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    values = {name: [_value(getattr(row, name), name) for row in rows] for name in columns}
     return pl.DataFrame(values, schema=columns)
 
 

@@ -1,0 +1,233 @@
+"""FETCH and PRODUCE lines as structs that msgspec fills: the fields that are read, in every version that has them.
+
+What a release adds is passed over, what it lacks is null. A line that fits none of this is read by the grammar instead,
+which says why it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+NULL: Final = -(1 << 63)
+"""Stands in columns for what is not told; no field of Kafka's holds it."""
+
+I16: TypeAlias = Annotated[int, Meta(ge=-(1 << 15), lt=1 << 15)]
+I32: TypeAlias = Annotated[int, Meta(ge=-(1 << 31), lt=1 << 31)]
+I64: TypeAlias = Annotated[int, Meta(ge=NULL + 1, le=(1 << 63) - 2)]
+Index: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 31)]
+Version: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 15)]
+Odd: TypeAlias = Literal["\0"]
+"""A field whose value no line has: where it stands, the grammar says what is meant."""
+UNKNOWN: Final = float("nan")
+
+
+class Header(Struct, gc=False):
+    """Who asked."""
+
+    requestApiVersion: Version
+    requestApiKeyName: Literal["FETCH", "PRODUCE"]
+    correlationId: I32 = NULL
+    clientId: str | None = None
+
+
+class Line(Struct, gc=False):
+    """What lines of all requests tell."""
+
+    requestHeader: Header
+    connection: str = ""
+    totalTimeMs: float = UNKNOWN
+    requestQueueTimeMs: float = UNKNOWN
+    localTimeMs: float = UNKNOWN
+    remoteTimeMs: float = UNKNOWN
+    responseQueueTimeMs: float = UNKNOWN
+    sendTimeMs: float = UNKNOWN
+
+
+class Asked(Struct, gc=False):
+    """A partition named in a fetch request."""
+
+    partition: Index
+    fetchOffset: I64 = NULL
+    lastFetchedEpoch: I32 = NULL
+    currentLeaderEpoch: I32 = NULL
+    logStartOffset: I64 = NULL
+    highWatermark: I64 = NULL
+
+
+class AskedTopic(Struct, gc=False):
+    """Its topic, by name or by id."""
+
+    topic: str = ""
+    topicId: str = ""
+    partitions: list[Asked] = []
+
+
+class ForgottenTopic(Struct, gc=False):
+    """Partitions that leave a session."""
+
+    topic: str = ""
+    topicId: str = ""
+    partitions: list[I32] = []
+
+
+class ReplicaState(Struct, gc=False):
+    """The asking replica, since FETCH 15."""
+
+    replicaId: I32 = NULL
+    replicaEpoch: I64 = NULL
+
+
+class FetchAsked(Struct, gc=False):
+    """A fetch request."""
+
+    replicaId: I32 = NULL
+    replicaState: ReplicaState | None = None
+    minBytes: I32 = NULL
+    sessionId: I32 = NULL
+    sessionEpoch: I32 | UnsetType = UNSET
+    epoch: I32 = NULL
+    topics: list[AskedTopic] = []
+    forgottenTopicsData: list[ForgottenTopic] | UnsetType = UNSET
+    forgettenTopicsData: list[ForgottenTopic] = []
+
+
+class Diverging(Struct, gc=False):
+    """Where the asker's log parts from the leader's."""
+
+    epoch: I32 = NULL
+    endOffset: I64 = NULL
+
+
+class Leader(Struct, gc=False):
+    """Who leads instead."""
+
+    leaderId: I32 = NULL
+    leaderEpoch: I32 = NULL
+
+
+class Answered(Struct, gc=False):
+    """A partition named in a fetch answer, since 3.0."""
+
+    partitionIndex: Index
+    errorCode: I16 = NULL
+    highWatermark: I64 = NULL
+    lastStableOffset: I64 = NULL
+    logStartOffset: I64 = NULL
+    divergingEpoch: Diverging | None = None
+    currentLeader: Leader | None = None
+    recordsSizeInBytes: I64 = NULL
+    records: Odd | UnsetType = UNSET
+    recordSet: Odd | UnsetType = UNSET
+    recordSetSizeInBytes: Odd | UnsetType = UNSET
+    partitionHeader: Odd | UnsetType = UNSET
+
+
+class AnsweredOld(Struct, gc=False):
+    """The same in 2.8."""
+
+    partitionIndex: Index = field(name="partition")
+    errorCode: I16 = NULL
+    highWatermark: I64 = NULL
+    lastStableOffset: I64 = NULL
+    logStartOffset: I64 = NULL
+    divergingEpoch: Diverging | None = None
+    currentLeader: Leader | None = None
+    recordsSizeInBytes: I64 = field(default=NULL, name="recordSetSizeInBytes")
+    records: Odd | UnsetType = UNSET
+    recordSet: Odd | UnsetType = UNSET
+    size: Odd | UnsetType = field(default=UNSET, name="recordsSizeInBytes")
+    partitionHeader: Odd | UnsetType = UNSET
+    index: Odd | UnsetType = field(default=UNSET, name="partitionIndex")
+
+
+class AnsweredTopic(Struct, gc=False):
+    """Its topic."""
+
+    topic: str = ""
+    topicId: str = ""
+    partitions: list[Answered] | UnsetType = UNSET
+    partitionResponses: list[AnsweredOld] = []
+
+
+class FetchAnswered(Struct, gc=False):
+    """A fetch answer."""
+
+    errorCode: I16 = NULL
+    sessionId: I32 = NULL
+    responses: list[AnsweredTopic] = []
+
+
+class FetchLine(Line, gc=False, kw_only=True):
+    """A fetch and its answer."""
+
+    request: FetchAsked
+    response: FetchAnswered | Literal[""] | None = None
+
+
+class Sent(Struct, gc=False):
+    """A partition named in a produce request."""
+
+    index: Index
+    recordsSizeInBytes: I64 = NULL
+    records: Odd | UnsetType = UNSET
+    partitionIndex: Odd | UnsetType = UNSET
+
+
+class SentTopic(Struct, gc=False):
+    """Its topic."""
+
+    topic: str = field(default="", name="name")
+    topicId: str = ""
+    partitionData: list[Sent] = []
+    topicName: Odd | UnsetType = UNSET
+    older: Odd | UnsetType = field(default=UNSET, name="topic")
+
+
+class ProduceAsked(Struct, gc=False):
+    """A produce request; `transactionalId` null where the producer has none."""
+
+    acks: I16 = NULL
+    transactionalId: str | UnsetType | None = UNSET
+    topicData: list[SentTopic] = []
+
+
+class Written(Struct, gc=False):
+    """A partition named in a produce answer."""
+
+    index: Index
+    errorCode: I16 = NULL
+    baseOffset: I64 = NULL
+    logStartOffset: I64 = NULL
+    partitionIndex: Odd | UnsetType = UNSET
+
+
+class WrittenTopic(Struct, gc=False):
+    """Its topic."""
+
+    topic: str = field(default="", name="name")
+    topicId: str = ""
+    partitionResponses: list[Written] = []
+    topicName: Odd | UnsetType = UNSET
+    older: Odd | UnsetType = field(default=UNSET, name="topic")
+
+
+class ProduceAnswered(Struct, gc=False):
+    """A produce answer."""
+
+    responses: list[WrittenTopic] = []
+
+
+class ProduceLine(Line, gc=False, kw_only=True):
+    """A produce and its answer; none was sent where nobody waits for it."""
+
+    request: ProduceAsked
+    response: ProduceAnswered | Literal[""] | None = None
+
+
+fetch_line: Final = msgspec.json.Decoder(FetchLine).decode
+produce_line: Final = msgspec.json.Decoder(ProduceLine).decode
+UNFIT: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What is raised for lines that fit no struct."""
