@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
-from auditor.distinct import distinct
+from auditor.distinct import asked_once, distinct
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
 from auditor.exit_codes import ExitCode
@@ -25,6 +25,7 @@ from rules.catalog import BEARINGS
 from rules.finding import Finding
 from rules.incident import group
 from rules.verdict import PartitionVerdict
+from rules.zoom.ranges import UnreadFile
 
 TAILS = ("zero_tail", "torn_tail")
 """Refusals that rules speak of themselves; every other one leaves the verdict open."""
@@ -43,7 +44,7 @@ def build_report(
     ordered = sorted(
         verdicts, key=lambda v: (v.cluster_id or "", v.topic or "", -1 if v.partition is None else v.partition)
     )
-    findings = distinct(finding for verdict in ordered for finding in verdict.findings)
+    findings = distinct(asked_once([finding for verdict in ordered for finding in verdict.findings]))
     refusals = tuple(_refusals(inventory, ordered, config.selection))
     coverage = coverage_of(inventory, units, ordered, refusals, config.selection, config.log_timezone)
     word = _verdict(findings, refusals, coverage, config, interrupted=interrupted)
@@ -117,6 +118,7 @@ def _refusals(
 ) -> Iterator[RefusalLine]:
     """What could not be read of the partitions that were asked for, and of what may hold any partition."""
     log_dirs = [log_dir.path for log_dir in inventory.log_dirs]
+    traces = {file.origin.source: file.size for file in inventory.files if file.kind == "request-log"}
     for refusal in inventory.refusals:
         if refusal.topic is None or selection.admits(refusal.topic, refusal.partition):
             yield _line(refusal, blocking=not _aside(refusal, log_dirs))
@@ -131,8 +133,13 @@ def _refusals(
                 end=unread.span.end,
                 topic=verdict.topic,
                 partition=verdict.partition,
-                blocking=unread.kind not in TAILS,
+                blocking=unread.kind not in TAILS and not _torn_at_its_end(unread, traces),
             )
+
+
+def _torn_at_its_end(unread: UnreadFile, traces: Mapping[str, int]) -> bool:
+    """Whether it is the last line of a request log: one that ends a line earlier tells as much."""
+    return unread.kind == "truncated_line" and traces.get(unread.span.source) == unread.span.end
 
 
 def _aside(refusal: Refusal, log_dirs: Sequence[str]) -> bool:

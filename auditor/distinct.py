@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from rules.finding import Finding, named_facts
 
+Question: TypeAlias = tuple[str, str | None, tuple[int, ...], str]
 SHORTEST = 8
 LONGEST = 64
 
@@ -16,6 +18,30 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings in their order, said once each, with ids that differ; it depends on nothing but the findings."""
     told: dict[Finding, None] = dict.fromkeys(findings)
     return _lengthened(_numbered(list(told)))
+
+
+def asked_once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings, but one question of all partitions of a cluster that tell no more of it than that it is open."""
+    alike: dict[Question, int] = Counter(_question(finding) for finding in findings if _is_general(finding))
+    asked: set[Question] = set()
+    for finding in findings:
+        question = _question(finding)
+        if not _is_general(finding) or alike[question] == 1:
+            yield finding
+        elif question not in asked:
+            asked.add(question)
+            said = finding.message.replace("undecided: ", f"undecided in {alike[question]} partitions: ", 1)
+            facts = (*finding.facts, *named_facts({"partitions": alike[question]}))
+            yield replace(finding, topic=None, topic_id=None, partition=None, message=said, facts=facts)
+
+
+def _question(finding: Finding) -> Question:
+    return finding.rule, finding.cluster_id, finding.brokers, finding.message
+
+
+def _is_general(finding: Finding) -> bool:
+    """Whether it is a question that points at nothing in its partition."""
+    return finding.blocking and finding.start_offset is None and not finding.exhibits and finding.topic is not None
 
 
 def _numbered(findings: Sequence[Finding]) -> list[Finding]:

@@ -33,12 +33,16 @@ def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, byt
     finding = find_finding(remembered, finding_id)
     said = {name: finding.get(name) for name in ("id", "rule", "severity", "topic", "partition", "message")}
     lines = [
-        f"{said['id']}  {said['rule']}  {said['severity']}  {said['topic']}-{said['partition']}",
+        f"{said['id']}  {said['rule']}  {said['severity']}  {_place(said)}",
         str(said["message"]),
     ]
     for place in _places(finding):
         lines += ["", *_exhibit(place, remembered, bytes_shown, payloads=payloads)]
     return "\n".join(map(plain, lines)) + "\n"
+
+
+def _place(said: Mapping[str, object]) -> str:
+    return "whole dump" if said["topic"] is None else f"{said['topic']}-{said['partition']}"
 
 
 def find_finding(remembered: Remembered, finding_id: str) -> Mapping[str, object]:

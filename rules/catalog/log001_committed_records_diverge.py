@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import Difference, PartitionEvidence
+from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
+from rules.history.turns import last_assignment
 from rules.rule import rule
 
 
@@ -35,7 +36,7 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    Only one replica is at hand, a high watermark is unknown, or a range that differs by digest could not be read again.
+    Only one replica is at hand of several, or of an unknown number: said once for all partitions. A high watermark is unknown, or a range that differs by digest could not be read again.
 
     Upheld
     ------
@@ -47,7 +48,7 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     broker 1* 000022|2
     broker 2  00001|1
     """
-    if not evidence.pairs and len(evidence.current) == 1:
+    if not evidence.pairs and len(evidence.current) == 1 and not _is_the_only_one(evidence):
         alone = evidence.brokers_in_dump == 1
         yield Undecided(
             reason="one replica is at hand", missing="the log of another replica", blocking=alone,
@@ -56,6 +57,15 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     yield from _open_points(evidence)
     for (start, end), found in _by_range(evidence).items():
         yield _violation(evidence, start, end, found)
+
+
+def _is_the_only_one(evidence: PartitionEvidence) -> bool:
+    """Whether the partition is told to have no other replica: by the newest assignment, and by every tool's output."""
+    only = (evidence.current[0].broker,)
+    described = [m.replicas for m in evidence.moments if m.kind == "described" and m.replicas]
+    ids = frozenset(replica.topic_id for replica in evidence.current if replica.topic_id is not None)
+    told = last_assignment(evidence.moments, ids) == only and all(replicas == only for replicas in described)
+    return told and evidence.topic != METADATA_TOPIC
 
 
 def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:

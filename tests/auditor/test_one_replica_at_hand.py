@@ -1,0 +1,73 @@
+"""One replica at hand is one question, however many partitions ask it, and none where there is no other replica."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.auditor.dumps_at_hand import SAMPLES, copied, told
+
+DESCRIBED = (
+    "Topic: {topic}\tPartitionCount: 1\tReplicationFactor: {count}\tConfigs: \n"
+    "\tTopic: {topic}\tPartition: {number}\tLeader: 1\tReplicas: {ids}\tIsr: {ids}\n"
+)
+
+
+def asked(report: dict[str, Any]) -> list[tuple[str | None, str]]:
+    open_points = (f for f in report["findings"] if f["rule"] == "LOG001" and f["verdict"] == "undecided")
+    return [(point["topic"], point["message"]) for point in open_points]
+
+
+@pytest.fixture
+def one_broker(tmp_path: Path) -> Path:
+    dump = copied("clean_2_8", tmp_path / "dump")
+    for other in ("broker-2", "broker-3", "zookeeper"):
+        shutil.rmtree(dump / other, ignore_errors=True)
+    return dump
+
+
+def describe(dump: Path, ids: str) -> None:
+    """What `kafka-topics --describe` printed of every partition at hand."""
+    names = [path.name.rpartition("-") for path in (dump / "broker-1" / "data").iterdir() if path.is_dir()]
+    text = "".join(DESCRIBED.format(topic=t, number=n, ids=ids, count=ids.count(",") + 1) for t, _, n in sorted(names))
+    (dump / "topics.txt").write_text(text)
+
+
+def test_one_replica_at_hand_is_one_question(one_broker: Path) -> None:
+    report = told(one_broker)
+    partitions = len({(replica["topic"], replica["partition"]) for replica in report["replicas"]})
+    assert partitions > 5
+    said = "one replica is at hand; it would be decided by the log of another replica"
+    assert asked(report) == [(None, f"undecided in {partitions} partitions: {said}")]
+    (counted,) = (point for point in report["coverage"]["undecided"] if point["rule"] == "LOG001")
+    assert counted["partitions"] == partitions
+    assert report["exitCode"] == 3
+
+
+@pytest.mark.parametrize(("ids", "questions"), [("1", 0), ("1,2,3", 1), ("2", 1)])
+def test_it_is_none_where_a_tool_tells_that_there_is_no_other(one_broker: Path, ids: str, questions: int) -> None:
+    describe(one_broker, ids)
+    assert len(asked(told(one_broker))) == questions
+
+
+@pytest.mark.slow
+def test_a_request_log_whose_last_line_is_cut_leaves_the_verdict_as_it_is(tmp_path: Path) -> None:
+    """Cut before the next file begins, where the log was rotated; and in its midst, where lines follow."""
+    dump = Path(shutil.copytree(SAMPLES / "migrated" / "dump", tmp_path / "dump"))
+    log = dump / "broker-1" / "logs" / "kafka-request.log"
+    lines = log.read_bytes().splitlines(keepends=True)
+    half = next(n for n, line in enumerate(lines) if n > len(lines) // 2 and b'"FETCH"' in line)
+    cut = b"".join(lines[:half]) + lines[half][: len(lines[half]) // 2]
+    log.with_name("kafka-request.log.2026-11-21-21").write_bytes(cut)
+    log.write_bytes(b"".join(lines[half + 1 :]))
+    report = told(dump)
+    assert [(r["kind"], r["blocking"]) for r in report["refusals"]] == [("truncated_line", False)]
+    assert report["verdict"] == told(SAMPLES / "migrated" / "dump")["verdict"] == "clean"
+    log.with_name("kafka-request.log.2026-11-21-21").unlink()
+    log.write_bytes(cut + b"\n" + b"".join(lines[half + 1 :]))
+    report = told(dump)
+    assert [refusal["blocking"] for refusal in report["refusals"]] == [True]
+    assert report["verdict"] == "unknown"
