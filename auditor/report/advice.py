@@ -48,8 +48,8 @@ def text(
     if not advice and untold:
         return unread
     if not advice:
-        told = "Nothing is to be decided: no loss is known, no cut is owed, no finding of medium severity or above."
-        return f"{told}\n{unread}"
+        none = "Nothing is to be decided: no loss is known, no cut is owed, nothing grave is found.\n"
+        return none + unread
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")

@@ -93,7 +93,7 @@ def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
 
 
 def _gone_on(moments: Iterable[Moment], openings: Mapping[int, Moment]) -> Iterator[tuple[int, int, str]]:
-    """How far an epoch had been written, by what the next leader held that had led the epoch or followed in it."""
+    """How far epochs had been written, by what the next leader's log held, if it had led or followed in them."""
     furthest = furthest_fetches(moments)
     for epoch, following in pairwise(sorted(openings)):
         begun, opening = openings[epoch], openings[following]

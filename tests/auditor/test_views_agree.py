@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +41,10 @@ LEFT_OUT: Final[dict[str, Leaves]] = {
     "broker 2": _named("broker-2"),
     "request logs": _named("kafka-request.log"),
 }
+
+
+def is_unclean(case: Path) -> bool:
+    return case.name == "unclean_rejoined"
 
 
 def of(report: AuditReport) -> dict[Place, tuple[Loss, ...]]:
@@ -133,14 +136,14 @@ def _told_otherwise(report: AuditReport) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("missing", fast_if("disks".__eq__, LEFT_OUT))
-@pytest.mark.parametrize("case", fast_if(lambda case: case.name == "unclean_rejoined", CASES), ids=attrgetter("name"))
+@pytest.mark.parametrize("case", fast_if(is_unclean, CASES), ids=lambda case: case.name)
 def test_no_page_denies_what_another_tells(case: Path, missing: str, tmp_path: Path) -> None:
     dump = shutil.copytree(case / "dump", tmp_path / "dump", ignore=LEFT_OUT[missing])
     assert [*contradictions(audited(dump))] == []
 
 
 def test_a_loss_that_logs_alone_prove_is_told_by_the_advice(tmp_path: Path) -> None:
-    case = next(case for case in CASES if case.name == "unclean_rejoined")
+    case = next(filter(is_unclean, CASES))
     report = audited(shutil.copytree(case / "dump", tmp_path / "dump", ignore=LEFT_OUT["disks"]))
     (advised,) = report.advice
     assert [(loss.start_offset, loss.end_offset) for loss in advised.losses] == [(100, 150)]

@@ -51,7 +51,7 @@ class LeaderRow:
         offset, alone = self.moment.offset or 0, frozenset({leader})
         if self.likely_isr != alone or any(remote.low > offset for remote in self.remotes):
             return False
-        ends = {remote.broker: remote.high for remote in self.remotes}
+        ends = {remote.broker: remote.reached_by(self.moment.time) for remote in self.remotes}
         others: frozenset[int] = frozenset[int]().union(*self.isr) - alone
         reached = [ends.get(broker) for broker in others]
         return True if all(end is not None and end <= offset for end in reached) else None

@@ -32,6 +32,15 @@ class RemoteEnd:
     following: Moment | None
     """The next fetch, which may have been applied by now."""
 
+    def reached_by(self, time: int | None) -> int | None:
+        """The highest end by a time: a next fetch that had not come in by then has changed nothing."""
+        came = None if self.following is None else self.following.arrived
+        if self.high is None or came is None or time is None or came <= time:
+            return self.high
+        if self.last is None:
+            return NEVER
+        return self.last.offset if accepted(self.last) and not self.last.left_out else self.high
+
 
 class Track:
     """One follower's fetches, walked along the leader's log; lives only inside the walk over one reign."""

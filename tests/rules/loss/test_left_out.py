@@ -104,9 +104,8 @@ def test_what_it_wrote_itself_is_billed_beside() -> None:
 
 def test_what_a_later_leader_committed_of_an_older_epoch_was_committed_when_it_went() -> None:
     """Broker 3 wrote offsets 4 and 5 last; that they are committed is told by broker 1 alone, which led after it."""
-    wrote = "t5 fetch 4@6 from 1 hw=6 epoch 1"
-    late = IDLE.replace("t2 acks 3 at 5 acks=all", "t2 acks 3 at 3 acks=all").format(wrote=wrote)
-    (bill,) = losses(read_sketch(late).evidence)
+    late = IDLE.replace("t2 acks 3 at 5 acks=all", "t2 acks 3 at 3 acks=all")
+    (bill,) = losses(read_sketch(late.format(wrote="t5 fetch 4@6 from 1 hw=6 epoch 1")).evidence)
     assert (bill.epoch, bill.start_offset, bill.committed_end, bill.end_offset) == (0, 2, 6, 6)
 
 

@@ -44,3 +44,29 @@ def test_followers_fetches_tell_whether_a_leader_stood_alone(
         isr=tuple(map(frozenset, possible)), likely_isr=frozenset({1}),
     )  # fmt: skip
     assert row.stands_alone(1) is alone
+
+
+@pytest.mark.parametrize(
+    ("arrived", "last", "alone"),
+    [
+        (5, None, None),
+        (20, None, True),
+        (None, None, None),
+        (20, 1, True),
+        (20, 4, None),
+    ],
+)
+def test_a_fetch_that_came_in_after_the_answer_had_told_nothing_by_then(
+    arrived: int | None, last: int | None, alone: bool | None
+) -> None:
+    """The answer was given at 10; the follower asks for offset 4 next, and had asked for `last` before."""
+    nowhere = Span(source="", start=0, end=0)
+    answer = Moment(kind="produced", clock="broker 1", offset=2, time=10, span=nowhere)
+    asks = Moment(kind="fetched", clock="broker 1", broker=2, offset=4, error=0, arrived=arrived, span=nowhere)
+    before = None if last is None else Moment(kind="fetched", clock="broker 1", offset=last, error=0, span=nowhere)
+    row = LeaderRow(
+        moment=answer, last=False, log_end=UNKNOWN, high_watermark=UNKNOWN, answer=UNKNOWN,
+        remotes=(RemoteEnd(broker=2, low=-1, high=4, last=before, following=asks),),
+        isr=(frozenset({1}), frozenset({1, 2})), likely_isr=frozenset({1}),
+    )  # fmt: skip
+    assert row.stands_alone(1) is alone
