@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from parsers.provenance import Span
 from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment
+from rules.history.rotated import FileOrder, Place
 
 SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied"]
 """Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller, taken
@@ -182,19 +183,21 @@ NO_SETTINGS: Final = Settings()
 
 def settings_of(statements: Iterable[Setting]) -> Settings:
     """Statements of any origin and order, those that only repeat the value before them left out."""
-    ordered = sorted(statements, key=_told)
+    told = tuple(statements)
+    files = FileOrder((setting.span.source, setting.since) for setting in told)
+
+    def written(setting: Setting) -> tuple[str, int, Place, int]:
+        since = -1 if setting.since is None else setting.since
+        return setting.clock, since, files.place(setting.span.source), setting.span.start
+
     kept: list[Setting] = []
     last: dict[tuple[str | None, int | None, str, str, str], str | None] = {}
-    for setting in ordered:
+    for setting in sorted(told, key=written):
         place = (setting.topic, setting.broker, setting.name, setting.origin, setting.clock)
         if place not in last or last[place] != setting.value:
             kept.append(setting)
         last[place] = setting.value
     return Settings(statements=tuple(kept))
-
-
-def _told(setting: Setting) -> tuple[str, int, str, int]:
-    return setting.clock, -1 if setting.since is None else setting.since, setting.span.source, setting.span.start
 
 
 def _held(

@@ -120,7 +120,7 @@ def details(loss: Loss) -> Iterator[str]:
     if loss.contents is not None:
         yield from _contents(loss.contents)
     if loss.clients:
-        yield f"answered to {_named([_client(client) for client in loss.clients])}"
+        yield f"answered to {_named([_client(client, loss) for client in loss.clients])}"
     if loss.readers:
         yield f"served before it went to {_named([_reader(reader) for reader in loss.readers])}"
     if loss.groups:
@@ -192,8 +192,13 @@ def _producer(producer: LostProducer) -> str:
     return f"producer {producer.producer_id} epoch {producer.producer_epoch} ({sequences}{within})"
 
 
-def _client(client: LostClient) -> str:
-    return f"{client_name(client.client_id)} ({counted(client.answers, 'answer')})"
+def _client(client: LostClient, loss: Loss) -> str:
+    return f"{client_name(client.client_id)} ({answered(client.answers, loss)})"
+
+
+def answered(number: int, loss: Loss) -> str:
+    """How many answers, where all of them are kept; else how many at least."""
+    return f"{'' if loss.answers_known else 'at least '}{counted(number, 'answer')}"
 
 
 def _reader(reader: LostReader) -> str:

@@ -26,6 +26,7 @@ def loss_document(loss: Loss) -> Json:
         "reused": [start, loss.reused_end],
         "reusedEpochs": list(loss.reused_epochs),
         "answers": loss.answers,
+        "answersKnown": loss.answers_known,
         "firstTime": loss.first_time,
         "lastTime": loss.last_time,
         "clock": loss.clock,

@@ -9,6 +9,7 @@ from parsers.tables import BrokerEvent, Produce
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import COMPACTED_TOPICS, Moment, PartitionEvidence, epoch_held, times_told
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
+from rules.history.repetitions import begin_unseen
 from rules.history.turns import reopenings
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.unanswered import Unanswered, answers_by_epoch, not_of_all_seen, silent_leaders, unanswered
@@ -85,7 +86,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
         missing = [m for m in given if log.lacks(m, epoch, starts.get(epoch))] if later else []
         if missing:
             lost_by = log.lost_by(missing, epoch)
-            yield from _told(evidence, epoch, lost_by, sorted(missing, key=lambda m: m.offset or 0))
+            yield from _told(evidence, epoch, lost_by, given, sorted(missing, key=lambda m: m.offset or 0))
         elif later and evidence.leader_at_the_end is None:
             yield from _passed_over(evidence, epoch, given)
         yield from _sent_again_or_not(log, epoch, given)
@@ -95,14 +96,15 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
 
 def _told(
-    evidence: PartitionEvidence, epoch: int, lost_by: Moment, missing: Sequence[Moment]
+    evidence: PartitionEvidence, epoch: int, lost_by: Moment, given: Sequence[Moment], missing: Sequence[Moment]
 ) -> Iterator[Violation | Undecided]:
     """Without the log of who led last: who had them may have held them still, and led again with them."""
     place = 0
     if evidence.leader_at_the_end is None:
         place = bisect_left(missing, 1, key=lambda m: held_on(evidence, m, epoch, lost_by) is None)
     if place < len(missing):
-        yield _violation(evidence, epoch, lost_by, [*missing[place:]])
+        unseen = place == 0 and begin_unseen(given, missing)
+        yield _violation(evidence, epoch, lost_by, [*missing[place:]], begun_unseen=unseen)
     again = held_on(evidence, missing[0], epoch, lost_by) if place else None
     if again is not None:
         left = f"broker {lost_by.broker} opened epoch {lost_by.epoch} without them"
@@ -193,17 +195,9 @@ def _unanswered(evidence: PartitionEvidence) -> Iterator[Undecided]:
 
 
 def _perhaps_acknowledged(part: Unanswered) -> Undecided:
-    who = "its leader" if part.leader is None else f"broker {part.leader}"
-    reason = f"no later leader had the records [{part.start}, {part.end}) of epoch {part.epoch}, and "
-    if part.by_one:
-        reason += f"{who}, whose producers did not wait for all replicas, may have acknowledged them"
-    elif part.log_missing:
-        reason += f"of what {who} answered then no request log is here, or not all of it: with acks=1 it acknowledged them"
-    else:
-        reason += f"{who} may have acknowledged them last, if a producer of theirs sent with acks=1: none is seen"
     asked = Silence(broker=part.leader, log="requests", window="whole up to its end")
     return Undecided(
-        reason=reason,
+        reason=part.words,
         missing=would_tell(asked, "what its producers were told"),
         brokers=() if part.leader is None else (part.leader,),
         start_offset=part.start,
@@ -213,12 +207,18 @@ def _perhaps_acknowledged(part: Unanswered) -> Undecided:
     )
 
 
-def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answers: list[Moment]) -> Violation:
+def _violation(
+    evidence: PartitionEvidence, epoch: int, following: Moment, answers: list[Moment], *, begun_unseen: bool
+) -> Violation:
     first, last = min(m.offset or 0 for m in answers), max(m.offset or 0 for m in answers)
+    # Of a busy log the first answers for what was lost may be among those that are left out.
+    opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
+    lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
     latest = max(epoch if m.latest_term is None else m.latest_term for m in answers)
     # Of an epoch that is not sure the boundaries may be another's.
     end = evidence.batch_end(last, epoch) if latest == epoch else last + 1
-    ended = latest == epoch and evidence.ends_told(epoch, end)
+    cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
+    ended = latest == epoch and evidence.ends_told(epoch, end) and not cut_short
     leader = answers[0].witness
     everyone = any(m.acks == -1 for m in answers)
     return Violation(
@@ -232,7 +232,8 @@ def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answe
             "epoch": epoch,
             "latest_epoch": latest,
             "epochs": _epochs(epoch, latest, answers),
-            "more": "" if ended else f" and whatever more the batch at {last} held",
+            "more": _more(first, lowest, None if ended else last),
+            "perhaps_from": lowest,
             "acks": "acks=all" if everyone else "acks=1",
             "successor": following.broker,
             "next_epoch": following.epoch,
@@ -246,6 +247,12 @@ def _violation(evidence: PartitionEvidence, epoch: int, following: Moment, answe
             Exhibit(span=following.span, role="the next leader opens its epoch"),
         ),
     )
+
+
+def _more(first: int, lowest: int, unended: int | None) -> str:
+    """What else may have been acknowledged: before the first answer that is told, and behind the last one."""
+    before = f", and perhaps more from {lowest} on" if lowest < first else ""
+    return before + ("" if unended is None else f" and whatever more the batch at {unended} held")
 
 
 def _whatever_order(found: NotHeld) -> Violation | Undecided:

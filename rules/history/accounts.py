@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rules.history.moments import Committed, Moment, succeeded
+from rules.history.repetitions import begin_unseen
 
 
 class Accounts:
@@ -35,6 +36,10 @@ class Accounts:
     ) -> list[Moment]:
         """What producers were told of the stretch, as far as the answers count."""
         return [m for m in self._answers.get(epoch, ()) if start <= (m.offset or 0) < end and counts(m)]
+
+    def left_out(self, epoch: int, answers: Sequence[Moment]) -> bool:
+        """Whether other answers may be of the same stretch that a busy log's reading has left out."""
+        return any(m.left_out for m in answers) or begin_unseen(self._answers.get(epoch, ()), answers)
 
     def acknowledged_end(self, epoch: int, start: int, end: int, answers: Sequence[Moment]) -> int:
         """Where the last batch ends that one of the answers names by its first record."""

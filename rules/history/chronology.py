@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, STARTING, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
+from rules.history.rotated import FileOrder, Place
 
 LAST: Final = 1 << 31
 PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
@@ -32,9 +33,10 @@ def in_order(moments: Sequence[Moment], time: Clock) -> list[Moment]:
     epochs, openings = _openings(moments, time)
 
     decided = _decisions(moments, time)
+    files = FileOrder((moment.span.source, moment.time) for moment in moments)
 
-    def place(moment: Moment) -> tuple[int, int, int, str, str, int]:
-        where = _rank(moment), moment.clock, moment.span.source, moment.span.start
+    def place(moment: Moment) -> tuple[int, int, int, str, Place, int]:
+        where = _rank(moment), moment.clock, files.place(moment.span.source), moment.span.start
         if moment.kind == "described":
             return LAST, 0, *where
         at, own = time(moment), loose.get(id(moment), ANY if _unplaced(moment) else None)

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.history.drafts import drafted
+from rules.history.rotated import FileOrder, Place
 
 MomentKind = Literal[
     "leader-starts",  # a broker opens an epoch as leader: epoch, offset (its log end), high watermark, ISR
@@ -152,11 +153,14 @@ DESCRIPTION_CLOCK: Final = "description"
 
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     """By clock, then time, then place in the file: the order in which each witness wrote."""
-    return tuple(sorted(moments, key=_written))
+    told = tuple(moments)
+    files = FileOrder((moment.span.source, moment.time) for moment in told)
 
+    def written(moment: Moment) -> tuple[str, int, Place, int]:
+        time = -1 if moment.time is None else moment.time
+        return moment.clock, time, files.place(moment.span.source), moment.span.start
 
-def _written(moment: Moment) -> tuple[str, int, str, int]:
-    return moment.clock, -1 if moment.time is None else moment.time, moment.span.source, moment.span.start
+    return tuple(sorted(told, key=written))
 
 
 def gives_role(moment: Moment) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from rules.history.drafts import altered
 from rules.history.moments import Moment
+from rules.history.rotated import log_of
 
 
 def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
@@ -85,6 +86,19 @@ def times_told(moments: Iterable[Moment]) -> int:
     return told
 
 
+def begin_unseen(told: Iterable[Moment], chosen: Iterable[Moment]) -> bool:
+    """Whether statements that are left out may be of some chosen ones too, before the first of them of an asker."""
+    own = {id(moment) for moment in chosen}
+    held: dict[tuple[object, ...], Moment] = {}
+    for moment in told:
+        key = (*_ASKING(moment), moment.acks)
+        before = held.get(key)
+        if before is not None and before.left_out and id(moment) in own and id(before) not in own:
+            return True
+        held[key] = moment
+    return False
+
+
 _COPIED: Final = (
     "kind", "clock", "time", "broker", "leader", "epoch", "partition_epoch", "offset", "end_offset", "high_watermark",
     "log_start_offset", "answer_offset", "isr", "previous_isr", "topic_id", "client_id", "acks", "error",
@@ -113,4 +127,5 @@ _REPEATED: Final = attrgetter(
 
 
 def _repeats(before: Moment, after: Moment) -> bool:
-    return before.span.source == after.span.source and bool(_REPEATED(before) == _REPEATED(after))
+    one_log = log_of(before.span.source) == log_of(after.span.source)
+    return one_log and bool(_REPEATED(before) == _REPEATED(after))

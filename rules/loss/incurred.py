@@ -53,6 +53,8 @@ class Loss:
     acknowledged_end: int
     """Offsets up to here were answered to producers, with acks=1 or better; the last batch counts its first record."""
     answers: int
+    answers_known: bool
+    """False where a busy log's answers are kept in part: then there were at least as many, and perhaps before."""
     first_time: int | None
     last_time: int | None
     clock: str | None
@@ -148,6 +150,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         committed_end=committed_end,
         acknowledged_end=accounts.acknowledged_end(epoch, start, end, answers),
         answers=times_told(answers),
+        answers_known=not accounts.left_out(epoch, answers),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,

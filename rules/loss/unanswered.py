@@ -35,6 +35,23 @@ class Unanswered:
     log_missing: bool
     """Whether other brokers' requests are told of here, and of this one's in the epoch none, or not all."""
 
+    @property
+    def who(self) -> str:
+        """Its leader in words."""
+        return "its leader" if self.leader is None else f"broker {self.leader}"
+
+    @property
+    def words(self) -> str:
+        """What went, and why it is open whether somebody was told that it is written."""
+        gone = f"no later leader had the records [{self.start}, {self.end}) of epoch {self.epoch}, and"
+        if self.by_one:
+            return f"{gone} {self.who}, whose producers did not wait for all replicas, may have acknowledged them"
+        if self.log_missing:
+            why = "no request log is here, or not all of it: with acks=1 it acknowledged them"
+            return f"{gone} of what {self.who} answered then {why}"
+        why = "may have acknowledged them last, if a producer of theirs sent with acks=1: none is seen"
+        return f"{gone} {self.who} {why}"
+
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
     """Every such stretch whose leader was killed, or of whose last answers no log is here."""

@@ -27,6 +27,7 @@ from rules.history.gaps import TraceGap
 from rules.history.lives import left_behind, of_the_last_life
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
+from rules.history.rotated import FileOrder
 from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
@@ -172,7 +173,8 @@ def _told(facts: Sequence[Fact]) -> list[Moment]:
     every = once(moment for fact in facts for moment in fact.moments)
     begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
     told = [moment for moment in every if moment.kind != "trace-begins"]
-    told.sort(key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
+    files = FileOrder((moment.span.source, moment.time) for moment in told)
+    told.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
     return [*begun.values(), *going_on(told)]
 
 

@@ -31,7 +31,7 @@ def lost(start: int, end: int, records: int | None, *, restored: bool = False) -
     )  # fmt: skip
     return Loss(
         epoch=0, leader=1, next_epoch=1, next_leader=2, start_offset=start, end_offset=end, end_at_most=end,
-        end_known=True, searched=(1, 2), committed_end=end, acknowledged_end=end, answers=0,
+        end_known=True, searched=(1, 2), committed_end=end, acknowledged_end=end, answers=0, answers_known=True,
         first_time=None, last_time=None, clock=None, reused_end=start, survivors=(), restored=restored,
         restored_seen=True, because="it says so", portions=(committed,),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.report.bill import acknowledged, details, in_all, moment, sentence, span, who_led
+from auditor.report.bill import acknowledged, answered, details, in_all, moment, sentence, span, who_led
 from auditor.report.layout import counted, size
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
@@ -80,7 +80,7 @@ def _told_of(loss: Loss) -> Iterator[str]:
     first, last = moment(loss.first_time), moment(loss.last_time)
     if first and last:
         when = f"at {first}" if first == last else f"between {first} and {last}"
-        yield f"acknowledged {when} ({loss.clock or 'unknown'}'s clock, {counted(loss.answers, 'answer')})"
+        yield f"acknowledged {when} ({loss.clock or 'unknown'}'s clock, {answered(loss.answers, loss)})"
     yield f"the range ends at {loss.end_offset} because {loss.because}"
 
 

@@ -1,0 +1,32 @@
+"""The files that one log was rotated into, in the order in which they were written: their names tell another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+Place = tuple[str, int, str]
+"""The log, when its file begins, and the file."""
+
+
+class FileOrder:
+    """Where each file stands among those of its log, as far as times tell."""
+
+    def __init__(self, told: Iterable[tuple[str, int | None]]) -> None:
+        """From the file and the time of every statement."""
+        self._begun: dict[str, int] = {}
+        for source, time in told:
+            if time is not None and time < self._begun.get(source, time + 1):
+                self._begun[source] = time
+
+    def place(self, source: str) -> Place:
+        """What files are sorted by."""
+        return log_of(source), self._begun.get(source, -1), source
+
+
+@cache
+def log_of(source: str) -> str:
+    """A file's path without what rotation and compression add to its name."""
+    folder, slash, name = source.rpartition("/")
+    stem, log, _ = name.partition(".log")
+    return f"{folder}{slash}{stem}{log}"

@@ -1,0 +1,101 @@
+"""However a cluster's logs are packed, whole or rotated, plain or compressed, the report says the same."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from dumps_at_hand import told
+
+from tests.lab.effort import fast_if
+from tests.lab.expected_from_truth import cases
+
+Files = list[tuple[str, bytes]]
+LOGS: Final = ("kafka-request.log", "server.log", "state-change.log", "controller.log")
+ADDRESSES: Final = frozenset({
+    "id", "findings", "steps", "cause", "exhibits", "fingerprint", "dump", "span", "path", "source", "start", "end",
+    "filesSeen", "bytesSeen", "bytesRead", "filesUnread", "evidence", "incident",
+})  # fmt: skip
+"""What names a file, a byte or a digest of them."""
+
+
+def parts(log: bytes, number: int) -> list[bytes]:
+    """The entries in so many parts of about equal size, none empty: no entry of several lines is rotated amid."""
+    entries = re.split(rb"(?m)^(?=\[2)", log)[log.startswith(b"[2") :]
+    size = len(entries) // number + 1
+    return [b"".join(entries[start : start + size]) for start in range(0, len(entries), size)]
+
+
+def by_number(name: str, log: bytes, number: int) -> Files:
+    """As log4j rotates by size: the newest has no number, the oldest the highest one."""
+    cut = parts(log, number)
+    last = len(cut) - 1
+    return [(f"{name}.{last - place}" if place < last else name, part) for place, part in enumerate(cut)]
+
+
+def packed(files: Files) -> Files:
+    """All but the one that is being written."""
+    return [(f"{name}.gz", gzip.compress(part)) if name[-1].isdigit() else (name, part) for name, part in files]
+
+
+def by_date(name: str, log: bytes, number: int) -> Files:
+    """As log4j rotates by the hour."""
+    cut = parts(log, number)
+    return [
+        (f"{name}.2026-11-21-{place:02}" if place < len(cut) - 1 else name, part) for place, part in enumerate(cut)
+    ]
+
+
+PACKINGS: Final[dict[str, Callable[[str, bytes], Files]]] = {
+    "compressed": lambda name, log: [(f"{name}.1.gz", gzip.compress(log))],
+    "in two": lambda name, log: by_number(name, log, 2),
+    "in five": lambda name, log: by_number(name, log, 5),
+    "in three, compressed": lambda name, log: packed(by_number(name, log, 3)),
+    "by date": lambda name, log: by_date(name, log, 4),
+    "by date, compressed": lambda name, log: packed(by_date(name, log, 3)),
+}
+
+
+def repacked(dump: Path, packing: str) -> Path:
+    for log in [path for path in dump.rglob("*.log") if path.name in LOGS and path.parent.name == "logs"]:
+        content = log.read_bytes()
+        log.unlink()
+        for name, part in PACKINGS[packing](log.name, content):
+            log.with_name(name).write_bytes(part)
+    return dump
+
+
+def said(value: object) -> Any:  # noqa: ANN401 - a JSON document
+    """A document without what names files, bytes or digests."""
+    if isinstance(value, dict):
+        return {key: said(inner) for key, inner in value.items() if key not in ADDRESSES}
+    return [said(inner) for inner in value] if isinstance(value, list) else value
+
+
+def unlike(one: object, other: object, where: str = "") -> Iterator[str]:
+    """Where two documents differ."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for key in one:
+            yield from unlike(one[key], other[key], f"{where}.{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+            yield from unlike(left, right, f"{where}[{place}]")
+    elif one != other:
+        yield f"{where}: {str(one)[:150]} / {str(other)[:150]}"
+
+
+def is_unclean(case: Path) -> bool:
+    return case.name == "unclean_4x"
+
+
+@pytest.mark.parametrize("packing", fast_if("in three, compressed".__eq__, PACKINGS))
+@pytest.mark.parametrize("case", fast_if(is_unclean, cases()), ids=lambda case: case.name)
+def test_the_report_is_the_same(case: Path, packing: str, tmp_path: Path) -> None:
+    dump = shutil.copytree(case / "dump", tmp_path / "dump")
+    whole = said(told(dump))
+    assert [*unlike(whole, said(told(repacked(dump, packing))))] == []
