@@ -54,7 +54,7 @@ def test_a_flipped_bit_under_the_checksum(yard: Yard, field: str) -> None:
     assert yard.told() == [("SEG001", "medium", (3,), 40, 50)]
 
 
-# Where a batch of one record carries the latest timestamp, its producer's id, epoch and sequence, and unused attributes.
+# Where a batch of one record carries the latest timestamp, its producer's id, epoch, sequence, and unused attributes.
 OF_A_BATCH = {"latest timestamp": 42, "producer id": 50, "producer epoch": 52, "first sequence": 56, "attributes": 21}
 
 
