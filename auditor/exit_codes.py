@@ -14,6 +14,7 @@ class ExitCode(IntEnum):
     COULD_NOT_RUN = 2
     UNKNOWN = 3
     INTERNAL_ERROR = 101
+    OUT_OF_MEMORY = 102
     INTERRUPTED = 130
 
     @property
@@ -28,6 +29,7 @@ MEANINGS: Final[dict[ExitCode, str]] = {
     ExitCode.COULD_NOT_RUN: "no verdict was told: wrong usage, configuration, input or place for the result",
     ExitCode.UNKNOWN: "no finding, but the verdict is open or coverage is below the asked minimum",
     ExitCode.INTERNAL_ERROR: "a defect of the auditor itself",
+    ExitCode.OUT_OF_MEMORY: "memory ran out, here or in an executor: nothing was judged",
     ExitCode.INTERRUPTED: "stopped from outside; what was known by then was printed",
 }
 

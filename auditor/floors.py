@@ -1,4 +1,4 @@
-"""The oldest Python, Spark and Java that will do, stated once."""
+"""The oldest Python, Spark and Java that will do, and the least memory, stated once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,20 @@ OLDEST_PYTHON: Final = (3, 11)
 OLDEST_SPARK: Final = (4, 0)
 """Python Data Sources and applyInArrow came with it."""
 OLDEST_JAVA: Final = 17
+LEAST_ADDRESS_SPACE: Final = 2 << 30
+"""With less (`ulimit -v`, `spark.executor.pyspark.memory`) compiled libraries abort the process instead of telling."""
+
+
+def require_address_space() -> None:
+    """Refuse a process whose limit of memory is too low to load what reads and judges."""
+    try:
+        import resource
+    except ImportError:  # not a Unix: there is no such limit
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
+        message = f"this process may take {limit >> 20} MiB of address space, and needs {LEAST_ADDRESS_SPACE >> 20}"
+        raise MemoryError(message)
 
 
 def major_minor(version: str) -> tuple[int, int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -118,6 +120,27 @@ def _escaped(character: str) -> str:
     if character.isprintable() and character not in "%\\":
         return character
     return "".join(f"%{byte:02X}" for byte in os.fsencode(character))
+
+
+def read_exactly(path: Path, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    """Bytes `[start, end)` for each span; a file that has them no more is an error, never fewer bytes."""
+    descriptor = open_regular(path)
+    try:
+        for start, end in spans:
+            content = os.pread(descriptor, end - start, start)
+            if len(content) < end - start:
+                raise OSError(errno.EIO, "fewer bytes than when it was read first", str(path))
+            yield content
+    finally:
+        os.close(descriptor)
+
+
+def open_regular(path: Path) -> int:
+    """A descriptor of a regular file, for reading; nothing is waited for, and a device is not even opened."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, file_type(mode))
+    return os.open(os.path.realpath(path), _READ_ONLY)
 
 
 def _read(path: Path, count: int, start: int = 0) -> bytes | FileFault:

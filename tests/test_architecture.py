@@ -238,7 +238,10 @@ LAWS: Final = (
     Law(
         modules=("auditor.engines.spark.**",),
         says="the Spark engine moves the same functions by pyspark",
-        ours=("auditor.engines.**", "auditor.config.**", "rules.**", "parsers.**", "spark_jobs.session"),
+        ours=(
+            *("auditor.engines.**", "auditor.config.**", "auditor.floors", "rules.**", "parsers.**"),
+            "spark_jobs.session",
+        ),
         foreign=("pyspark", "pyarrow", "polars", "numpy"),
     ),
     Law(

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from auditor.exit_codes import ExitCode
+from auditor.floors import require_address_space
 from auditor.start_up import own_process
 from auditor.stopping import end_at_once_with, is_telling, listen, was_stopped
 from auditor.streams import Undelivered, own_streams, remark
 
 NO_VALUE: Final = re.compile(r"(?:--[a-z-]+=)?")
 """An argument that says nothing, or an option whose value does."""
+
+ASKS_NOTHING: Final = frozenset({"-h", "--help", "--version"})
+MORE_MEMORY: Final = "raise its limit (ulimit -v, the container, spark.executor.pyspark.memory) or audit fewer topics"
 
 
 def main() -> NoReturn:
@@ -35,6 +39,8 @@ def _ended_with() -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = _say_stopped()
+    except MemoryError as error:
+        code = _end(f"out of memory: {str(error) or 'none was left'}; {MORE_MEMORY}", ExitCode.OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - the last resort of the process
         code = _fail(error)
     return int(ExitCode.INTERRUPTED if was_stopped() else code)
@@ -46,6 +52,8 @@ def _run() -> int:
         named = f"{empty} has no value" if empty else "an argument is empty"
         remark(f"{named}: is a variable of the command unset?")
         return int(ExitCode.COULD_NOT_RUN)
+    if not ASKS_NOTHING.intersection(sys.argv):
+        require_address_space()
     from auditor.cli.commands import app
 
     try:

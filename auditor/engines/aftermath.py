@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import file_of
+from auditor.engines.files import entry_at, file_of, headers_again
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
@@ -81,13 +79,14 @@ def _rows(stretch: Survivor, dump: str) -> Iterator[tuple[dict[str, Any], str]]:
         if is_text(path):  # it does not keep the bytes of records
             continue
         before = stretch.start_offset - 1
-        for chunk in scan(path, Origin(source=span.source), start=span.start, end=span.end):
+        read = scan(path, Origin(source=span.source), start=span.start, end=span.end, listed=span.end)
+        for headers in headers_again(read):
             # A wrapper of an old format names its last message alone: it begins behind the batch before it.
-            ends = [before, *chunk.headers["last_offset"].to_pylist()]
-            base = pc.coalesce(chunk.headers["base_offset"], pc.add(pa.array(ends[:-1], pa.int64()), 1))
+            ends = [before, *headers["last_offset"].to_pylist()]
+            base = pc.coalesce(headers["base_offset"], pc.add(pa.array(ends[:-1], pa.int64()), 1))
             before = ends[-1]
-            after = pc.greater_equal(chunk.headers["last_offset"], stretch.start_offset)
-            inside = chunk.headers.filter(pc.and_(after, pc.less(base, stretch.end_offset)))
+            after = pc.greater_equal(headers["last_offset"], stretch.start_offset)
+            inside = headers.filter(pc.and_(after, pc.less(base, stretch.end_offset)))
             for row in inside.to_pylist():
                 if (-1 if row["leader_epoch"] is None else row["leader_epoch"]) == stretch.epoch:
                     yield row, span.source
@@ -98,7 +97,7 @@ def _batch(row: Mapping[str, Any], source: str, dump: str) -> CopiedBatch:
     end, attributes = row["last_offset"] + 1, row["attributes"] or 0
     base, records = row["base_offset"], row["record_count"]
     if base is None:  # only decompression tells what an old format's wrapper holds
-        offsets = [r.offset for r in decode_entry(_entry(file_of(dump, source), span), Origin(source=""), 0).rows]
+        offsets = [r.offset for r in decode_entry(entry_at(dump, span), Origin(source=""), 0).rows]
         base, records = min(offsets, default=row["last_offset"]), len(offsets)
     last = _time(row["max_timestamp"])
     # Where the log cleaner has set a delete horizon it stands in the place of the first timestamp.
@@ -134,7 +133,7 @@ def _keys(batches: Sequence[CopiedBatch], stretch: Survivor, dump: str) -> tuple
     for batch in batches:
         if batch.control:
             continue
-        parsed = decode_entry(_entry(file_of(dump, batch.span.source), batch.span), Origin(source=""), 0)
+        parsed = decode_entry(entry_at(dump, batch.span), Origin(source=""), 0)
         if parsed.refusals or len(found) > KEYS_KEPT:
             return None, 0
         for row in parsed.rows:
@@ -142,8 +141,3 @@ def _keys(batches: Sequence[CopiedBatch], stretch: Survivor, dump: str) -> tuple
                 found.update([row.key_hash] if row.key_hash is not None else [])
                 nulls += row.key_hash is None
     return tuple(sorted(found)), nulls
-
-
-def _entry(path: Path, span: Span) -> bytes:
-    with path.open("rb", buffering=0) as file:
-        return os.pread(file.fileno(), span.end - span.start, span.start)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+import errno
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from auditor.engines.plan.pieces import Piece
-from parsers.files import is_wide_text, locate, read_head
+from parsers.files import is_wide_text, locate, read_exactly, read_head
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
-from parsers.segment import scan_source
+from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import Refusal
+from rules.facts.stretch import UNOPENED
 from rules.zoom.ranges import UnreadFile
 
 
@@ -56,6 +57,21 @@ def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, bytes, i
         # What has no batch may be no file: to open a FIFO would wait for ever.
         return
     columns = (sound[name].to_pylist() for name in ("span_start", "span_end", "base_offset", "last_offset"))
-    with path.open("rb", buffering=0) as file:
-        for start, end, base, last in zip(*columns, strict=True):
-            yield start, os.pread(file.fileno(), end - start, start), base, last
+    starts, ends, bases, lasts = columns
+    contents = read_exactly(path, zip(starts, ends, strict=True))
+    yield from zip(starts, contents, bases, lasts, strict=True)
+
+
+def entry_at(dump: str, span: Span) -> bytes:
+    """The bytes of one entry, read again."""
+    (content,) = read_exactly(file_of(dump, span.source), [(span.start, span.end)])
+    return content
+
+
+def headers_again(chunks: Iterable[SegmentChunk]) -> Iterator[pa.RecordBatch]:
+    """Headers of a file that was read before: that it cannot be read any more is no evidence of what it lacks."""
+    for chunk in chunks:
+        for refusal in chunk.refusals:
+            if refusal.kind in UNOPENED:
+                raise OSError(errno.EIO, refusal.found, refusal.source)
+        yield chunk.headers

@@ -45,7 +45,7 @@ def _last_records(replica: Replica, dump: str) -> LastRecords:
     if replica.log.checksum_fault_count or replica.log.unread_count or replica.log.overlap_count or replica.strays:
         ledger.unread()
     for segment in replica.segments:
-        _walk(segment.source, ledger, dump)
+        _walk(segment.source, segment.size, ledger, dump)
     return ledger.close(replica.log_end_offset)
 
 
@@ -56,14 +56,16 @@ def _deletes(replica: Replica, dump: str) -> pl.DataFrame:
     for leftover in replica.leftovers:
         room -= leftover.size
         if room >= 0:
-            _walk(leftover.source, ledger, dump)
+            _walk(leftover.source, leftover.size, ledger, dump)
     found = ledger.close(0).frame
     return found.filter("deletes").select("key", "offset")
 
 
-def _walk(source: str, ledger: KeyLedger, dump: str) -> None:
+def _walk(source: str, size: int, ledger: KeyLedger, dump: str) -> None:
     path, origin = file_of(dump, source), Origin(source=source)
-    for chunk in scan(path, origin, verify=False):
+    for chunk in scan(path, origin, listed=size, verify=False):
+        if chunk.refusals:
+            ledger.unread()
         if chunk.headers.num_rows:
             for row, entry in _entries(path, chunk.headers):
                 _enter(row, entry, origin, ledger)

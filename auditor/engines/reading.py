@@ -29,7 +29,7 @@ from parsers.files import read_source
 from parsers.provenance import Span
 from parsers.records import decode_entry
 from parsers.request_log import NOTHING, SessionState
-from parsers.segment import SegmentChunk, scan_source, unread_chunk
+from parsers.segment import Links, SegmentChunk, scan_source, unread_chunk
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, ProducerState, Refusal
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
 from rules.facts.join import KEEP, join_all
@@ -53,17 +53,18 @@ class UnitReader:
     Where the stretches before are read elsewhere, `before` gives the sessions that they leave.
     """
 
-    __slots__ = ("_before", "_sessions")
+    __slots__ = ("_before", "_links", "_sessions")
 
     def __init__(self, before: Mapping[Stretch, SessionState] | None = None) -> None:
         self._before = before or {}
+        self._links = Links()
         self._sessions: dict[str | None, SessionState] = {}
 
     def read(self, unit: ReadUnit, level: Level) -> Sequence[Fact]:
         """All facts that a unit gives."""
         with uncollected():
             if unit.kind != "request-log":
-                return read_or_refused(lambda part: read_unit(part, level), unit)
+                return read_or_refused(lambda part: read_unit(part, level, self._links), unit)
             before = self._before.get(stretch_of(unit)) or self._sessions.pop(unit.chain, NOTHING)
             return read_or_refused(lambda part: self._read_trace(part, before), unit)
 
@@ -77,10 +78,10 @@ def stretch_of(unit: ReadUnit) -> Stretch:
     return unit.pieces[0].source, unit.pieces[0].start
 
 
-def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
-    """All facts that a unit gives by itself."""
+def read_unit(unit: ReadUnit, level: Level, links: Links | None = None) -> tuple[Fact, ...]:
+    """All facts that a unit gives by itself; `links` are of the stretches that were read before it."""
     if unit.kind == "log":
-        log = read_log(unit, level)
+        log = read_log(unit, level, links or Links())
         seen = sum(piece.end - piece.start for piece in unit.pieces)
         return (replica_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
     if unit.kind == "group-offsets" and level == "quick":
@@ -88,21 +89,21 @@ def read_unit(unit: ReadUnit, level: Level) -> tuple[Fact, ...]:
     return tuple(_READERS[unit.kind](unit))
 
 
-def read_log(unit: ReadUnit, level: Level) -> LogFacts:
+def read_log(unit: ReadUnit, level: Level, links: Links) -> LogFacts:
     """The facts of a stretch of log; at level deep with every record decoded."""
     sources = [piece.source for piece in unit.pieces]
-    folded = [fold(headers, sources, refusals) for headers, refusals in _stretches(unit, level)]
+    folded = [fold(headers, sources, refusals) for headers, refusals in _stretches(unit, level, links)]
     facts = join_all(folded)
     return _decode_all(unit, facts) if level == "deep" else facts
 
 
-def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Refusal]]]:
+def _stretches(unit: ReadUnit, level: Level, links: Links) -> Iterator[tuple[pa.Table, list[Refusal]]]:
     """Headers in physical order with the index of their file, a bounded number at a time."""
     batches: list[pa.RecordBatch] = []
     refusals: list[Refusal] = []
     rows = 0
     for file, piece in enumerate(unit.pieces):
-        for chunk in _scan(unit, piece, level):
+        for chunk in _scan(unit, piece, level, links):
             index = pa.repeat(pa.scalar(file, pa.int32()), chunk.headers.num_rows)
             batches.append(chunk.headers.append_column("file", index))
             refusals.extend(chunk.refusals)
@@ -114,10 +115,18 @@ def _stretches(unit: ReadUnit, level: Level) -> Iterator[tuple[pa.Table, list[Re
         yield pa.Table.from_batches(batches), refusals
 
 
-def _scan(unit: ReadUnit, piece: Piece, level: Level) -> Iterator[SegmentChunk]:
+def _scan(unit: ReadUnit, piece: Piece, level: Level, links: Links) -> Iterator[SegmentChunk]:
     origin = unit.origin(piece.source)
     try:
-        yield from scan_source(Path(unit.dump), origin, start=piece.start, end=piece.end, verify=level != "quick")
+        yield from scan_source(
+            Path(unit.dump),
+            origin,
+            start=piece.start,
+            end=piece.end,
+            listed=piece.size,
+            links=links,
+            verify=level != "quick",
+        )
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - the other segments of the log can be read
@@ -128,7 +137,7 @@ def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
     broken: list[UnreadBytes] = []
     decoded = 0
     for piece in unit.pieces:
-        for chunk in _scan(unit, piece, "full"):
+        for chunk in _scan(unit, piece, "full", Links()):
             for position, entry, base, last in entries(file_of(unit.dump, piece.source), chunk.headers):
                 decoded += 1
                 refusals = decode_entry(entry, unit.origin(piece.source), position).refusals

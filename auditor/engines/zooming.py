@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import file_of, unread_file
+from auditor.engines.files import entry_at, file_of, headers_again, unread_file
 from auditor.engines.told.texts import is_text, told_headers
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.segment import scan
 from parsers.tables import RecordRow
 from rules.evidence import Level, PartitionEvidence, Replica, SegmentFile
+from rules.facts.stretch import UNOPENED
 from rules.zoom.compare import ZoomRequest, to_decode, wanted
 from rules.zoom.ranges import UNTOLD, BatchMark, RecordMark, UnreadFile, Writing, Zoom
 
@@ -76,7 +76,8 @@ def _read_batches(replica: Replica, request: ZoomRequest, evidence: PartitionEvi
 
 def _segments(replica: Replica, request: ZoomRequest) -> Iterator[SegmentFile]:
     """Segments whose names admit offsets of the request; where offsets overlap, names bound nothing from above."""
-    segments = replica.segments
+    unopened = {unread.span.source for unread in replica.log.unread if unread.kind in UNOPENED}
+    segments = [segment for segment in replica.segments if segment.source not in unopened]
     for segment, following in zip(segments, [*segments[1:], None], strict=True):
         reaches = following is None or following.base_offset > request.start_offset or replica.log.overlap_count > 0
         if segment.base_offset < request.end_offset and reaches:
@@ -91,17 +92,19 @@ def _marks(
         told = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
         rows = [row for headers in told for row in _inside(headers, request)]
     else:
-        rows = _rows(path, origin, request, evidence.level)
+        rows = _rows(path, origin, request, evidence.level, segment.size)
     for row in rows:
         yield _mark(row, segment.source, dump)
 
 
-def _rows(path: Path, origin: Origin, request: ZoomRequest, level: Level) -> list[dict[str, Any]]:
+def _rows(path: Path, origin: Origin, request: ZoomRequest, level: Level, size: int) -> list[dict[str, Any]]:
     """Batches that hold offsets of the request; headers are walked first, so that only theirs are checksums to make."""
-    places = [row for chunk in scan(path, origin, verify=False) for row in _inside(chunk.headers, request)]
+    every = headers_again(scan(path, origin, listed=size, verify=False))
+    places = [row for headers in every for row in _inside(headers, request)]
     if places and level != "quick":
         start, end = places[0]["span_start"], places[-1]["span_start"] + 1
-        places = [row for c in scan(path, origin, start=start, end=end) for row in _inside(c.headers, request)]
+        again = headers_again(scan(path, origin, start=start, end=end, listed=size))
+        places = [row for headers in again for row in _inside(headers, request)]
     return places
 
 
@@ -116,7 +119,7 @@ def _mark(row: Mapping[str, Any], source: str, dump: str) -> BatchMark:
     span = Span(source=source, start=row["span_start"], end=row["span_end"])
     base = row["base_offset"]
     if base is None:
-        base = base_offset_of_legacy_wrapper(_entry(span, dump))
+        base = base_offset_of_legacy_wrapper(entry_at(dump, span))
     return BatchMark(
         base_offset=row["last_offset"] if base is None else base,
         end_offset=row["last_offset"] + 1,
@@ -139,11 +142,6 @@ def _writing(row: Mapping[str, Any]) -> Writing:
     return row["producer_id"], row["producer_epoch"], row["base_sequence"], kept
 
 
-def _entry(span: Span, dump: str) -> bytes:
-    with file_of(dump, span.source).open("rb", buffering=0) as file:
-        return os.pread(file.fileno(), span.end - span.start, span.start)
-
-
 def _with_records(
     replica: Replica,
     chosen: Mapping[tuple[int, str, str], Sequence[BatchMark]],
@@ -160,7 +158,7 @@ def _with_records(
     refused: list[UnreadFile] = []
     for batch in sound:
         origin = Origin(source=batch.span.source, topic=evidence.topic, partition=evidence.partition)
-        parsed = decode_entry(_entry(batch.span, dump), origin, batch.span.start)
+        parsed = decode_entry(entry_at(dump, batch.span), origin, batch.span.start)
         records.extend(_record(row, batch) for row in parsed.rows)
         if len(records) > RECORDS_KEPT:
             return replica

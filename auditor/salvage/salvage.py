@@ -31,7 +31,7 @@ from auditor.salvage.sources import (
 from auditor.salvage.transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
 from auditor.whole_files import whole_file
-from parsers.files import FileFault, is_inside, locate
+from parsers.files import FileFault, is_inside, locate, read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT
 from parsers.records.contents import RecordContent, decode_contents
@@ -200,8 +200,7 @@ def _contents(place: Place, dump: Path, lost: Lost) -> tuple[tuple[RecordContent
     path = locate(dump, place.span.source)
     if isinstance(path, FileFault):
         return (), (path.refusal(origin),)
-    with path.open("rb", buffering=0) as file:
-        entry = os.pread(file.fileno(), place.span.end - place.span.start, place.span.start)
+    (entry,) = read_exactly(path, [(place.span.start, place.span.end)])
     parsed = decode_contents(entry, origin, place.span.start, limit=BATCH_LIMIT)
     return parsed.rows, parsed.refusals
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from auditor.engines.files import file_of
+from parsers.files import read_exactly
 from parsers.provenance import Origin
 from parsers.records import decode_entry
 from parsers.segment import scan
@@ -67,7 +67,7 @@ def _ends(source: str, start: int, dump: str) -> Iterator[tuple[int, int, Fate]]
 
 
 def _control_type(path: Path, start: int, end: int, origin: Origin) -> int:
-    with path.open("rb", buffering=0) as file:
-        parsed = decode_entry(os.pread(file.fileno(), end - start, start), origin, start)
+    (entry,) = read_exactly(path, [(start, end)])
+    parsed = decode_entry(entry, origin, start)
     types = [row.control_type for row in parsed.rows if row.control_type is not None]
     return types[0] if types else -1

@@ -49,6 +49,8 @@ class ReplicaDir:
     """Whether the directory's name is so long that Kafka may have cut the topic in it."""
     ambiguous: bool = False
     """Whether another directory claims the same replica; a refusal names both."""
+    listed: bool = True
+    """Whether what it holds could be listed; else its files are unread, whatever their names are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

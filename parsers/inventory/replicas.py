@@ -34,7 +34,7 @@ def find_replicas(
             replica = None if path in roots else _replica(path, log_dir)
             if replica:
                 identified, refused = _identify(root, replica, folders[path])
-                replicas.append(identified)
+                replicas.append(replace(identified, listed=folders[path].listed))
                 refusals += refused
     return replicas, refusals
 

@@ -47,6 +47,8 @@ class Folder:
     subfolders: tuple[str, ...]
     impostors: tuple[Impostor, ...] = ()
     """What bears the name of a file that Kafka writes, and is none that could be read."""
+    listed: bool = True
+    """Whether the operating system told what is in it; else it may hold anything."""
 
     def child(self, name: str) -> str:
         """The path of an entry of this folder."""
@@ -62,6 +64,7 @@ class _Listing:
         self.subfolders: list[tuple[str, str]] = []
         self.impostors: list[Impostor] = []
         self.refusals: list[Refusal] = []
+        self.listed = True
 
     def refuse(
         self, path: str, parsed: FileName, kind: RefusalKind, expected: str, found: str, *, is_folder: bool = False
@@ -95,7 +98,7 @@ def walk(root: Path, parts: Sequence[str] = ()) -> tuple[dict[str, Folder], list
         files = tuple(sorted(listing.files, key=lambda entry: entry.name))
         names = tuple(sorted(shown.rpartition("/")[2] for _, shown in listing.subfolders))
         impostors = tuple(sorted(listing.impostors, key=lambda impostor: impostor.entry.name))
-        folders[path] = Folder(path, files, names, impostors)
+        folders[path] = Folder(path, files, names, impostors, listed=listing.listed)
     return folders, refusals
 
 
@@ -125,6 +128,7 @@ def _list_folder(place: str, path: str, bases: tuple[str, ...]) -> _Listing:
                 shown = printable(entry.name)
                 _add(listing, entry, shown if path == "." else f"{path}/{shown}", bases)
     except (OSError, ValueError) as error:
+        listing.listed = False
         listing.refusals.append(_refusal(path, "unreadable", "a folder that can be listed", _reason(error)))
     return listing
 

@@ -7,24 +7,21 @@ may be cut anywhere, and the parts add up to the whole.
 
 from __future__ import annotations
 
-import errno
-import mmap
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-import numpy as np
 import pyarrow as pa
 
-from parsers.files import file_type, locate
+from parsers.files import locate, open_regular
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.breaks import Hole, gap, refusal_of, swallowed
 from parsers.segment.columns import HeaderColumns, empty_columns, to_headers
-from parsers.segment.layout import LEGACY_HEADER_BYTES, WINDOW, Mapped, sound
+from parsers.segment.held import WINDOW, Held
+from parsers.segment.layout import LEGACY_HEADER_BYTES, sound
+from parsers.segment.links import Links
 from parsers.segment.plain import PlainKernel
 from parsers.segment.resync import ChecksumCredit
 from parsers.tables import Refusal
@@ -34,6 +31,9 @@ CHUNK_ROWS: Final = 1 << 14
 CHUNK_REFUSALS: Final = 1 << 12
 COMPILED_FROM: Final = 8 << 20
 """Smaller files are read before numba would be loaded."""
+
+
+_PLAIN: Final = PlainKernel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,51 +53,64 @@ class Kernel(Protocol):
     """The inner loop, plain or compiled, with equal results."""
 
     def walk(
-        self, segment: Mapped, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+        self, segment: Held, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
     ) -> tuple[int, int]:
         """Fill rows while headers are sound, start before `stop` and find room; rows filled and position reached."""
         ...
 
-    def skip(self, segment: Mapped, position: int, stop: int) -> tuple[int, int]:
+    def skip(self, segment: Held, position: int, stop: int) -> tuple[int, int]:
         """Follow sound headers up to `stop`; start of the last entry (-1 for none) and position reached."""
         ...
 
 
-def scan(
+def scan(  # noqa: PLR0913 - what is read, and by whose choices
     path: Path,
     origin: Origin,
     *,
     start: int = 0,
     end: int | None = None,
+    listed: int = 0,
+    links: Links | None = None,
     verify: bool = True,
     chunk_rows: int = CHUNK_ROWS,
     kernel: Kernel | None = None,
 ) -> Iterator[SegmentChunk]:
     """The batches of the true chain that begin in `[start, end)`, in physical order, a bounded chunk at a time.
 
+    `listed` is the size that the file had when it was listed: one that is shorter now is not read to its end.
+    `links` hands on where the chain goes on, from one stretch of a file to the next.
     `verify=False` leaves `crc_valid` null. `kernel` overrides the choice by file size.
     """
+    place = max(start, 0)
     try:
-        segment = _map(path)
+        with Held(open_regular(path), WINDOW) as segment:
+            stop = segment.size if end is None else min(end, segment.size)
+            walk = _Walk(segment, origin, kernel or choose_kernel(segment.size), links or Links(), verify=verify)
+            for chunk in walk.chunks(place, stop, max(chunk_rows, 1)):
+                yield chunk
+                place = walk.reached
+            segment.require(listed)
     except (OSError, ValueError) as error:
-        if start <= 0:
+        if place <= 0 or listed:
             found = getattr(error, "strerror", None) or str(error)
-            reason = refuse(origin, "unreadable", 0, 0, expected="a readable file", found=found)
+            reason = refuse(origin, "unreadable", place, place, expected="a readable file", found=found)
             yield unread_chunk(reason, verify=verify)
-        return
-    if segment is not None:
-        stop = segment.size if end is None else min(end, segment.size)
-        chosen = kernel or choose_kernel(segment.size)
-        yield from _Walk(segment, origin, chosen, verify=verify).chunks(max(start, 0), stop, max(chunk_rows, 1))
 
 
 def scan_source(
-    root: Path, origin: Origin, *, start: int = 0, end: int | None = None, verify: bool = True
+    root: Path,
+    origin: Origin,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    listed: int = 0,
+    links: Links | None = None,
+    verify: bool = True,
 ) -> Iterator[SegmentChunk]:
     """`scan` of a dump's segment, found by its origin; one that lies outside the dump is refused like any other."""
     place = locate(root, origin.source)
     if isinstance(place, Path):
-        yield from scan(place, origin, start=start, end=end, verify=verify)
+        yield from scan(place, origin, start=start, end=end, listed=listed, links=links, verify=verify)
     elif start <= 0:
         yield unread_chunk(place.refusal(origin), verify=verify)
 
@@ -111,30 +124,19 @@ def choose_kernel(size: int) -> Kernel:
     return PlainKernel()
 
 
-def _map(path: Path) -> Mapped | None:
-    """The file, mapped read-only; None for an empty one, which has nothing to map."""
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        # Opening a FIFO would wait for a writer for ever.
-        raise OSError(errno.EINVAL, file_type(mode))
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        if size == 0:
-            return None
-        mapping = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-    return Mapped(mapping=mapping, data=np.frombuffer(mapping, dtype=np.uint8), size=size)
-
-
 class _Walk:
     """One pass over one file."""
 
-    def __init__(self, segment: Mapped, origin: Origin, kernel: Kernel, *, verify: bool) -> None:
+    def __init__(self, segment: Held, origin: Origin, kernel: Kernel, links: Links, *, verify: bool) -> None:
         self._segment = segment
         self._origin = origin
         self._kernel = kernel
+        self._links = links
         self._verify = verify
         self._credit = ChecksumCredit()
-        self._released = 0
+        self._broke = False
+        self.reached = 0
+        """Where the next chunk begins."""
 
     def chunks(self, start: int, stop: int, chunk_rows: int) -> Iterator[SegmentChunk]:
         """Rows and refusals that begin in `[start, stop)`."""
@@ -145,10 +147,13 @@ class _Walk:
         while position < stop:
             columns = empty_columns(min(chunk_rows, (stop - position) // LEGACY_HEADER_BYTES + 1))
             filled, position = self._fill(columns, position, stop, refusals)
+            self.reached = position
             yield self._chunk(columns, filled, refusals)
             refusals = []
         if refusals:
             yield self._chunk(empty_columns(0), 0, refusals)
+        if not self._broke:
+            self._links.note(self._segment, stop, position)
 
     def _chunk(self, columns: HeaderColumns, filled: int, refusals: list[Refusal]) -> SegmentChunk:
         headers = to_headers(columns, filled, verified=self._verify)
@@ -156,10 +161,13 @@ class _Walk:
 
     def _reach(self, start: int, stop: int) -> tuple[int, Hole | None]:
         """Where the true chain goes on at or after `start`, and a hole met on the way that begins there."""
-        position, previous = 0, -1
+        position = self._links.before(self._segment, start)
         while position < start:
-            previous, position = self._kernel.skip(self._segment, position, min(start, position + WINDOW))
-            self._release(position)
+            self._segment.hold(position)
+            previous, end = self._kernel.skip(self._segment, position, start)
+            if end == position:
+                previous, end = _PLAIN.skip(self._segment, position, position + 1)
+            position = end
             hole = self._broken(previous, position, stop)
             if hole is not None:
                 position = hole.end
@@ -171,10 +179,13 @@ class _Walk:
         """Fill a chunk from `position`; the rows filled and where the next chunk begins."""
         filled = 0
         while position < stop and filled < len(columns.span_start) and len(refusals) < CHUNK_REFUSALS:
-            window = min(stop, position + WINDOW)
-            filled, position = self._kernel.walk(self._segment, position, window, columns, filled, verify=self._verify)
+            self._segment.hold(position)
+            filled, end = self._kernel.walk(self._segment, position, stop, columns, filled, verify=self._verify)
+            if end == position:
+                # An entry that no window holds, or none at all.
+                filled, end = _PLAIN.walk(self._segment, position, position + 1, columns, filled, verify=self._verify)
+            position = end
             previous = int(columns.span_start[filled - 1]) if filled else -1
-            self._release(position)
             hole = self._broken(previous, position, stop)
             if hole is not None:
                 filled -= hole.start == previous
@@ -189,11 +200,8 @@ class _Walk:
         """
         if position == self._segment.size or sound(self._segment, position):
             return None
+        self._broke = True
         hole = swallowed(self._segment, previous, position, self._credit) if previous >= 0 else None
         if hole is None and position < stop:
             hole = gap(self._segment, previous, position, self._credit)
         return hole
-
-    def _release(self, position: int) -> None:
-        """Give back the pages before `position`."""
-        self._released = self._segment.release(self._released, position)

@@ -7,23 +7,23 @@ from typing import Final
 
 import google_crc32c
 
-from parsers.segment.layout import CRC_START, Mapped
+from parsers.segment.held import Held
+from parsers.segment.layout import CRC_START
 
 STEP: Final = 4 << 20
 """Most bytes copied at once: the library takes `bytes` alone, and an entry may claim two gigabytes."""
 _CRC_AT: Final = {0: 12, 1: 12, 2: 17}
 
 
-def crc_holds(segment: Mapped, start: int, end: int) -> bool:
+def crc_holds(segment: Held, start: int, end: int) -> bool:
     """Whether the entry `[start, end)` has the checksum it carries."""
-    magic = segment.mapping[start + 16]
+    magic = segment.byte(start + 16)
     at = start + _CRC_AT[magic]
-    stored = int.from_bytes(segment.mapping[at : at + 4], "big")
+    stored = int.from_bytes(segment.read(at, at + 4), "big")
     extend = google_crc32c.extend if magic == 2 else _extend_crc32
-    computed, released = 0, start
+    computed = 0
     for step in range(start + CRC_START[magic], end, STEP):
-        released = segment.release(released, step)
-        computed = extend(computed, segment.mapping[step : min(step + STEP, end)])
+        computed = extend(computed, segment.read(step, min(step + STEP, end)))
     return computed == stored
 
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.provenance import Origin
-from parsers.segment.layout import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, V2_DTYPE, Bytes
+from parsers.segment.held import Bytes, Held
+from parsers.segment.layout import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, V2_DTYPE
 from parsers.tables import BatchHeader, arrow_schema
 
 PLACE_COLUMNS: Final = ("cluster_id", "broker", "log_dir", "topic", "topic_id", "partition", "source")
@@ -39,9 +40,9 @@ class HeaderColumns(NamedTuple):
     span_start: npt.NDArray[np.int64]
 
 
-Walk = Callable[[int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
-Skip = Callable[[int, int, int, int], tuple[int, int]]
-"""The compiled loops: they take a segment's address and tell how far they came."""
+Walk = Callable[[int, int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
+Skip = Callable[[int, int, int, int, int], tuple[int, int]]
+"""The compiled loops: they take where a segment's first byte would be, its size, and how much of it is held."""
 
 
 def empty_columns(rows: int) -> HeaderColumns:
@@ -65,9 +66,9 @@ def empty_columns(rows: int) -> HeaderColumns:
     )
 
 
-def gather_v2(data: Bytes, columns: HeaderColumns, rows: slice | npt.NDArray[np.int64]) -> None:
-    """Fill `rows`, all of magic 2, from the headers at their `span_start`."""
-    headers = _windows(data, columns.span_start[rows], V2_DTYPE)
+def gather_v2(segment: Held, columns: HeaderColumns, rows: slice | npt.NDArray[np.int64]) -> None:
+    """Fill `rows`, all of magic 2, from the headers at their `span_start`, which are held."""
+    headers = _windows(segment.data, columns.span_start[rows] - segment.start, V2_DTYPE)
     columns.base_offset[rows] = headers["base_offset"]
     columns.last_offset[rows] = _saturating(headers["base_offset"], headers["last_offset_delta"])
     columns.leader_epoch[rows] = headers["leader_epoch"]
@@ -86,9 +87,9 @@ def _saturating(base: npt.NDArray[np.generic], delta: npt.NDArray[np.generic]) -
     return np.clip(first, low, high) + more
 
 
-def gather_legacy(data: Bytes, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
-    """Fill `rows`, all of magic 0 or 1, from the entries at their `span_start`."""
-    headers = _windows(data, columns.span_start[rows], LEGACY_DTYPE)
+def gather_legacy(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
+    """Fill `rows`, all of magic 0 or 1, from the entries at their `span_start`, which are held."""
+    headers = _windows(segment.data, columns.span_start[rows] - segment.start, LEGACY_DTYPE)
     columns.base_offset[rows] = headers["offset"]
     columns.last_offset[rows] = headers["offset"]
     columns.magic[rows] = headers["magic"]

@@ -1,7 +1,8 @@
-"""The kernel as compiled code: one pass over the mapping follows the chain, fills the columns and sums the bytes.
+"""The kernel as compiled code: one pass over what is held follows the chain, fills the columns and sums the bytes.
 
 It works on addresses, because a bounds check a byte would cost more than the work; every read is preceded by a
-comparison with the segment's size. Checksums come from libcrc32c, which google-crc32c brings along.
+comparison with the segment's size and with where the held bytes end. Checksums come from libcrc32c, which
+google-crc32c brings along.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, Skip, Walk, gather_legacy
-from parsers.segment.layout import Mapped
+from parsers.segment.held import Held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,24 +26,25 @@ class CompiledKernel:
     skip_code: Skip
 
     def walk(
-        self, segment: Mapped, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+        self, segment: Held, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
     ) -> tuple[int, int]:
         """See `Kernel.walk`."""
-        address = segment.data.ctypes.data
-        rows, reached = self.walk_code(address, segment.size, position, stop, columns, filled, verify)
+        first = segment.data.ctypes.data - segment.start
+        rows, reached = self.walk_code(first, segment.size, segment.end, position, stop, columns, filled, verify)
         legacy = np.flatnonzero(columns.magic[filled:rows] < 2) + filled
         if len(legacy):
-            gather_legacy(segment.data, columns, legacy)
+            gather_legacy(segment, columns, legacy)
             if verify:
                 _sum_legacy(segment, columns, legacy)
         return rows, reached
 
-    def skip(self, segment: Mapped, position: int, stop: int) -> tuple[int, int]:
+    def skip(self, segment: Held, position: int, stop: int) -> tuple[int, int]:
         """See `Kernel.skip`."""
-        return self.skip_code(segment.data.ctypes.data, segment.size, position, stop)
+        first = segment.data.ctypes.data - segment.start
+        return self.skip_code(first, segment.size, segment.end, position, stop)
 
 
-def _sum_legacy(segment: Mapped, columns: HeaderColumns, rows: NDArray[np.int64]) -> None:
+def _sum_legacy(segment: Held, columns: HeaderColumns, rows: NDArray[np.int64]) -> None:
     starts = columns.span_start[rows].tolist()
     sizes = columns.size[rows].tolist()
     columns.crc_valid[rows] = [crc_holds(segment, at, at + size) for at, size in zip(starts, sizes, strict=True)]

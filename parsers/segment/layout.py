@@ -10,15 +10,12 @@ Three grades of trust, decided by bytes alone, so that every reader of a file se
 
 from __future__ import annotations
 
-import mmap
-from dataclasses import dataclass
 from struct import Struct
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
+from parsers.segment.held import Held
 
 HEADER_BYTES: Final = 61
 """Header of a magic 2 batch."""
@@ -71,47 +68,23 @@ LEGACY_DTYPE: Final = np.dtype(
 )
 
 
-WINDOW: Final = 64 << 20
-"""Bytes after which passed pages are given back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mapped:
-    """A segment mapped read-only, once as a mapping for `struct` and once as an array of bytes; they share memory."""
-
-    mapping: mmap.mmap
-    data: Bytes
-    size: int
-
-    def release(self, start: int, end: int) -> int:
-        """Give back the pages of `[start, end)` once they are a window; where the next ones to give back begin.
-
-        They stay in the page cache, but count for this process no more.
-        """
-        if end - start < WINDOW or not hasattr(mmap, "MADV_DONTNEED"):
-            return start
-        first, passed = start - start % mmap.PAGESIZE, end - end % mmap.PAGESIZE
-        self.mapping.madvise(mmap.MADV_DONTNEED, first, passed - first)
-        return passed
-
-
-def fits(segment: Mapped, position: int) -> int:
+def fits(segment: Held, position: int) -> int:
     """End of the entry at `position` as its length says; 0 when magic, length or the file's end forbid it."""
     if position + LEGACY_HEADER_BYTES > segment.size:
         return 0
-    _, length, _, magic = PREFIX.unpack_from(segment.mapping, position)
+    _, length, _, magic = segment.unpack(PREFIX, position)
     if not 0 <= magic <= 2 or not MIN_LENGTH[magic] <= length <= MAX_LENGTH:
         return 0
     end: int = position + LENGTH_END + length
     return end if end <= segment.size else 0
 
 
-def plausible(segment: Mapped, position: int) -> int:
+def plausible(segment: Held, position: int) -> int:
     """End of the entry at `position` when every header field of it makes sense; else 0."""
     end = fits(segment, position)
-    if end and segment.mapping[position + 16] == 2:
-        return end if sane_v2(V2_HEADER.unpack_from(segment.mapping, position)) else 0
-    return end if end and _exact_legacy(segment.mapping, position, end) else 0
+    if end and segment.byte(position + 16) == 2:
+        return end if sane_v2(segment.unpack(V2_HEADER, position)) else 0
+    return end if end and _exact_legacy(segment, position, end) else 0
 
 
 def sane_v2(header: tuple[int, ...]) -> bool:
@@ -130,21 +103,22 @@ def sane_v2(header: tuple[int, ...]) -> bool:
     )
 
 
-def _exact_legacy(mapping: mmap.mmap, position: int, end: int) -> bool:
+def _exact_legacy(segment: Held, position: int, end: int) -> bool:
     """Whether key and value, as long as their lengths say, fill a legacy entry to its last byte."""
-    attributes = mapping[position + 17]
-    if mapping[position] > 0x7F or attributes > MAX_LEGACY_ATTRIBUTES or attributes & CODEC_MASK > MAX_LEGACY_CODEC:
+    attributes = segment.byte(position + 17)
+    possible = attributes <= MAX_LEGACY_ATTRIBUTES and attributes & CODEC_MASK <= MAX_LEGACY_CODEC
+    if segment.byte(position) > 0x7F or not possible:
         return False
-    key_at = position + (18 if mapping[position + 16] == 0 else 26)
-    (key_length,) = INT32.unpack_from(mapping, key_at)
+    key_at = position + (18 if segment.byte(position + 16) == 0 else 26)
+    (key_length,) = segment.unpack(INT32, key_at)
     value_at = key_at + 4 + max(key_length, 0)
     if key_length < -1 or value_at + 4 > end:
         return False
-    (value_length,) = INT32.unpack_from(mapping, value_at)
+    (value_length,) = segment.unpack(INT32, value_at)
     return bool(value_length >= -1 and value_at + 4 + max(value_length, 0) == end)
 
 
-def sound(segment: Mapped, position: int) -> int:
+def sound(segment: Held, position: int) -> int:
     """End of the entry at `position` when the chain may follow it; 0 where the chain breaks."""
     end = plausible(segment, position)
     if end:
@@ -153,17 +127,17 @@ def sound(segment: Mapped, position: int) -> int:
     return end if end == segment.size or (end and plausible(segment, end)) else 0
 
 
-def last_offset(segment: Mapped, position: int) -> int:
+def last_offset(segment: Held, position: int) -> int:
     """Last offset of the entry at `position`, as its header states it."""
-    header = PREFIX.unpack_from(segment.mapping, position)
+    header = segment.unpack(PREFIX, position)
     if header[3] < 2:
         return int(header[0])
-    (delta,) = INT32.unpack_from(segment.mapping, position + 23)
+    (delta,) = segment.unpack(INT32, position + 23)
     return int(header[0]) + int(delta)
 
 
-def first_offset(segment: Mapped, position: int) -> int | None:
+def first_offset(segment: Held, position: int) -> int | None:
     """First offset of the entry at `position`; None for a compressed legacy entry, whose header does not tell it."""
-    offset, _, _, magic = PREFIX.unpack_from(segment.mapping, position)
-    compressed = magic < 2 and segment.mapping[position + 17] & CODEC_MASK
+    offset, _, _, magic = segment.unpack(PREFIX, position)
+    compressed = magic < 2 and segment.byte(position + 17) & CODEC_MASK
     return None if compressed else int(offset)

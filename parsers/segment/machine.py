@@ -17,6 +17,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from parsers.segment.columns import HeaderColumns, Skip, Walk, empty_columns
+from parsers.segment.held import HEADER_ROOM
 from parsers.segment.layout import INT64_MAX, MAX_LENGTH
 
 CRC_SYMBOL: Final = "tidemark_crc32c_extend"
@@ -97,24 +98,30 @@ def _exact_legacy(at: int, size: int) -> bool:
 
 
 @_compiled
-def _plausible(address: int, size: int, position: int) -> int:
+def _plausible(address: int, size: int, held: int, position: int) -> int:
+    """End of the entry; 0 where it is none, -1 where what is held does not tell."""
+    if held < size and position + HEADER_ROOM > held:
+        return -1
     end = _fits(address, size, position)
     if end == 0:
         return 0
     at = address + position
+    if end > held and _read8(at + 16) != 2:
+        return -1
     sane = _sane_v2(at) if _read8(at + 16) == 2 else _exact_legacy(at, end - position)
     return end if sane else 0
 
 
 @_compiled
-def _sound(address: int, size: int, position: int) -> int:
-    end = _plausible(address, size, position)
+def _sound(address: int, size: int, held: int, position: int) -> int:
+    end = _plausible(address, size, held, position)
     if end != 0:
         return end
     end = _fits(address, size, position)
-    if end in (0, size) or _plausible(address, size, end) != 0:
+    if end in (0, size):
         return end
-    return 0
+    following = _plausible(address, size, held, end)
+    return end if following > 0 else following
 
 
 @_compiled
@@ -135,13 +142,13 @@ def _fill_v2(at: int, columns: HeaderColumns, row: int) -> None:
 
 
 def _walk(  # noqa: PLR0917 - compiled code is called by position
-    address: int, size: int, position: int, stop: int, columns: HeaderColumns, row: int, verify: bool
+    address: int, size: int, held: int, position: int, stop: int, columns: HeaderColumns, row: int, verify: bool
 ) -> tuple[int, int]:
-    """Rows of magic 2 are filled whole; of older ones only place, size and magic."""
+    """Rows of magic 2 are filled whole; of older ones only place, size and magic. It ends where more must be held."""
     room = len(columns.span_start)
     while position < stop and row < room:
-        end = _sound(address, size, position)
-        if end == 0:
+        end = _sound(address, size, held, position)
+        if end <= 0 or (verify and end > held):
             break
         at = address + position
         magic = _read8(at + 16)
@@ -158,11 +165,11 @@ def _walk(  # noqa: PLR0917 - compiled code is called by position
     return row, position
 
 
-def _skip(address: int, size: int, position: int, stop: int) -> tuple[int, int]:
+def _skip(address: int, size: int, held: int, position: int, stop: int) -> tuple[int, int]:
     previous = -1
     while position < stop:
-        end = _sound(address, size, position)
-        if end == 0:
+        end = _sound(address, size, held, position)
+        if end <= 0:
             break
         previous, position = position, end
     return previous, position
@@ -187,8 +194,8 @@ def _compile(keep: bool) -> tuple[Walk, Skip]:
     i64: Any = types.int64
     pair = types.UniTuple(i64, 2)  # type: ignore[no-untyped-call]
     columns = numba.typeof(empty_columns(1))  # type: ignore[no-untyped-call]
-    walk = numba.njit(pair(i64, i64, i64, i64, columns, i64, types.boolean), cache=keep, nogil=True)(_walk)
-    skip = numba.njit(pair(i64, i64, i64, i64), cache=keep, nogil=True)(_skip)
+    walk = numba.njit(pair(i64, i64, i64, i64, i64, columns, i64, types.boolean), cache=keep, nogil=True)(_walk)
+    skip = numba.njit(pair(i64, i64, i64, i64, i64), cache=keep, nogil=True)(_skip)
     return walk, skip
 
 

@@ -1,4 +1,4 @@
-"""The kernel without compiled code: `struct` over the mapping finds the chain, numpy gathers the fields.
+"""The kernel without compiled code: `struct` over what is held finds the chain, numpy gathers the fields.
 
 Small files take it, because loading a compiler costs more than reading them; machines without numba take it always.
 """
@@ -9,14 +9,15 @@ import numpy as np
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, gather_legacy, gather_v2
-from parsers.segment.layout import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, Mapped, sane_v2, sound
+from parsers.segment.held import HEADER_ROOM, Held
+from parsers.segment.layout import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, sane_v2, sound
 
 
 class PlainKernel:
     """Follows sound headers, one `struct` call each."""
 
     def walk(
-        self, segment: Mapped, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+        self, segment: Held, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
     ) -> tuple[int, int]:
         """Fill rows from `position` while headers are sound, start before `stop` and find room.
 
@@ -24,31 +25,36 @@ class PlainKernel:
         """
         starts: list[int] = []
         room = len(columns.span_start) - filled
-        while position < stop and len(starts) < room and (end := next_entry(segment, position)):
+        while position < stop and len(starts) < room and (end := next_held(segment, position)):
             starts.append(position)
             position = end
         rows = np.arange(filled, filled + len(starts))
         columns.span_start[rows] = starts
-        magics = segment.data[columns.span_start[rows] + 16]
-        gather_v2(segment.data, columns, rows[magics == 2])
-        gather_legacy(segment.data, columns, rows[magics < 2])
+        magics = segment.data[columns.span_start[rows] - segment.start + 16]
+        gather_v2(segment, columns, rows[magics == 2])
+        gather_legacy(segment, columns, rows[magics < 2])
         if verify:
             ends = [*starts[1:], position]
             columns.crc_valid[rows] = [crc_holds(segment, start, end) for start, end in zip(starts, ends, strict=False)]
         return filled + len(starts), position
 
-    def skip(self, segment: Mapped, position: int, stop: int) -> tuple[int, int]:
+    def skip(self, segment: Held, position: int, stop: int) -> tuple[int, int]:
         """Follow sound headers up to `stop`; the last entry's start (-1 for none) and the position after it."""
         previous = -1
-        while position < stop and (end := next_entry(segment, position)):
+        while position < stop and (end := next_held(segment, position)):
             previous, position = position, end
         return previous, position
 
 
-def next_entry(segment: Mapped, position: int) -> int:
+def next_held(segment: Held, position: int) -> int:
+    """Where the entry at a position ends; 0 where the chain breaks, or where what is held ends."""
+    return next_entry(segment, position) if segment.holds(position, HEADER_ROOM) else 0
+
+
+def next_entry(segment: Held, position: int) -> int:
     """`sound`, with the everyday case decided by one `struct` call."""
     if position + HEADER_BYTES <= segment.size:
-        header = V2_HEADER.unpack_from(segment.mapping, position)
+        header = segment.unpack(V2_HEADER, position)
         end: int = position + LENGTH_END + header[1]
         possible = HEADER_BYTES - LENGTH_END <= header[1] <= MAX_LENGTH
         if header[3] == 2 and possible and end <= segment.size and sane_v2(header):

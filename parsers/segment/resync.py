@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.segment.checksum import crc_holds
-from parsers.segment.layout import LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, MIN_LENGTH, Bytes, Mapped, plausible
+from parsers.segment.held import HEADER_ROOM, Bytes, Held
+from parsers.segment.layout import INT32, LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, MIN_LENGTH, plausible
 
 CREDIT_BASE: Final = 64 << 20
 CREDIT_RATE: Final = 4
@@ -44,11 +45,9 @@ class ChecksumCredit:
         self._spent += amount
 
 
-def next_batch(segment: Mapped, start: int, stop: int, credit: ChecksumCredit) -> int | None:
+def next_batch(segment: Held, start: int, stop: int, credit: ChecksumCredit) -> int | None:
     """Position of the first batch in `[start, stop)` whose checksum holds."""
-    released = start
     for low, high in widening(start, stop):
-        released = segment.release(released, low)
         for candidate in candidates(segment, low, high, credit.left(low)):
             end = plausible(segment, candidate)
             if not end or end - candidate > credit.left(candidate):
@@ -68,30 +67,32 @@ def widening(start: int, stop: int) -> Iterator[tuple[int, int]]:
         start, width = end, min(width * 2, WIDE)
 
 
-def candidates(segment: Mapped, low: int, high: int, limit: int) -> list[int]:
+def candidates(segment: Held, low: int, high: int, limit: int) -> list[int]:
     """Positions in `[low, high)` that look like an entry of at most `limit` bytes; nearly all of what is none is gone.
 
     Every byte of a hole is looked at, so this is done column by column, and only what is left one by one.
     """
+    segment.hold(low, high - low + HEADER_ROOM)
+    data, first = segment.data, segment.start
     starts = _possible_starts(segment, low, high)
-    magics = segment.data[starts + 16]
-    lengths = _int32(segment.data, starts + 8)
+    magics = data[starts - first + 16]
+    lengths = _int32(data, starts - first + 8)
     ends = starts + LENGTH_END + lengths
     fitting = (lengths >= _MINIMUM[magics]) & (lengths <= min(limit - LENGTH_END, MAX_LENGTH)) & (ends <= segment.size)
     starts, ends, magics = starts[fitting], ends[fitting], magics[fitting]
     batches, legacy = starts[magics == 2], magics < 2
-    batches = batches[_signs_hold(segment.data, batches)]
-    older = _filled_exactly(segment.data, starts[legacy], ends[legacy], magics[legacy])
+    batches = batches[_signs_hold(data, batches - first)]
+    older = _filled_exactly(segment, starts[legacy], ends[legacy], magics[legacy])
     found: list[int] = np.sort(np.concatenate((batches, older))).tolist()
     return found
 
 
-def _possible_starts(segment: Mapped, low: int, high: int) -> Positions:
+def _possible_starts(segment: Held, low: int, high: int) -> Positions:
     """Positions whose magic is known, and whose offset and length are not negative, nor the length nothing."""
     count = min(high, segment.size - LEGACY_HEADER_BYTES + 1) - low
     if count <= 0:
         return np.empty(0, dtype=np.int64)
-    data = segment.data[low : low + count + LEGACY_HEADER_BYTES]
+    data = segment.data[low - segment.start : low - segment.start + count + LEGACY_HEADER_BYTES]
     possible = data[16 : 16 + count] <= 2
     possible &= (data[:count] | data[8 : 8 + count]) < SIGN_BIT
     # A run of zeros looks like magic 0 at every byte, but has no length.
@@ -106,16 +107,25 @@ def _signs_hold(data: Bytes, starts: Positions) -> npt.NDArray[np.bool_]:
     return signs
 
 
-def _filled_exactly(data: Bytes, starts: Positions, ends: Positions, magics: Bytes) -> Positions:
+def _filled_exactly(segment: Held, starts: Positions, ends: Positions, magics: Bytes) -> Positions:
     """Those entries of magic 0 and 1 whose key and value fill them to the last byte."""
     key_at = starts + 18 + 8 * magics.astype(np.int64)
-    key_length = _int32(data, key_at)
+    key_length = _int32(segment.data, key_at - segment.start)
     value_at = key_at + 4 + np.maximum(key_length, 0)
     inside = (key_length >= -1) & (value_at + 4 <= ends)
     starts, ends, value_at = starts[inside], ends[inside], value_at[inside]
-    value_length = _int32(data, value_at)
+    value_length = _lengths_at(segment, value_at)
     exact: Positions = starts[(value_length >= -1) & (value_at + 4 + np.maximum(value_length, 0) == ends)]
     return exact
+
+
+def _lengths_at(segment: Held, at: Positions) -> Positions:
+    """The numbers at these positions, of which a hostile key may put any outside what is held."""
+    found = np.empty(len(at), dtype=np.int64)
+    held = at + INT32.size <= segment.end
+    found[held] = _int32(segment.data, at[held] - segment.start)
+    found[~held] = [segment.unpack(INT32, place)[0] for place in at[~held].tolist()]
+    return found
 
 
 def _int32(data: Bytes, at: Positions) -> Positions:
@@ -125,12 +135,10 @@ def _int32(data: Bytes, at: Positions) -> Positions:
     return value
 
 
-def zeros_end(segment: Mapped, start: int) -> int:
+def zeros_end(segment: Held, start: int) -> int:
     """Position of the first byte at or after `start` that is not zero; the file's size when there is none."""
-    released = start
     for low, high in widening(start, segment.size):
-        released = segment.release(released, low)
-        block = segment.data[low:high]
+        block = segment.array(low, high)
         if block.max():
             return low + int(np.flatnonzero(block)[0])
     return segment.size

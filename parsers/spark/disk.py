@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -24,7 +23,7 @@ from parsers.checkpoints import (
     read_quorum_state,
     read_server_properties,
 )
-from parsers.files import FileFault, locate, read_source
+from parsers.files import FileFault, locate, read_exactly, read_source
 from parsers.indexes import INDEX_KINDS, read_index
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
@@ -73,10 +72,9 @@ def decoded(
             continue
         names = ("span_start", "span_end", "producer_id", "attributes")
         columns = [sound[name].to_pylist() for name in names]
-        with place_of(request, part).open("rb", buffering=0) as file:
-            for start, end, producer_id, attributes in zip(*columns, strict=True):
-                entry = os.pread(file.fileno(), end - start, start)
-                yield (producer_id, attributes), decode_entry(entry, part.origin, start, payloads=payloads)
+        entries = read_exactly(place_of(request, part), zip(*columns[:2], strict=True))
+        for entry, start, producer_id, attributes in zip(entries, columns[0], *columns[2:], strict=True):
+            yield (producer_id, attributes), decode_entry(entry, part.origin, start, payloads=payloads)
 
 
 def _epochs(data: bytes, part: Part) -> Parsed[EpochEntry]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.segment import compiled
+from parsers.segment import Links, chain, compiled, scan
 from parsers.segment.chain import Kernel, choose_kernel
 from parsers.segment.compiled import compiled_kernel
+from parsers.segment.held import Held
 from parsers.segment.plain import PlainKernel
 from tests.lab.effort import cases
-from tests.parsers.segment_logs import KERNELS, SAMPLES, compiled_for_sure, damaged, everything, log_of, spans
+from tests.parsers.segment_logs import KERNELS, ORIGIN, SAMPLES, compiled_for_sure, damaged, everything, log_of, spans
 
 PAGE = 4096
 BIG = SAMPLES / "clean_mixed/dump/broker-1/data"
@@ -39,6 +42,46 @@ def test_parts_add_up_to_the_whole(path: Path, content: bytes, cuts: list[int], 
 def test_both_kernels_see_one_chain(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert everything(path, kernel=compiled_for_sure()) == everything(path, kernel=PlainKernel())
+
+
+@settings(max_examples=cases(100), deadline=None)
+@given(damaged(), st.integers(1, 300), st.lists(st.integers(0, 1500), max_size=3), st.booleans())
+def test_what_is_held_at_once_changes_nothing(
+    path: Path, content: bytes, window: int, cuts: list[int], plain: bool
+) -> None:
+    path.write_bytes(content)
+    whole = everything(path)
+    with mock.patch.object(chain, "WINDOW", window):
+        assert everything(path, cuts, kernel=PlainKernel() if plain else compiled_for_sure()) == whole
+
+
+@settings(max_examples=cases(60), deadline=None)
+@given(content=damaged(), cuts=st.lists(st.integers(0, 1500), max_size=4).map(sorted))
+def test_what_one_stretch_hands_on_changes_nothing_in_the_next(path: Path, content: bytes, cuts: list[int]) -> None:
+    path.write_bytes(content)
+    bounds = [*pairwise([0, *cuts, None])]
+    links = Links()
+    handed = [c for a, b in bounds for c in scan(path, ORIGIN, start=a or 0, end=b, links=links)]
+    alone = [c for a, b in bounds for c in scan(path, ORIGIN, start=a or 0, end=b)]
+    assert handed == alone
+
+
+def test_a_stretch_is_found_where_the_one_before_it_ended(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_bytes(b"".join(log_of(400)))
+    half, links = path.stat().st_size // 2, Links()
+    skipped: list[int] = []
+    skip = PlainKernel.skip
+
+    def counted(kernel: PlainKernel, segment: Held, position: int, stop: int) -> tuple[int, int]:
+        skipped.append(stop - position)
+        return skip(kernel, segment, position, stop)
+
+    monkeypatch.setattr(PlainKernel, "skip", counted)
+    assert [*scan(path, ORIGIN, end=half, links=links)]
+    assert [*scan(path, ORIGIN, start=half, links=links)]
+    assert skipped == []
+    assert [*scan(path, ORIGIN, start=half)]
+    assert skipped
 
 
 @settings(max_examples=cases(60), deadline=None)

@@ -26,6 +26,10 @@ _ROOT_KINDS: Final[tuple[FileKind, ...]] = (
     "cleaner-offset-checkpoint",
 )
 
+UNLISTED: Final = "*.log"
+"""The segments of a directory that cannot be listed."""
+EPOCHS: Final = "leader-epoch-checkpoint"
+
 DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
 
 
@@ -134,8 +138,19 @@ def plan(
         home = dirs.get(replica.origin.log_dir or "")
         admitted = selection.admits(replica.origin.topic, replica.origin.partition)
         if home is not None and home.broker is not None and admitted and not (replica.ambiguous or home.ambiguous):
-            units.extend(_replica_units(dump, replica, home, folders.get(replica.path, ())))
+            units.extend(_replica_units(dump, replica, home, (*folders.get(replica.path, ()), *_looked_for(replica))))
     return (*units, *_log_units(dump, inventory, folders, log_patterns))
+
+
+def _looked_for(replica: ReplicaDir) -> Iterator[Source]:
+    """What every replica has, of one whose directory could not be listed: it is tried, and told as unread."""
+    names: tuple[tuple[str, FileKind, int | None], ...] = (
+        (UNLISTED, "segment", 0), (EPOCHS, "leader-epoch-checkpoint", None),
+    )  # fmt: skip
+    for name, kind, base in () if replica.listed else names:
+        yield Source(
+            origin=replace(replica.origin, source=f"{replica.path}/{name}"), kind=kind, size=0, base_offset=base
+        )
 
 
 def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:

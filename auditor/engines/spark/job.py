@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Final, TypeVar
@@ -17,6 +17,8 @@ from auditor.engines.progress import Progress
 POLL_SECONDS: Final = 0.2
 UNSEEN: Final = "this executor does not see the dump"
 """What a task says that was sent to a node without the dump."""
+
+OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "Python worker exited unexpectedly")
 
 Outcome = TypeVar("Outcome")
 
@@ -98,6 +100,8 @@ def explained(error: Exception, dump: str) -> Exception:
             " put it on a shared file system, mount it on every node, or audit with --engine local."
         )
     cause = _python_error(lines)
+    if exhausted := _exhausted(lines, cause):
+        return MemoryError(f"in a Spark task: {exhausted}")
     if cause and not cause.startswith(("ModuleNotFoundError", "ImportError")):
         return RuntimeError(f"a Spark task failed: {cause}")
     return ConfigError(
@@ -106,12 +110,19 @@ def explained(error: Exception, dump: str) -> Exception:
     )
 
 
+def _exhausted(lines: Sequence[str], cause: str) -> str:
+    """How a task says that its memory ran out; of a worker that is killed for it is said that it is gone."""
+    if cause.startswith(("MemoryError", "pyarrow.lib.ArrowMemoryError")):
+        return cause.partition(": ")[2] or cause
+    return next((line for line in lines if any(word in line for word in OUT_OF_MEMORY)), "")
+
+
 def _python_error(lines: Iterable[str]) -> str:
     """The last line of a Python traceback in an error's text; empty where there is none."""
     inside = False
     for line in lines:
         inside = inside or line.startswith("Traceback")
         name = line.partition(":")[0]
-        if inside and name.isidentifier() and name.endswith(("Error", "Exception")):
+        if inside and name.replace(".", "").isidentifier() and name.endswith(("Error", "Exception")):
             return line
     return ""

@@ -6,8 +6,7 @@ follow is read, and each commit becomes a fact of the partition that the group r
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
+from parsers.files import read_exactly
 from parsers.internal_topics import InternalRecord, internal_record, latest_commits
 from parsers.inventory import Inventory, ReplicaDir, plain_segments
 from parsers.provenance import Origin, Source, Span
@@ -130,17 +130,16 @@ def _records(unit: ReadUnit, pieces: Sequence[Piece], refusals: list[Refusal]) -
 
 
 def _decoded(path: Path, origin: Origin, sound: pa.RecordBatch, refusals: list[Refusal]) -> Iterator[InternalRecord]:
-    names = ("span_start", "span_end", "producer_id", "attributes")
-    columns: Mapping[str, list[int | None]] = {name: sound[name].to_pylist() for name in names}
-    with path.open("rb", buffering=0) as file:
-        for start, end, producer_id, attributes in zip(*columns.values(), strict=True):
-            begin, size = start or 0, (end or 0) - (start or 0)
-            parsed = decode_entry(os.pread(file.fileno(), size, begin), origin, begin, payloads=True)
-            refusals.extend(parsed.refusals)
-            transactional = bool((attributes or 0) & _TRANSACTIONAL)
-            for row in parsed.rows:
-                given = -1 if producer_id is None else producer_id
-                yield internal_record(row, producer_id=given, transactional=transactional)
+    spans = sound["span_start"].to_pylist(), sound["span_end"].to_pylist()
+    columns = sound["producer_id"].to_pylist(), sound["attributes"].to_pylist()
+    contents = read_exactly(path, ((start or 0, end or 0) for start, end in zip(*spans, strict=True)))
+    for content, begin, producer_id, attributes in zip(contents, spans[0], *columns, strict=True):
+        parsed = decode_entry(content, origin, begin or 0, payloads=True)
+        refusals.extend(parsed.refusals)
+        transactional = bool((attributes or 0) & _TRANSACTIONAL)
+        for row in parsed.rows:
+            given = -1 if producer_id is None else producer_id
+            yield internal_record(row, producer_id=given, transactional=transactional)
 
 
 def _commit(row: GroupOffset) -> GroupCommit | None:
