@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Produce
-from rules.evidence import (
-    Chronicle,
-    Moment,
-    PartitionEvidence,
-    Replica,
-    translated,
-)
+from rules.chronicle.acknowledged import last_untold
+from rules.evidence import Chronicle, Moment, PartitionEvidence, Replica, translated
 from rules.facts.stretch import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -98,47 +93,20 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
 
 
 class _Told:
-    """What is asked again for every term, by whom it is asked of."""
+    """What is asked again for every term."""
 
     def __init__(self, evidence: PartitionEvidence) -> None:
-        self.led = evidence.chronicle.leaders
-        self.vacant = {m.epoch for m in evidence.moments if m.kind == "leadership" and m.leader == -1}
+        self.chronicle = evidence.chronicle
         self.runs: dict[int, list[tuple[Replica, EpochRun]]] = {}
         for replica in evidence.current:
             for run in replica.log.epochs:
                 self.runs.setdefault(run.epoch, []).append((replica, run))
-        self.opened: dict[int | None, set[int | None]] = {}
-        self.loaded: dict[str, int] = {}
-        """When each witness first told of a loading."""
-        self._answers: dict[str, list[tuple[int, Moment]]] = {}
-        for m in evidence.moments:
-            if m.kind == "leader-starts":
-                self.opened.setdefault(m.broker, set()).add(m.epoch)
-            elif m.kind in ("log-loaded", "high-watermark-loaded") and m.time is not None:
-                self.loaded[m.clock] = min(m.time, self.loaded.get(m.clock, m.time))
-            elif m.kind == "produced" and m.error == 0 and m.offset is not None and m.time is not None:
-                self._answers.setdefault(m.clock, []).append((m.time, m))
-        for answers in self._answers.values():
-            answers.sort(key=_first)
-        self._may_lead: dict[int, int] = {}
-
-    def answers(self, clock: str, start: int, end: int | None) -> Sequence[tuple[int, Moment]]:
-        """What a witness answered to producers from one time of its clock to another."""
-        own = self._answers.get(clock, [])
-        return own[bisect_left(own, start, key=_first) : None if end is None else bisect_left(own, end, key=_first)]
+        newest = max(self.chronicle.leaders.keys() | self.runs.keys() | {-1})
+        self._untold = last_untold(evidence.moments, self.chronicle.leaders, newest)
 
     def may_lead_again(self, broker: int, epoch: int) -> bool:
         """Whether it may have led in a newer epoch of whose beginning its log does not tell: its answers may be of that."""
-        if broker not in self._may_lead:
-            newest = max(self.led.keys() | self.runs.keys() | {-1})
-            opened = self.opened.get(broker, set())
-            untold = (e for e in range(newest, -1, -1) if e not in self.vacant and e not in opened)
-            self._may_lead[broker] = next((e for e in untold if self.led.get(e, broker) == broker), -1)
-        return self._may_lead[broker] > epoch
-
-
-def _first(entry: tuple[int, Moment]) -> int:
-    return entry[0]
+        return self._untold.get(broker, -1) > epoch
 
 
 def _deposed(chronicle: Chronicle) -> Iterator[_Deposed]:
@@ -154,8 +122,8 @@ def _written_as_follower(index: _Told, deposed: _Deposed) -> Violation | None:
     role, until = deposed.role, deposed.until
     if role.time is None or index.may_lead_again(deposed.broker, role.epoch or 0):
         return None
-    said = index.answers(role.clock, role.time, None if until is None else until.time)
-    answers = [m for _, m in said if (m.offset or 0) >= (role.offset or 0)]
+    said = index.chronicle.acknowledged.between(role.clock, role.time, None if until is None else until.time)
+    answers = [m for m in said if (m.offset or 0) >= (role.offset or 0)]
     if not answers:
         return None
     why = f"it answered producers after it had become a follower at log end {role.offset}"
@@ -175,7 +143,7 @@ def _stands_in_a_log(index: _Told, deposed: _Deposed) -> Violation | None:
 
     Whoever lost its tail in a restart would look the same: its log must go back to where that life began.
     """
-    loaded = index.loaded.get(deposed.role.clock)
+    loaded = index.chronicle.loaded_first.get(deposed.role.clock)
     if loaded is None or deposed.role.time is None or loaded > deposed.role.time:
         return None
     end = deposed.role.offset or 0

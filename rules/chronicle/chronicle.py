@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from rules.chronicle.acknowledged import Acknowledged
 from rules.chronicle.leaders import furthest_fetches, leaders_by_epoch, once_unassigned
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
@@ -61,6 +62,17 @@ class Chronicle:
     def reigns(self) -> tuple[Reign, ...]:
         """Every reign that its own leader tells of, whatever order epochs have."""
         return tuple(reigns(self.moments))
+
+    @cached_property
+    def acknowledged(self) -> Acknowledged:
+        """What leaders answered to producers, and when by their own clocks."""
+        return Acknowledged(self.moments)
+
+    @cached_property
+    def loaded_first(self) -> Mapping[str, int]:
+        """When each witness first told of a loading."""
+        loads = [m for m in self.moments if m.kind in ("log-loaded", "high-watermark-loaded") and m.time is not None]
+        return {m.clock: m.time or 0 for m in sorted(loads, key=lambda m: m.time or 0, reverse=True)}
 
     def told_by(self, broker: int) -> Sequence[Moment]:
         """What a broker wrote into its own logs, in that order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rules.chronicle.acknowledged import last_untold
 from rules.chronicle.chronicle import Chronicle
 from rules.sketch.notation import read_sketch
 
@@ -58,3 +59,19 @@ def test_a_leader_is_deposed_where_a_newer_role_follows_at_once() -> None:
     assert behind.kind == "truncated"
     restarted = told("t1 leads 1 epoch 0 at 0 hw 0\nt2 loads 1 at 2\nt3 follows 1 epoch 1 at 2 hw 2 from 2\n")
     assert list(restarted.stories["broker 1"].deposed()) == []
+
+
+def test_answers_are_found_by_their_leader_and_its_clock() -> None:
+    acks = "t2 acks 1 at 0 acks=1\nt3 acks 1 at 1 acks=1\nt4 acks 1 at 2 acks=1\n"
+    chronicle = told(f"t1 leads 1 epoch 0 at 0 hw 0\n{acks}")
+    times = [m.time or 0 for m in chronicle.moments if m.kind == "produced"]
+    between = chronicle.acknowledged.between("broker 1", times[1], times[2])
+    assert [m.offset for m in between] == [1]
+    assert [m.offset for m in chronicle.acknowledged.between("broker 1", times[1], None)] == [1, 2]
+    assert chronicle.acknowledged.between("broker 2", times[0], None) == []
+
+
+def test_an_epoch_that_nobody_tells_to_have_opened_may_be_anybodys() -> None:
+    chronicle = told("t1 leads 1 epoch 0 at 0 hw 0\nt2 leads 2 epoch 1 at 2 hw 2\nt3 leader -1 epoch 3 isr 2\n")
+    assert last_untold(chronicle.moments, chronicle.leaders, 1) == {1: -1, 2: -1}
+    assert last_untold(chronicle.moments, chronicle.leaders, 3) == {1: 2, 2: 2}, "epoch 3 was given to nobody"
