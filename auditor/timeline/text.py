@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from auditor.report.layout import counted, table
+from auditor.report.layout import table
 from auditor.report.plain import plain
 from auditor.timeline.document import MEANING
 from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
@@ -31,10 +31,7 @@ def _head(drawn: Timeline) -> Iterator[str]:
         )
     for clock in drawn.clocks:
         if clock.pairs:
-            yield (
-                f"clock of {clock.clock}: {clock.milliseconds:+d} ms against {clock.reference}"
-                f", give or take {clock.slack} ms, by {counted(clock.pairs, 'shared event')}"
-            )
+            yield f"clock of {clock.clock}: {clock.words}"
     yield ""
 
 

@@ -14,6 +14,8 @@ from typing import Final
 from rules.history.moments import Moment, gives_role
 
 LEAST_SLACK_MS: Final = 1000
+MOST_SLACK_MS: Final = 5000
+"""What varies more tells of brokers that were down when the others wrote, not of their clocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,14 @@ class ClockOffset:
     def stands_apart(self) -> bool:
         """Whether the clocks differ by more than the estimate may err; a smaller offset is no reason to shift."""
         return abs(self.milliseconds) > self.slack
+
+    @property
+    def words(self) -> str:
+        """The estimate, or that it says too little to be one."""
+        events = f"{self.pairs} shared event{'' if self.pairs == 1 else 's'}"
+        if self.slack > MOST_SLACK_MS and not self.stands_apart:
+            return f"not aligned with {self.reference}: {events}, written up to {self.slack} ms after each other"
+        return f"{self.milliseconds:+d} ms against {self.reference}, give or take {self.slack} ms, by {events}"
 
 
 Sightings = dict[str, dict[tuple[int, int], int]]

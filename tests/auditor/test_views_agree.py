@@ -13,7 +13,7 @@ from dumps_at_hand import audited
 from auditor.report import advice as advice_pages
 from auditor.report.bill import sentence
 from auditor.report.markdown import text as escaped
-from auditor.report.model import AuditReport, Loss, PlacedHistory
+from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory
 from auditor.report.postmortem.document import render as postmortem
 from rules.finding import Finding, Severity
 from rules.protocol.offsets import without
@@ -102,7 +102,7 @@ def _billed_and_not_found(report: AuditReport) -> Iterator[str]:
 
 
 def _advised_otherwise(report: AuditReport) -> Iterator[str]:
-    by_place = {(p.cluster_id, p.topic, p.partition): p for p in report.advice}
+    by_place: dict[Place, PlacedAdvice] = {(p.cluster_id, p.topic, p.partition): p for p in report.advice}
     for where, losses in of(report).items():
         advised = by_place.get(where)
         if losses and (advised is None or advised.losses != losses):

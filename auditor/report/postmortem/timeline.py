@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.report.bill import moment
-from auditor.report.layout import counted
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, ClockOffset, Milestone, PlacedHistory
 from auditor.report.postmortem.parts import SHOWN, place
@@ -47,11 +46,7 @@ def _standing(clock: ClockOffset | None) -> str:
         return "no event is told by it and by the reference, so that nothing aligns it; as written"
     if clock.clock == clock.reference:
         return "the reference"
-    estimate = (
-        f"{clock.milliseconds:+d} ms against {text(clock.reference)}, give or take {clock.slack} ms,"
-        f" by {counted(clock.pairs, 'shared event')}"
-    )
-    return f"{estimate}; aligned" if clock.stands_apart else f"{estimate}; as written"
+    return f"{text(clock.words)}; {'aligned' if clock.stands_apart else 'as written'}"
 
 
 def _line(milestone: Milestone) -> str:
