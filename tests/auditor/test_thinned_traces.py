@@ -34,6 +34,15 @@ def furthest(report: AuditReport) -> dict[tuple[object, ...], int]:
     return ends
 
 
+def possible(report: AuditReport) -> dict[tuple[object, ...], tuple[int, int]]:
+    """From where on, at most, records were acknowledged and lost, and how far, by each such finding."""
+    told = [f for f in report.violations if f.rule == "ACK001" and "perhaps_from" in f.values()]
+    return {
+        (f.topic, f.partition, f.values()["epoch"]): (int(str(f.values()["perhaps_from"])), f.end_offset or 0)
+        for f in told
+    }
+
+
 @pytest.mark.parametrize("case", fast_if(lambda case: case == "acks_one_lost", CASES))
 def test_thinned_recordings_show_the_same(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = report_on(SAMPLES / case)
@@ -51,3 +60,6 @@ def test_thinned_recordings_show_the_same(case: str, monkeypatch: pytest.MonkeyP
     assert found(thinned) == found(whole)
     ends, fewer = furthest(whole), furthest(thinned)
     assert all(end <= ends[key] for key, end in fewer.items())
+    widest = possible(thinned)
+    assert widest.keys() == possible(whole).keys()
+    assert all(widest[where][0] <= start for where, (start, _) in possible(whole).items())
