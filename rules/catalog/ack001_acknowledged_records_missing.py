@@ -39,11 +39,12 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Proves
     ------
     Records whose producers were answered without error are not in the log: that of the last leader where its disk is
-    at hand, else that of the next one. The range runs from the first such record to the end of the last
-    such batch, which is the next batch boundary that anything tells of the epoch: an answer, a fetch, or the old leader's
-    log end. Not all records in between need have been answered. Where leader epochs began anew: that no log here holds
-    records of the epoch in which their broker led when it answered, or that one counts another epoch's as committed there.
-    It is likely where only its leader's epoch file tells where the epoch opened that left them out.
+    at hand, else that of the next one. The range runs from the first such record to the end of the last such batch,
+    which is the next batch boundary that anything tells of the epoch: an answer, a fetch, or the old leader's log end.
+    Not all records in between need have been answered; of a thinned log some before may have been as well. Where
+    leader epochs began anew: that no log here holds records of the epoch in which their broker led when it answered,
+    or that one counts another epoch's as committed there. It is likely where only its leader's epoch file tells where
+    the epoch opened that left them out.
 
     Undecided when
     --------------
@@ -211,7 +212,6 @@ def _violation(
     evidence: PartitionEvidence, epoch: int, following: Moment, answers: list[Moment], *, begun_unseen: bool
 ) -> Violation:
     first, last = min(m.offset or 0 for m in answers), max(m.offset or 0 for m in answers)
-    # Of a busy log the first answers for what was lost may be among those that are left out.
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
     latest = max(epoch if m.latest_term is None else m.latest_term for m in answers)
