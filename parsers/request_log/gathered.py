@@ -129,12 +129,25 @@ def _microseconds(times: Sequence[float]) -> Integers:
     return np.where(known, np.rint(np.where(known, told, 0) * 1000).astype(np.int64), NULL)
 
 
+class _Known(dict[str, int]):
+    """The numbers of topics that are told by their names alone."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def __missing__(self, topic: str) -> int:
+        code = self[topic] = self._names[topic, ""]
+        return code
+
+
 def _named(topics_of: Iterable[Sequence[Any]], names: Names, partitions: Callable[[Any], Sequence[Any]]) -> Named:
     """Partitions of the topics of each line."""
     lists = list(topics_of)
     topics = [*chain.from_iterable(lists)]
-    codes = integers([names[topic.topic, topic.topicId] for topic in topics])
-    parts = [partitions(topic) for topic in topics]
+    # A name that is told already has its hash: of names alone a number is found four times as soon as of pairs.
+    known = _Known(names)
+    codes = integers([names[topic.topic, topic.topicId] if topic.topicId else known[topic.topic] for topic in topics])
+    parts = [*map(partitions, topics)]
     sizes = integers(map(len, parts))
     lines = np.repeat(np.arange(len(lists)), integers(map(len, lists)))
     return Named(np.repeat(lines, sizes), np.repeat(codes, sizes), [*chain.from_iterable(parts)])

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType, field
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from parsers.request_log.call import size_in_text
 from parsers.request_log.fields import WrongShape
@@ -124,10 +124,18 @@ class _ProduceAnswered(ProduceAnswered, rename=_underscored, forbid_unknown_fiel
     throttleTimeMs: Raw = _ANY
 
 
-_fetch_asked: Final = msgspec.json.Decoder(_FetchAsked).decode
-_fetch_answered: Final = msgspec.json.Decoder(_FetchAnswered).decode
-_produce_asked: Final = msgspec.json.Decoder(_ProduceAsked).decode
-_produce_answered: Final = msgspec.json.Decoder(_ProduceAnswered).decode
+class _Fetch(Struct, gc=False):
+    request: _FetchAsked
+    response: _FetchAnswered | None = None
+
+
+class _Produce(Struct, gc=False):
+    request: _ProduceAsked
+    response: _ProduceAnswered | None = None
+
+
+_fetch: Final = msgspec.json.Decoder(_Fetch).decode
+_produce: Final = msgspec.json.Decoder(_Produce).decode
 _HEADER: Final = re.compile(
     rb"RequestHeader\(apiKey=(FETCH|PRODUCE), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- "
     rb"(?=\{)"
@@ -139,7 +147,6 @@ _TOPIC: Final = re.compile(rb"topic=(?!(?:-?\d+|null|true|false)[,}])([A-Za-z0-9
 _RACK: Final = re.compile(rb"rack_id=[A-Za-z0-9._-]*" + _BEHIND)
 _RECORDS: Final = re.compile(rb"\},record_set=(\[\]|[^,(){}\[\]]*(?:\([^(){}]*\))?)" + _BEHIND)
 _TIMES: Final = re.compile(TIMES_IN_ORDER.pattern.encode())
-_ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r")
 
 
 def spelt_line(data: bytes) -> FetchLine | ProduceLine:
@@ -150,36 +157,37 @@ def spelt_line(data: bytes) -> FetchLine | ProduceLine:
     asked, end = header.end(), data.find(_RESPONSE, header.end()) + 1
     answered = end + len(_RESPONSE) - 1
     connection = data.find(_CONNECTION, answered)
-    if end == 0 or connection < 0:
-        raise WrongShape("an answer and a connection")
     ends = connection + len(_CONNECTION)
-    place, times = data[ends : max(ends, data.find(b";", ends))].decode(), _times(data, ends)
+    behind = data.find(b";", ends)
+    if end == 0 or connection < 0 or behind < 0:
+        raise WrongShape("an answer, a connection and times")
+    place, times = data[ends:behind].decode(), _times(data, ends, behind)
     version, correlation = int(header[2]), int(header[4])
     if version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
         raise WrongShape("a version and a correlation id that fit their fields")
-    answer = data[answered:connection]
-    if header[1] == b"FETCH":
-        told = Header(version, "FETCH", correlation, header[3].decode())
-        response = _fetch_answered(_as_json(_records_sized(answer))) if answer else None
-        request = _fetch_asked(_as_json(_RACK.sub(b"rack_id=0", data[asked:end])))
-        return FetchLine(told, place, *times, request=request, response=response)
-    told = Header(version, "PRODUCE", correlation, header[3].decode())
-    written = _produce_answered(_as_json(answer)) if answer else None
-    return ProduceLine(told, place, *times, request=_produce_asked(_as_json(data[asked:end])), response=written)
+    answer = b",response=" + data[answered:connection] if connection > answered else b""
+    text = b"{request=" + data[asked:end] + answer + b"}"
+    kind: Literal["FETCH", "PRODUCE"] = "FETCH" if header[1] == b"FETCH" else "PRODUCE"
+    told = Header(version, kind, correlation, header[3].decode())
+    if kind == "FETCH":
+        fetch = _fetch(_as_json(_RACK.sub(b"rack_id=0", _records_sized(text))))
+        return FetchLine(told, place, *times, request=fetch.request, response=fetch.response)
+    produce = _produce(_as_json(text))
+    return ProduceLine(told, place, *times, request=produce.request, response=produce.response)
 
 
-def _times(data: bytes, start: int) -> Iterable[float]:
-    """How long the request took, in milliseconds: as a rule each name stands once, and in order."""
-    told = _TIMES.search(data, start)
+def _times(data: bytes, start: int, behind: int) -> Iterable[float]:
+    """How long the request took, in milliseconds: as a rule each name stands once, and in order, behind `behind`."""
+    told = _TIMES.match(data, behind)
     if told is not None and data.count(b"Time:", start) == len(TIMES) + 1:
         return map(float, told.groups())
     tail = data[start:].decode("utf-8", "surrogateescape")
     return (UNKNOWN if time is None else time / 1000 for time in text_times(tail))
 
 
-def _records_sized(answer: bytes) -> bytes:
+def _records_sized(text: bytes) -> bytes:
     """Each partition's header and the size of its records as one struct."""
-    return _RECORDS.sub(_size, answer).replace(b"{partition_header={", b"{")
+    return _RECORDS.sub(_size, text).replace(b"{partition_header={", b"{")
 
 
 def _size(records: re.Match[bytes]) -> bytes:
@@ -189,9 +197,9 @@ def _size(records: re.Match[bytes]) -> bytes:
 
 
 def _as_json(text: bytes) -> bytes:
-    """A struct without odd characters as JSON: a number or word stands as it is, a topic in quotes."""
+    """What is said without odd characters as JSON: a number or word stands as it is, a topic in quotes."""
     quoted = _TOPIC.sub(lambda topic: b'topic="%b"' % topic[1], text)
-    if any(map(text.__contains__, _ODD)):
+    if b" " in text or b'"' in text or b"\\" in text or b"\t" in text or b"\r" in text:
         raise WrongShape("everyday characters")
     named = quoted.replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
     return named.replace(b',"{', b",{").replace(b'{"}', b"{}")
