@@ -86,17 +86,17 @@ def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[Bl
     """Memory is bounded by `limit` and two chunks."""
     held = bytearray()
     while position < stop and (chunk := file.read(CHUNK)):
-        before = len(held)
-        held += chunk
-        # The last line of the range is the one that holds the byte before its end.
-        last = held.find(b"\n", max(before, stop - position - 1)) if len(held) >= stop - position else -1
-        cut = last + 1 if last >= 0 else held.rfind(b"\n", before) + 1
+        left = stop - position - len(held)
+        # The last line of the range is the one that holds the byte before its end; no line ends in what is held.
+        last = chunk.find(b"\n", max(0, left - 1)) if len(chunk) >= left else -1
+        cut = last + 1 if last >= 0 else chunk.rfind(b"\n") + 1
         if cut:
-            yield Block(position, bytes(held[:cut]))
+            yield Block(position, b"".join((held, memoryview(chunk)[:cut])))
             if last >= 0:
                 return
-            del held[:cut]
-            position += cut
+            position += len(held) + cut
+            held.clear()
+        held += memoryview(chunk)[cut:]
         if len(held) > limit:
             size, ended = _measure(file, len(held))
             yield Line(position, position + size, bytes(held[:limit]), whole=False, ended=ended)
