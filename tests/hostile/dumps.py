@@ -9,7 +9,7 @@ import re
 import shutil
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -207,13 +207,16 @@ class Base:
     logs: bool = False
     requests: bool = False
     metadata: bool = False
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """Recorded files that people brought along, by the path that they get."""
 
     def files(self) -> dict[str, Content]:
         """Its files; checkpoints speak only of the partitions that stay."""
         root = SAMPLES / self.sample / "dump"
         paths = (path for path in sorted(root.rglob("*")) if path.is_file())
         found = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-        return {path: self._cut(path, content) for path, content in found.items() if self._stays(path)}
+        brought = {path: (SAMPLES / recorded).read_bytes() for path, recorded in self.beside.items()}
+        return {path: self._cut(path, content) for path, content in found.items() if self._stays(path)} | brought
 
     def _stays(self, path: str) -> bool:
         parts = path.split("/")
@@ -249,6 +252,7 @@ CLEAN: Final = (
     Base(name="compacted", sample="clean_2_8", topics=("state-0", "state-1")),
     Base(name="internal", sample="clean_mixed", topics=("__consumer_offsets-0", "__transaction_state-0", "__transaction_state-1")),
     Base(name="old-orders", sample="clean_1_1", topics=("orders-0",)),
+    Base(name="migrated", sample="migrated", metadata=True),
 )  # fmt: skip
 """Sound ones: whatever harms them must show."""
 TROUBLED: Final = (
@@ -257,7 +261,13 @@ TROUBLED: Final = (
     Base(name="unclean", sample="unclean_rejoined", logs=True, requests=True, metadata=True),
     Base(name="compaction", sample="compaction_race"),
     Base(name="rot", sample="bit_rot_payload", metadata=True),
-)
+    Base(name="texts", sample="lost_pages_hw", beside={
+        "broker-3/orders-0.txt": "dump_log_text/3.9.1/orders-0.data.out", "broker-3/bitrot.txt": "dump_log_text/2.8.2/bitrot.deep.out",
+        "broker-4/old.txt": "dump_log_text/1.1.1/oldformat.data.out", "broker-4/offsets.txt": "dump_log_text/3.9.1/offsets.out",
+        "tools/topics.txt": "tool_texts/2.8.2/topics-shrunk.txt", "tools/groups.txt": "tool_texts/1.1.1/groups.txt",
+        "tools/shell.txt": "tool_texts/1.1.1/zookeeper-shell.txt", "tools/quorum.txt": "tool_texts/4.3.0/quorum.txt",
+    }),
+)  # fmt: skip
 """Ones with findings of every kind: changed, they must still be told."""
 BASES: Final = (*CLEAN, *TROUBLED)
 
