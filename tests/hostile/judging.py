@@ -15,8 +15,8 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.engines.last_resort import FORESEEN
+from auditor.report import advice, terminal
 from auditor.report import json as document
-from auditor.report import terminal
 from auditor.report.model import AuditReport
 from auditor.report.postmortem import document as postmortem
 from rules.finding import Severity
@@ -40,12 +40,16 @@ EVERYDAY: Final = 60_000
 """Bytes of a dump that comes as often as the smallest; larger ones come less often, as they take longer."""
 
 
+def _schema(name: str) -> jsonschema.Draft202012Validator:
+    told = json.loads((ROOT / f"docs/{name}.schema.json").read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator(told)
+
+
 class Judge:
     """Audits dumps that lie on a ground, and finds what is unlawful in what is said of them."""
 
     def __init__(self) -> None:
-        schema = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
-        self._schema = jsonschema.Draft202012Validator(schema)
+        self._schemas = {name: _schema(name) for name in ("report", "advice")}
         self._said: dict[str, frozenset[tuple[object, ...]]] = {}
 
     def judge(self, ground: Ground, harmed: Harmed, *, deep: bool = False) -> AuditReport | None:
@@ -89,15 +93,18 @@ class Judge:
         return self._said[ground.root.name]
 
     def _told(self, report: AuditReport) -> None:
-        written = document.render(report)
-        wrong = next(self._schema.iter_errors(json.loads(written)), None)
-        if wrong is not None:
-            raise Broken(f"the report is not of its schema at {'/'.join(map(str, wrong.absolute_schema_path))}")
+        told: Any = {"verdict": report.verdict, "absent": report.coverage.absent_logs, "untold": report.untold}
         texts = {
-            "document": written,
+            "report": document.render(report),
+            "advice": advice.document(report.advice, **told),
             "terminal": terminal.render(report, columns=100, colour=False, verbose=True, quiet=False),
             "postmortem": postmortem.render(report),
+            "advice in words": advice.text(report.advice, **told),
         }
+        for name, schema in self._schemas.items():
+            wrong = next(schema.iter_errors(json.loads(texts[name])), None)
+            if wrong is not None:
+                raise Broken(f"the {name} is not of its schema at {'/'.join(map(str, wrong.absolute_schema_path))}")
         for name, text in texts.items():
             if (found := _UNPRINTABLE.search(text)) is not None:
                 raise Broken(f"the {name} holds the character {found[0]!r}")
