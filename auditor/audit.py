@@ -15,7 +15,7 @@ from auditor.engines import local
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.texts import TextPlan, plan_texts
 from auditor.engines.plan.told import plan_told
-from auditor.engines.plan.units import ReadUnit, plan
+from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.told.groups import plan_groups
 from auditor.report.model import AuditReport
@@ -80,7 +80,7 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     texts = plan_texts(str(dump.root), inventory, files)
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)
-    own = tuple(unit for unit in logs if not (unit.kind == "directory" and unit.path in texts.homes))
+    own = tuple(unit for unit in logs if not (unit.kind in OF_ONE_PARTITION and unit.path in texts.homes))
     told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
     timed = (*own, *told.units)
     logs_too = (replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone) for unit in timed)

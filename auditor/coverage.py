@@ -45,7 +45,8 @@ def coverage_of(
     refused = sum(replica.bytes_refused for replica in replicas)
     read = sum(replica.bytes_read for replica in replicas)
     told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
-    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told
+    absent = sum(replica.bytes_missing for replica in replicas)
+    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told + absent
     times = list(_times(replicas))
     owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
     without_disks = not inventory.log_dirs

@@ -59,7 +59,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         milestones=told.part("the timeline", _milestones) if _worth_telling(ordered) else (),
         clocks=told.part("the clocks", _clocks) if _worth_telling(ordered) else (),
         advice=told.by_epoch("advice", lambda known: advise(known, billed))
-        if _to_decide(ordered, billed, rules)
+        if not all(replica.end_known for replica in evidence.current) or _to_decide(ordered, billed, rules)
         else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),

@@ -38,11 +38,19 @@ def replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Seq
         records=replica.log.records,
         bytes_seen=replica.bytes_seen,
         bytes_read=replica.bytes_read,
+        bytes_missing=_missing(replica, evidence),
         bytes_refused=sum(u.span.end - u.span.start for u in replica.log.unread if u.kind not in TAIL_KINDS),
         checksums_verified=replica.log.checksums_verified,
         min_timestamp=replica.log.min_timestamp,
         max_timestamp=replica.log.max_timestamp,
     )
+
+
+def _missing(replica: Replica, evidence: PartitionEvidence) -> int:
+    """About how many bytes of the log are not here, by the fullest replica; at least one where any are not."""
+    if replica.end_known:
+        return 0
+    return max(1, max(other.bytes_seen for other in evidence.current or (replica,)) - replica.bytes_seen)
 
 
 def _epochs(chain: EpochChain) -> tuple[EpochLine, ...]:

@@ -48,6 +48,8 @@ class ReplicaVerdict:
     records: int
     bytes_seen: int
     bytes_read: int
+    bytes_missing: int
+    """What the copy lacks of the log, where a fuller replica shows about how much that is; at least one."""
     bytes_refused: int
     checksums_verified: int
     min_timestamp: int | None = None

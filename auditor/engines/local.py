@@ -22,11 +22,12 @@ def run(
     surroundings: Mapping[str | None, Surroundings],
     progress: Progress,
     selection: Selection,
+    reader: UnitReader | None = None,
 ) -> Iterator[PartitionVerdict]:
     """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
     told_facts: list[Fact] = []
     partitions: dict[PartitionKey, list[ReadUnit]] = {}
-    reader = UnitReader()
+    reader = reader or UnitReader()
     of_clusters: list[Fact] = []
     for unit in units:
         if unit.kind not in OF_ONE_PARTITION:

@@ -190,6 +190,7 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         snapshot_offsets=tuple(snapshots),
         producer_claims=tuple(claim for snapshot in newest for claim in _read_producers(unit, snapshot)),
         voters=voters,
+        not_copied=unit.not_copied,
         refusals=tuple(unread_file(refusal) for refusal in refusals),
     )
 
@@ -247,14 +248,12 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
             # Of two lines for one partition the broker takes the last.
             claim = OffsetClaim(offset=row.offset, span=_row_span(row))
             claims.setdefault((row.topic, row.partition), {})[row.kind] = claim
-    log_starts_told = any(OFFSET_CHECKPOINTS[piece.kind] == "log-start" for piece in unit.pieces)
     for (topic, partition), own in claims.items():
         root = RootClaims(
             high_watermark=own.get("replication"),
             recovery_point=own.get("recovery-point"),
             log_start=own.get("log-start"),
             cleaner=own.get("cleaner"),
-            log_starts_told=log_starts_told,
         )
         yield told_fact(unit, topic, partition, root=root)
     if refusals:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
-from parsers.provenance import Source
+from parsers.provenance import FileKind, Origin, Source
+
+_INDEXES: Final[tuple[FileKind, ...]] = ("offset-index", "time-index", "transaction-index")
+NO_SEGMENT: Final = "*.log"
+"""The segments of a folder that holds none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +48,28 @@ def plain_segments(files: Iterable[Source], next_offsets: Mapping[str, int] | No
     return PlainSegments(
         segments=tuple(segments), left_out=tuple(sorted(left_out, key=lambda left: left.file.origin.source))
     )
+
+
+def absent_segments(folder: Origin, files: Sequence[Source]) -> tuple[Source, ...]:
+    """Segments that were on the disk and are not in this copy of a replica's folder.
+
+    An index stands beside its segment, and every log has one segment at least: of a folder without any, the name of
+    the segment is not known.
+    """
+    of_log = [file for file in files if file.kind == "segment" or _was_segment(file)]
+    held = {file.base_offset for file in of_log}
+    indexed = {f.base_offset for f in files if f.kind in _INDEXES and not f.suffix and f.base_offset is not None}
+    missing = [(base, f"{base:020d}.log") for base in sorted(indexed - held)]
+    if not missing and not any(file.kind == "segment" and file.suffix in ("", ".swap") for file in files):
+        missing = [(0, NO_SEGMENT)]
+    return tuple(
+        Source(origin=replace(folder, source=f"{folder.source}/{name}"), kind="segment", size=0, base_offset=base)
+        for base, name in missing
+    )
+
+
+def _was_segment(file: Source) -> bool:
+    return file.kind == "leftover" and ".log" in file.origin.source.rpartition("/")[2]
 
 
 def _remnant_reason(file: Source) -> str:
@@ -91,9 +118,8 @@ def _one_a_base(segments: Sequence[Source]) -> tuple[list[Source], list[LeftOut]
 
 def _orphans(files: Sequence[Source], bases: set[int | None]) -> list[LeftOut]:
     """Indexes in plain use whose segment is not there; a broker deletes them when it starts."""
-    kinds = ("offset-index", "time-index", "transaction-index")
     return [
         LeftOut(file=file, reason="an index without its segment")
         for file in files
-        if file.kind in kinds and not file.suffix and file.base_offset not in bases
+        if file.kind in _INDEXES and not file.suffix and file.base_offset not in bases
     ]

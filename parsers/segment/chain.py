@@ -92,9 +92,7 @@ def scan(  # noqa: PLR0913 - what is read, and by whose choices
             segment.require(listed)
     except (OSError, ValueError) as error:
         if place <= 0 or listed:
-            found = getattr(error, "strerror", None) or str(error)
-            reason = refuse(origin, "unreadable", place, place, expected="a readable file", found=found)
-            yield unread_chunk(reason, verify=verify)
+            yield unread_chunk(_unopened(origin, place, error), verify=verify)
 
 
 def scan_source(
@@ -113,6 +111,15 @@ def scan_source(
         yield from scan(place, origin, start=start, end=end, listed=listed, links=links, verify=verify)
     elif start <= 0:
         yield unread_chunk(place.refusal(origin), verify=verify)
+
+
+def _unopened(origin: Origin, place: int, error: OSError | ValueError) -> Refusal:
+    """A segment that was looked for and is not there has not been copied; any other one cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        expected = "a segment that files beside it tell of"
+        return refuse(origin, "not_copied", 0, 0, expected=expected, found="no such file")
+    found = getattr(error, "strerror", None) or str(error)
+    return refuse(origin, "unreadable", place, place, expected="a readable file", found=found)
 
 
 def choose_kernel(size: int) -> Kernel:

@@ -162,6 +162,7 @@ RefusalKind = Literal[
     "unknown_version",  # a version this reader does not know
     "too_large",  # a size beyond what is read
     "unreadable",  # the operating system refused
+    "not_copied",  # a file that others beside it tell of is not there
     "ambiguous",  # two things claim one place
     "escapes_dump",  # a link that leaves the dump
     "truncated_line",  # a text line that ends inside itself

@@ -32,7 +32,7 @@ def gates(
     for broker in absent:
         because = "its disk is not in this dump: what it holds, and what it would cut, is not known"
         yield Gate(action=f"restart broker {broker}", going="unknown", because=because)
-    yield from _elections(candidates, absent)
+    yield from _elections(candidates, absent, [replica.broker for replica in in_order if not replica.end_known])
     yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], absent)
 
 
@@ -47,6 +47,10 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss])
     action = f"restart broker {replica.broker}"
     last = [d for d in doomed if d.stretch.told_of and not d.others]
     leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
+    if not replica.end_known:
+        names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
+        because = f"its log is not here whole, for want of {names}: what it holds and would cut is not known"
+        return Gate(action=action, going="unknown", because=because)
     if last:
         because = f"its return destroys the last copy of {_named(d.stretch for d in last)}: {last[0].because}"
         return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
@@ -68,15 +72,15 @@ def _fades(survivor: Survivor, broker: int) -> bool:
     return survivor.broker == broker and survivor.kind in FADING
 
 
-def _elections(candidates: Sequence[Candidate], absent: Sequence[int]) -> Iterator[Gate]:
+def _elections(candidates: Sequence[Candidate], absent: Sequence[int], unseen: Sequence[int]) -> Iterator[Gate]:
     for candidate in candidates:
         action = f"elect broker {candidate.broker}"
-        going, because = _election(candidate, absent)
+        going, because = _election(candidate, absent, [broker for broker in unseen if broker != candidate.broker])
         first = f"copy what the others hold: {_named(candidate.lacks)}" if candidate.lacks else ""
         yield Gate(action=action, going=going, because=because, first=first)
 
 
-def _election(candidate: Candidate, absent: Sequence[int]) -> tuple[Going, str]:
+def _election(candidate: Candidate, absent: Sequence[int], unseen: Sequence[int]) -> tuple[Going, str]:
     if candidate.lacks:
         return "no-go", f"it lacks {_named(candidate.lacks)}, which somebody was told are written"
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
@@ -87,6 +91,9 @@ def _election(candidate: Candidate, absent: Sequence[int]) -> tuple[Going, str]:
         return "no-go", f"it is damaged: {'; '.join(candidate.damage)}"
     if absent:
         return "unknown", f"{_are(absent)} assigned and not in this dump, and may hold more"
+    if unseen:
+        logs = "log" if len(unseen) == 1 else "logs"
+        return "unknown", f"the {logs} of {_who(unseen)} may hold more than what is here"
     return "go", "no other replica here holds anything that somebody was told is written and it lacks"
 
 

@@ -8,6 +8,7 @@ from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
+from rules.facts.stretch import UNOPENED
 from rules.history.turns import last_assignment, taking_part
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
@@ -25,7 +26,8 @@ def advise(evidence: PartitionEvidence, losses: Sequence[Loss] = ()) -> tuple[Ad
 
 def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequence[Loss]) -> Advice:
     leaders = tuple(replica for replica in replicas if replica in evidence.presumed_leaders)
-    cuts = owed_cuts(replicas, evidence)
+    seen = tuple(replica for replica in replicas if replica.end_known)
+    whole, cuts = {replica.path for replica in seen}, owed_cuts(seen, evidence)
     keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
     told = (_candidate(replica, cuts, evidence) for replica in replicas)
     assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
@@ -34,7 +36,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
         sorted(
             told,
             key=lambda c: (
-                *_rank(c), c.broker in keepers, c.broker != leading, not c.stopped_in_order,
+                c.path not in whole, *_rank(c), c.broker in keepers, c.broker != leading, not c.stopped_in_order,
                 assignment.index(c.broker) if c.broker in assignment else len(assignment), c.broker,
             ),
         )
@@ -42,8 +44,8 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
     vacant = vacancy(evidence.moments, evidence.current)
     elected = tuple(c.broker for c in candidates if c.broker in vacant.electable and c.lacks)
     lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
-    followed = (*leaders, *(r for r in lacking if r not in leaders))
-    doomed = tuple(_doomed(replicas, followed, cuts, evidence))
+    followed = tuple(r for r in (*leaders, *(r for r in lacking if r not in leaders)) if r in seen)
+    doomed = tuple(_doomed(seen, followed, cuts, evidence))
     absent = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
     return Advice(
         topic_id=next((replica.topic_id for replica in replicas if replica.topic_id is not None), None),
@@ -114,7 +116,10 @@ def _damage(replica: Replica) -> Iterator[str]:
         yield f"its leader-epoch-checkpoint lacks {_epochs(unknown)}, so that it answers followers wrongly"
     if log.checksum_fault_count:
         yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
-    holes = sum(unread.kind not in ("zero_tail", "torn_tail") for unread in log.unread)
+    if replica.unopened:
+        names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
+        yield f"its log is not here whole, for want of {names}"
+    holes = sum(unread.kind not in ("zero_tail", "torn_tail", *UNOPENED) for unread in log.unread)
     if holes:
         yield _count(holes, "stretch cannot be read", "stretches cannot be read")
     if log.header_fault_count:
@@ -129,7 +134,7 @@ def _damage(replica: Replica) -> Iterator[str]:
 
 def _epochs_forgotten(replica: Replica) -> list[int]:
     """Epochs of its records that its broker does not know after its next start; nothing of a copy without its file."""
-    if replica.epoch_file.state not in ("entries", "empty") or replica.copied_without_checkpoints:
+    if replica.epoch_file.state not in ("entries", "empty"):
         return []
     known = {entry.epoch for entry in replica.loaded_chain}
     # Of a broker that ran the file may be newer than the log start on disk.

@@ -38,7 +38,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
 
     Undecided when
     --------------
-    No checkpoint of any kind speaks of the replica, so that the copy left them out, or the file is malformed or could
+    There is no such file: brokers make one with the log, so that the copy left it out; or it is malformed or could
     not be read (EPOCH004). Or the log-start-offset-checkpoint was left out, and the file begins late: where the log
     starts as late, nothing is missing. Without an orderly stop, a file that lacks only the newest epochs may be of an earlier
     moment than the log, and one that begins late may be newer than the log start offset on disk: both are reported
@@ -54,19 +54,20 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     broker 1 000111| ; epochs 1@5
     broker 2 000111|
     """
-    bare = tuple(sorted(r.broker for r in evidence.current if r.copied_without_checkpoints and _missing(r)))
-    if bare:
+    absent = tuple(sorted(r.broker for r in evidence.current if r.epoch_file.state == "missing" and _missing(r)))
+    if absent:
         yield Undecided(
-            reason="replicas were copied without their checkpoints",
+            reason="replicas were copied without their leader-epoch-checkpoints",
             missing="their leader-epoch-checkpoints",
-            brokers=bare,
+            brokers=absent,
         )
     for replica in evidence.current:
-        if replica.copied_without_checkpoints or replica.epoch_file.state in ("malformed", "unreadable"):
+        if replica.epoch_file.state in ("missing", "malformed", "unreadable"):
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         missing = _missing(replica)
-        if not replica.log_starts_told and (early := [run for run in missing if _may_lie_below_the_start(replica, run)]):
+        untold = "log-start-offset-checkpoint" in replica.not_copied
+        if untold and (early := [run for run in missing if _may_lie_below_the_start(replica, run)]):
             missing = [run for run in missing if run not in early]
             yield Undecided(
                 reason=f"broker {replica.broker}'s leader-epoch-checkpoint begins late, and nothing tells where its log starts",

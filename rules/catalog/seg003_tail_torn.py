@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, Refusal
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED, UnreadBytes
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+
+NAMED: Final = 4
+"""Files told by name; the rest is counted."""
 
 
 @rule(
@@ -30,8 +34,8 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
     Undecided when
     --------------
-    The recovery point is not known; the tail is then reported as information. A segment that could not be opened, or in
-    whose place something else stands, leaves the log open.
+    The recovery point is not known; the tail is then reported as information. A segment that was
+    not copied, that could not be opened, or in whose place something else stands leaves the log open.
 
     Upheld
     ------
@@ -44,11 +48,9 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     broker 2 000000|
     """
     for replica in evidence.current:
+        yield from _unopened(replica)
         for unread in replica.log.unread:
-            if unread.kind in UNOPENED:
-                yield _unreadable(replica, unread)
-                continue
-            if unread.next_offset is not None:
+            if unread.kind in UNOPENED or unread.next_offset is not None:
                 continue
             flushed = _below_recovery_point(replica, unread)
             if unread.kind == "zero_tail" and not flushed:
@@ -73,13 +75,21 @@ def _doubtful(evidence: PartitionEvidence, replica: Replica) -> bool:
     return evidence.copied_live or replica.may_be_live
 
 
-def _unreadable(replica: Replica, unread: UnreadBytes) -> Undecided:
-    return Undecided(
-        reason=f"a segment of broker {replica.broker} could not be read",
-        missing=f"a readable {unread.span.source}",
-        brokers=(replica.broker,),
-        exhibits=(Exhibit(span=unread.span, role="the segment that could not be read"),),
-    )
+def _unopened(replica: Replica) -> Iterator[Undecided]:
+    """One statement a replica and reason: segments that were not copied, segments that could not be read."""
+    absent = tuple(unread for unread in replica.unopened if unread.kind == "not_copied")
+    unreadable = tuple(unread for unread in replica.unopened if unread.kind != "not_copied")
+    for files, what, needs in ((absent, "not copied", ""), (unreadable, "not readable", "a readable ")):
+        if files:
+            names = ", ".join(unread.span.source for unread in files[:NAMED])
+            more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+            noun = "a segment of broker {} is" if len(files) == 1 else "segments of broker {} are"
+            yield Undecided(
+                reason=f"{noun.format(replica.broker)} {what}, and nothing is judged by its absence",
+                missing=f"{needs}{names}{more}",
+                brokers=(replica.broker,),
+                exhibits=tuple(Exhibit(span=u.span, role=f"a segment that is {what}") for u in files[:NAMED]),
+            )
 
 
 def _below_recovery_point(replica: Replica, unread: UnreadBytes) -> bool:

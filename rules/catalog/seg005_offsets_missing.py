@@ -63,7 +63,8 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             )
         for hole in holes(replica):
             lawful = hole.end_offset <= replica.log_start_offset or _converted(replica, evidence)
-            if not lawful and not _unreadable(replica, hole):
+            seen = not (_unreadable(replica, hole) or replica.unseen(hole.start_offset, hole.end_offset))
+            if seen and not lawful:
                 yield _violation(evidence, replica, hole)
 
 
@@ -71,7 +72,7 @@ def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Vio
     peers = evidence.followers_of(replica)
     shared = bool(peers) and all(_has_hole(peer, hole) for peer in peers)
     moved = evidence.copied_live and _between_last_segments(replica, hole)
-    doubtful = shared or moved or replica.bare
+    doubtful = shared or moved or replica.bare or "cleaner-offset-checkpoint" in replica.not_copied
     return Violation(
         brokers=(replica.broker,),
         start_offset=hole.start_offset,

@@ -51,7 +51,7 @@ def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation 
     logged = evidence.chronicle.cuts
     for replica in evidence.current:
         for step in replica.log.gaps:
-            if step.found <= replica.log_start_offset:
+            if step.found <= replica.log_start_offset or replica.unseen(step.expected, step.found):
                 continue
             cut = next((c for c in logged if c.broker == replica.broker and c.offset == step.found), None)
             claim = _vanished(replica, step)

@@ -17,7 +17,7 @@ BUCKET_OFFSETS: Final = 8192
 HIGHEST_OFFSET: Final = 2**63 - 1
 """The highest that 64 bits hold."""
 
-UNOPENED: Final[frozenset[RefusalKind]] = frozenset({"unreadable", "escapes_dump"})
+UNOPENED: Final[frozenset[RefusalKind]] = frozenset({"unreadable", "not_copied", "escapes_dump"})
 """Refusals of a whole file whose bytes could not be had: it may hold anything, or nothing."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from parsers.provenance import ReplicaState, Span
+from parsers.provenance import FileKind, ReplicaState, Span
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import (
     NO_EPOCH_FILE,
@@ -31,6 +31,7 @@ from rules.history.rotated import FileOrder
 from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
+from rules.replicas.absent import with_absent_tail
 from rules.replicas.groups import GroupCommit, in_order
 from rules.replicas.lives import with_lives
 from rules.replicas.topic_ids import Bearer
@@ -50,6 +51,7 @@ class DirectoryFacts:
     producer_claims: tuple[ProducerClaim, ...] = ()
     index_faults: tuple[IndexFault, ...] = ()
     voters: tuple[int, ...] = ()
+    not_copied: tuple[FileKind, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
 
 
@@ -61,8 +63,6 @@ class RootClaims:
     recovery_point: OffsetClaim | None = None
     log_start: OffsetClaim | None = None
     cleaner: OffsetClaim | None = None
-    log_starts_told: bool = True
-    """Whether the file is there that would name the partition if its log began behind its first segment's name."""
     refusals: tuple[UnreadFile, ...] = ()
 
 
@@ -217,7 +217,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
     directory = next((fact.directory for fact in facts if fact.directory is not None), DirectoryFacts())
     # A deleted or stray copy shares its log dir's files with a live one of the same name: the lines are the live one's.
     root = claimed.root if claimed and claimed.root and first.state in ("current", "future") else RootClaims()
-    return Replica(
+    replica = Replica(
         broker=first.broker,
         log_dir=first.log_dir,
         path=first.path or "",
@@ -230,14 +230,15 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
         high_watermark=root.high_watermark,
         recovery_point=root.recovery_point,
         log_start_claim=root.log_start,
-        log_starts_told=root.log_starts_told,
         cleaner_offset=root.cleaner,
         clean_shutdown=first.clean_shutdown,
         snapshot_offsets=directory.snapshot_offsets,
         producer_claims=directory.producer_claims,
         index_faults=directory.index_faults,
         voters=directory.voters,
+        not_copied=directory.not_copied,
         refusals=directory.refusals + root.refusals,
         bytes_seen=sum(fact.bytes_seen for fact in facts),
         bytes_read=sum(fact.bytes_read for fact in facts),
     )
+    return with_absent_tail(replica)

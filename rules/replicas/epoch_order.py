@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rules.facts.stretch import EpochRun
 from rules.history.moments import Moment
-from rules.replicas.replica import Replica, may_lead, same_topic
+from rules.replicas.replica import Replica, same_topic
 
 
 def epoch_falls(replica: Replica) -> Iterator[tuple[EpochRun, EpochRun]]:
@@ -52,7 +52,7 @@ def presumed_leaders(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
 
     A log whose end could not be read is passed over where another could lead.
     """
-    able = may_lead(replicas)
+    able = _may_lead(replicas)
     return tuple(
         replica
         for replica in able
@@ -62,3 +62,9 @@ def presumed_leaders(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
 
 def _rank(replica: Replica) -> tuple[bool, int, int]:
     return replica.end_known, replica.last_known_epoch, replica.log_end_offset
+
+
+def _may_lead(replicas: Sequence[Replica]) -> Sequence[Replica]:
+    """Those that can be elected: of a metadata log the voters, where their files tell who they are."""
+    voters = {voter for replica in replicas for voter in replica.voters}
+    return [replica for replica in replicas if replica.broker in voters] or replicas

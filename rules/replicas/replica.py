@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import accumulate, takewhile
 from typing import Final, Literal
 
-from parsers.provenance import ReplicaState, Span
-from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray
+from parsers.provenance import FileKind, ReplicaState, Span
+from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray, UnreadBytes
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
@@ -97,7 +97,7 @@ class IndexFault:
 
 @dataclass(frozen=True, kw_only=True)
 class Replica:
-    """One replica: its log, what its checkpoints claim, and what its directory holds."""
+    """One replica as its disk shows it."""
 
     broker: int
     log_dir: str
@@ -105,7 +105,7 @@ class Replica:
     state: ReplicaState = "current"
     topic_id: str | None = None
     earlier_life: bool = False
-    """Whether logs tell that the topic was created again since, without topic ids: `rules.replicas.lives`."""
+    """Whether the topic was created again since, without topic ids: `rules.replicas.lives`."""
     segments: tuple[SegmentFile, ...] = ()
     leftovers: tuple[Leftover, ...] = ()
     log: LogFacts = NO_LOG
@@ -113,8 +113,6 @@ class Replica:
     high_watermark: OffsetClaim | None = None
     recovery_point: OffsetClaim | None = None
     log_start_claim: OffsetClaim | None = None
-    log_starts_told: bool = True
-    """Whether the checkpoint that would tell a moved log start is there, whether it names this replica or not."""
     cleaner_offset: OffsetClaim | None = None
     clean_shutdown: Span | None = None
     """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""
@@ -122,6 +120,8 @@ class Replica:
     producer_claims: tuple[ProducerClaim, ...] = ()
     """Of the newest snapshots."""
     index_faults: tuple[IndexFault, ...] = ()
+    not_copied: tuple[FileKind, ...] = ()
+    """Checkpoints that every broker keeps in a log dir, and that the copy of this one lacks."""
     voters: tuple[int, ...] = ()
     """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""
     strays: tuple[Stray, ...] = ()
@@ -143,7 +143,7 @@ class Replica:
     def log_end_offset(self) -> int:
         """Next offset to be written, as the disk gives it."""
         base = self.segments[-1].base_offset if self.segments else 0
-        return max(self.log.end_offset if self.log.end_offset is not None else base, base, 0)
+        return max(base if self.log.end_offset is None else self.log.end_offset, base, 0)
 
     @cached_property
     def cleaned(self) -> bool:
@@ -180,14 +180,23 @@ class Replica:
     @cached_property
     def dense_from(self) -> int:
         """Offset from which the cleaner cannot have rewritten batches."""
-        if not self.cleaned:
-            return self.log_start_offset
-        return self.cleaner_offset.offset if self.cleaner_offset else self.log_end_offset
+        rewritten = self.cleaner_offset.offset if self.cleaner_offset else self.log_end_offset
+        return rewritten if self.cleaned else self.log_start_offset
 
-    @cached_property
+    @property
     def end_known(self) -> bool:
         """Whether all segments could be opened: else the log may go on where the disk seems to end it."""
-        return not any(unread.kind in UNOPENED for unread in self.log.unread)
+        return not self.unopened
+
+    @cached_property
+    def unopened(self) -> tuple[UnreadBytes, ...]:
+        """Segments whose bytes could not be had: nobody may judge by what is not seen of them."""
+        return tuple(unread for unread in self.log.unread if unread.kind in UNOPENED)
+
+    def unseen(self, start_offset: int, end_offset: int) -> bool:
+        """Whether offsets of a range may stand in one of those."""
+        ends = ((u.expected_offset or 0, u.next_offset or end_offset) for u in self.unopened)
+        return any(low < end_offset and start_offset < high for low, high in ends)
 
     @cached_property
     def end_kept(self) -> bool:
@@ -222,26 +231,20 @@ class Replica:
     @cached_property
     def bare(self) -> bool:
         """Whether the copy brought segments alone: no line in a checkpoint, no topic id, no snapshot, no epochs."""
-        claims = (self.high_watermark, self.recovery_point, self.log_start_claim, self.cleaner_offset)
-        return not any(claims) and self.topic_id is None and not self.snapshot_offsets and not self.epoch_file.entries
-
-    @cached_property
-    def copied_without_checkpoints(self) -> bool:
-        """Whether no checkpoint at all speaks of the replica: a running broker leaves several, a filtered copy none."""
-        claims = (self.high_watermark, self.recovery_point, self.log_start_claim, self.cleaner_offset)
-        return not any(claims) and self.epoch_file.state == "missing"
+        claims = self.high_watermark or self.recovery_point or self.log_start_claim or self.cleaner_offset
+        return not (claims or self.topic_id or self.snapshot_offsets or self.epoch_file.entries)
 
     @cached_property
     def log_chain(self) -> EpochChain:
         """Epochs and their first offsets as the batches of the log show them; legacy formats carry none."""
-        runs = [(Epoch(run.epoch), Offset(run.start_offset)) for run in self.log.epochs if run.epoch >= 0]
-        return truncate_from_start(rebuild(runs), Offset(self.log_start_offset))
+        runs = ((Epoch(run.epoch), Offset(run.start_offset)) for run in self.log.epochs if run.epoch >= 0)
+        return truncate_from_start(rebuild([*runs]), Offset(self.log_start_offset))
 
     @cached_property
     def file_chain(self) -> EpochChain:
         """Entries of the leader-epoch-checkpoint as they stand there; none of a file that no broker would load."""
         entries = self.epoch_file.entries if self.epoch_file.state == "entries" else ()
-        return tuple(EpochStart(epoch=Epoch(entry.epoch), start_offset=Offset(entry.start_offset)) for entry in entries)
+        return tuple(EpochStart(epoch=Epoch(each.epoch), start_offset=Offset(each.start_offset)) for each in entries)
 
     @cached_property
     def loaded_chain(self) -> EpochChain:
@@ -290,9 +293,3 @@ def same_topic(left: Replica, right: Replica) -> bool:
     if left.earlier_life != right.earlier_life:
         return False
     return left.topic_id is None or right.topic_id is None or left.topic_id == right.topic_id
-
-
-def may_lead(replicas: Sequence[Replica]) -> Sequence[Replica]:
-    """Those that can be elected: of a metadata log the voters, where their files tell who they are."""
-    voters = {voter for replica in replicas for voter in replica.voters}
-    return [replica for replica in replicas if replica.broker in voters] or replicas

@@ -138,7 +138,7 @@ def test_an_empty_file_has_neither_rows_nor_refusals(tmp_path: Path) -> None:
 def test_what_cannot_be_opened_is_refused_once(tmp_path: Path) -> None:
     table, refusals = everything(tmp_path / "missing.log", cuts=[100, 200])
     assert table.num_rows == 0
-    assert [(refusal.kind, refusal.source) for refusal in refusals] == [("unreadable", ORIGIN.source)]
+    assert [(refusal.kind, refusal.source) for refusal in refusals] == [("not_copied", ORIGIN.source)]
     assert [refusal.kind for refusal in everything(tmp_path)[1]] == ["unreadable"]
 
 

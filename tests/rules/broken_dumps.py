@@ -109,13 +109,11 @@ class Yard:
         if topic_id is not None:
             (folder / "partition.metadata").write_bytes(write_partition_metadata(topic_id))
         known = {"replication": hw, "recovery-point": recovery, "log-start": start, "cleaner": cleaner}
-        checkpointed = any(claim is not None for claim in known.values())
         for kind, claim in known.items():
             lines = self.claims.setdefault((home, kind), {})
             if claim is not None:
                 lines[self.topic, partition] = end if claim < 0 else claim
-            # A broker writes this one though it names nobody: no log start has moved.
-            if claim is not None or (kind == "log-start" and checkpointed):
+            if any(each is not None for each in known.values()):  # a broker writes each of them, though it names nobody
                 path = self.root / home / f"{kind}-offset-checkpoint"
                 path.write_bytes(offset_lines((topic, number, at) for (topic, number), at in lines.items()))
         return folder

@@ -12,7 +12,7 @@ from auditor.engines.plan.metadata import metadata_copies
 from auditor.engines.plan.pieces import Piece, part, whole
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.traces import trace_stretches
-from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
+from parsers.inventory import Inventory, LogDir, ReplicaDir, absent_segments, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
 from rules.replicas.topic_names import TopicName
 
@@ -79,6 +79,8 @@ class ReadUnit:
     segments: tuple[Piece, ...] = ()
     leftovers: tuple[Piece, ...] = ()
     """Segments that wait for their deletion."""
+    not_copied: tuple[FileKind, ...] = ()
+    """Checkpoints that every broker writes into its log dirs and that the copy of this one lacks."""
     clean_shutdown: str | None = None
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
@@ -138,7 +140,7 @@ def plan(
         home = dirs.get(replica.origin.log_dir or "")
         admitted = selection.admits(replica.origin.topic, replica.origin.partition)
         if home is not None and home.broker is not None and admitted and not (replica.ambiguous or home.ambiguous):
-            units.extend(_replica_units(dump, replica, home, (*folders.get(replica.path, ()), *_looked_for(replica))))
+            units.extend(_replica_units(dump, replica, home, folders))
     return (*units, *_log_units(dump, inventory, folders, log_patterns))
 
 
@@ -172,12 +174,18 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
         )
 
 
-def _replica_units(dump: str, replica: ReplicaDir, home: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
-    segments = tuple(whole(file) for file in plain_segments(files).segments)
+def _replica_units(
+    dump: str, replica: ReplicaDir, home: LogDir, folders: Mapping[str, Sequence[Source]]
+) -> Iterator[ReadUnit]:
+    files = (*folders.get(replica.path, ()), *_looked_for(replica))
+    beside = {file.kind for file in folders.get(home.path, ()) if not file.suffix}
+    absent = absent_segments(replica.origin, files) if replica.state == "current" else ()
+    listed = sorted((*plain_segments(files).segments, *absent), key=lambda file: file.base_offset or 0)
+    segments = tuple(map(whole, listed))
     small = tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
     directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
-    yield replace(directory, leftovers=leftovers)
+    yield replace(directory, leftovers=leftovers, not_copied=tuple(k for k in _ROOT_KINDS if k not in beside))
     for order, pieces in enumerate(_stretches(segments)):
         yield _unit(dump, replica, home, "log", order=order, pieces=pieces)
 

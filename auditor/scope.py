@@ -1,0 +1,75 @@
+"""Which kinds of evidence were read of which brokers, and so how far a verdict reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from auditor.engines.plan.units import ReadUnit
+from auditor.report.model import AbsentLogs
+from auditor.report.scope import KIND_WORDS, Scope
+from rules.verdict import ReplicaVerdict
+
+LOGS: Final = tuple(kind for kind in KIND_WORDS if kind != "disk")
+ANY: Final = -1
+"""A log of several brokers may be any broker's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogsRead:
+    """The kinds of logs that were read, each with the broker of whom, and the brokers that must have them."""
+
+    read: frozenset[tuple[str, int]]
+    brokers: tuple[int, ...]
+
+    def lacking(self, broker: int) -> Iterator[str]:
+        """Kinds of which nothing was read of a broker."""
+        return (kind for kind in LOGS if not {(kind, broker), (kind, ANY)} & self.read)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of which something was read."""
+        return frozenset(kind for kind, _ in self.read)
+
+
+def logs_of(units: Sequence[ReadUnit], brokers: Collection[int]) -> LogsRead:
+    """What units read; metadata is one log for all, and before KRaft the controller's log tells it."""
+    told = {(kind, ANY if kind == "metadata" else unit.broker) for unit in units for kind in _kinds(unit)}
+    return LogsRead(read=frozenset(told), brokers=tuple(sorted(brokers)))
+
+
+def _kinds(unit: ReadUnit) -> Iterator[str]:
+    """A log that is named otherwise than Kafka names it may be all of a broker's in one."""
+    if unit.kind in ("request-log", "trace-table"):
+        yield "request-log"
+    elif unit.kind in ("metadata", "znodes"):
+        yield "metadata"
+    elif unit.kind == "broker-log":
+        name = unit.pieces[0].source.rpartition("/")[2] if unit.pieces else ""
+        named = {"server.": "server-log", "state-change.": "state-change-log", "controller.": "metadata"}
+        yield from (kind for start, kind in named.items() if name.startswith(start) or not name.startswith((*named,)))
+
+
+def absent_logs(logs: LogsRead) -> Iterator[AbsentLogs]:
+    """Of every broker with replicas the kinds of logs that no unit read, brokers that lack the same ones together."""
+    by_kinds: dict[tuple[str, ...], list[int]] = {}
+    for broker in logs.brokers:
+        if lacking := tuple(logs.lacking(broker)):
+            by_kinds.setdefault(lacking, []).append(broker)
+    for lacking, own in sorted(by_kinds.items(), key=lambda each: each[1]):
+        yield AbsentLogs(kinds=lacking, brokers=tuple(own))
+
+
+def scope_of(logs: LogsRead, replicas: Sequence[ReplicaVerdict], *, missing: int, partial: bool) -> Scope:
+    """How far a verdict on all this reaches."""
+    here = {"disk": bool(replicas), **{kind: kind in logs.kinds for kind in LOGS}}
+    lacked = {kind for broker in logs.brokers for kind in logs.lacking(broker)}
+    return Scope(
+        kinds=tuple(kind for kind in KIND_WORDS if here[kind]),
+        absent=tuple(kind for kind in KIND_WORDS if not here[kind]),
+        partly=tuple(kind for kind in LOGS if here[kind] and kind in lacked),
+        replicas_here=sum(replica.state == "current" for replica in replicas),
+        replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,
+        partial=partial,
+    )

@@ -1,0 +1,140 @@
+"""Recordings of which parts are left out, each judged beside the whole: what less evidence makes of a verdict."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from auditor.audit import prepare
+from auditor.conclude import build_report
+from auditor.config import AuditConfig, ConfigError
+from auditor.dumps import gather
+from auditor.engines import local
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.progress import Silent
+from auditor.engines.reading import UnitReader
+from auditor.report.model import AuditReport
+from rules.evidence import Level
+from rules.finding import Finding, Severity
+from rules.narrow.assemble import Fact
+from tests.ablations.leave_out import Ablation, sizes_under
+
+SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Accusation:
+    """A finding of weight, as far as two reports may be compared in it."""
+
+    rule: str
+    place: str
+    severity: int
+    brokers: tuple[int, ...]
+    message: str = field(compare=False)
+
+
+def accusations(report: AuditReport) -> list[Accusation]:
+    """What a report holds against replicas, from medium severity on."""
+    return [_accusation(f) for f in report.findings if f.verdict == "violated" and f.severity >= Severity.MEDIUM]
+
+
+def _accusation(finding: Finding) -> Accusation:
+    place = f"{finding.topic}-{finding.partition}"
+    return Accusation(finding.rule, place, finding.severity, finding.brokers, finding.message)
+
+
+class CachingReader(UnitReader):
+    """Reads a stretch of bytes once, however many dumps hold it."""
+
+    __slots__ = ("_facts", "_told")
+
+    def __init__(self, known: dict[object, Sequence[Fact]]) -> None:
+        super().__init__()
+        self._facts = known
+
+    def read(self, unit: ReadUnit, level: Level) -> Sequence[Fact]:
+        """All facts that a unit gives."""
+        key = unit, level, tuple(_identity(unit, piece.source) for piece in (*unit.pieces, *unit.segments))
+        if unit.kind == "request-log" and not _whole(unit):
+            return super().read(unit, level)
+        if key not in self._facts:
+            self._facts[key] = super().read(unit, level)
+        return self._facts[key]
+
+
+def _whole(unit: ReadUnit) -> bool:
+    return unit.ends_chain and unit.chain == unit.pieces[0].source
+
+
+def _identity(unit: ReadUnit, source: str) -> tuple[int, int]:
+    place = Path(unit.dump, source)
+    if not place.exists():
+        return 0, 0
+    found = place.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+class Bench:
+    """One recording: its files, the report on all of it, and a place where parts of it are laid out."""
+
+    def __init__(self, name: str, room: Path, known: dict[object, Sequence[Fact]]) -> None:
+        self.name = name
+        self._known = known
+        self._base, self._case = room / name / "whole", room / name / "case"
+        shutil.copytree(SAMPLES / name / "dump", self._base)
+        self.files = sizes_under(self._base)
+        self.whole = self._report(self._base)
+        self.accused = accusations(self.whole)
+
+    def judged(self, ablation: Ablation) -> AuditReport | None:
+        """The report on what is left; None where nothing is left that could be audited."""
+        shutil.rmtree(self._case, ignore_errors=True)
+        kept = {source: (start, end) for source, start, end in ablation.cuts}
+        made: set[Path] = set()
+        for source in self.files:
+            if source in ablation.gone:
+                continue
+            target = self._case / source
+            if target.parent not in made:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                made.add(target.parent)
+            if source in kept:
+                start, end = kept[source]
+                target.write_bytes((self._base / source).read_bytes()[start:end])
+            else:
+                target.hardlink_to(self._base / source)
+        try:
+            return self._report(self._case)
+        except ConfigError:
+            return None
+
+    def _report(self, root: Path) -> AuditReport:
+        config = AuditConfig(engine="local")
+        prepared = prepare(gather(root), config)
+        reader = CachingReader(self._known)
+        verdicts = [*local.run(prepared.units, prepared.surroundings, Silent(), config.selection, reader)]
+        return build_report(prepared.inventory, prepared.units, verdicts, config, "x", interrupted=False)
+
+
+def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
+    """What a report on less evidence says that the law forbids."""
+    for accusation in accusations(report):
+        if not any(_covers(known, accusation) for known in bench.accused):
+            brokers = ",".join(map(str, accusation.brokers))
+            severity = Severity(accusation.severity).name
+            yield f"accuses {severity} {accusation.rule} {accusation.place} of {brokers}: {accusation.message}"
+    if report.verdict == "clean" and bench.whole.verdict != "clean":
+        yield f"clean where the whole is {bench.whole.verdict}"
+    for line in report.coverage.undecided:
+        if "failed: " in line.reason:
+            yield f"fails {line.rule}: {line.reason}"
+
+
+def _covers(known: Accusation, accusation: Accusation) -> bool:
+    same = (known.rule, known.place) == (accusation.rule, accusation.place)
+    return same and set(accusation.brokers) <= set(known.brokers) and accusation.severity <= known.severity
+
+
