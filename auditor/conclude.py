@@ -46,7 +46,8 @@ def build_report(
     )
     findings = distinct(asked_once([finding for verdict in ordered for finding in verdict.findings]))
     refusals = tuple(_refusals(inventory, ordered, config.selection))
-    coverage = coverage_of(inventory, units, ordered, refusals, config.selection, config.log_timezone)
+    timezones, partial = config.log_timezone, config.partial
+    coverage = coverage_of(inventory, units, ordered, refusals, config.selection, timezones, partial=partial)
     word = _verdict(findings, refusals, coverage, config, interrupted=interrupted)
     return AuditReport(
         version=version,
@@ -101,7 +102,8 @@ def _verdict(
         return "findings"
     undecided = any(finding.blocking for finding in findings)
     unread = any(refusal.blocking for refusal in refusals)
-    too_little = coverage.replicas_seen == 0 or coverage.replicas_lacking > 0 or coverage.ratio < config.min_coverage
+    lacking = not config.partial and (coverage.replicas_lacking > 0 or coverage.scope.partly)
+    too_little = coverage.replicas_seen == 0 or lacking or coverage.ratio < config.min_coverage
     return "unknown" if undecided or unread or too_little or interrupted else "clean"
 
 

@@ -10,7 +10,6 @@ from typing import Final
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import LOG_KINDS, ReadUnit
 from auditor.report.model import (
-    AbsentLogs,
     ContradictedRelease,
     Coverage,
     LogTimes,
@@ -19,6 +18,7 @@ from auditor.report.model import (
     UndecidedLine,
     UnnamedTopic,
 )
+from auditor.scope import absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC
@@ -36,6 +36,8 @@ def coverage_of(
     refusals: Sequence[RefusalLine],
     selection: Selection,
     timezones: Sequence[str] = (),
+    *,
+    partial: bool = False,
 ) -> Coverage:
     """How much stands behind the verdicts."""
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
@@ -48,6 +50,7 @@ def coverage_of(
     absent = sum(replica.bytes_missing for replica in replicas)
     seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told + absent
     times = list(_times(replicas))
+    logs_read = logs_of(units, {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas})
     owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
     without_disks = not inventory.log_dirs
     telling = ("dump-text", *(LOG_KINDS if without_disks else ()))
@@ -60,10 +63,10 @@ def coverage_of(
         partitions=sum(bool(v.replicas) or (without_disks and v.topic not in (None, METADATA_TOPIC)) for v in verdicts),
         replicas_seen=len(replicas),
         replicas_missing=len(missing),
-        replicas_lacking=sum(not replica.held_by or _stopped_in_order(inventory, replica) for replica in missing),
-        missing=tuple(missing[:MISSING_NAMED]),
+        replicas_lacking=sum(_keeps_open(each, verdict) for verdict, each in missing) + len(elsewhere),
+        missing=tuple(each for _, each in missing[:MISSING_NAMED]),
         replicas_assigned_elsewhere=len(elsewhere),
-        assigned_elsewhere=tuple(elsewhere[:MISSING_NAMED]),
+        assigned_elsewhere=tuple(each for _, each in elsewhere[:MISSING_NAMED]),
         bytes_seen=seen,
         bytes_read=read,
         bytes_refused=refused,
@@ -78,12 +81,13 @@ def coverage_of(
         ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,
         undecided=tuple(_undecided(verdicts)),
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
-        absent_logs=tuple(_absent_logs(units, verdicts)),
+        absent_logs=tuple(absent_logs(logs_read)),
         contradicted_releases=tuple(
             ContradictedRelease(broker=broker, given=given, told=told)
             for broker, given, told in sorted({each for v in verdicts for each in v.contradicted_releases})
         ),
         unnamed=tuple(_unnamed(verdicts)),
+        scope=scope_of(logs_read, replicas, missing=len(missing) + len(elsewhere), partial=partial),
     )
 
 
@@ -97,25 +101,6 @@ def _unnamed(verdicts: Sequence[PartitionVerdict]) -> Iterator[UnnamedTopic]:
                 statements=each.statements,
                 names=each.names,
             )
-
-
-def _absent_logs(units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict]) -> Iterator[AbsentLogs]:
-    """Of every broker with replicas the kinds of logs that no unit read, brokers that lack the same ones together."""
-    told = {(unit.kind, unit.broker) for unit in units}
-    everywhere = {kind for kind, broker in told if broker < 0}  # a log of several brokers may be any broker's
-    kinds = {kind for kind, _ in told}
-    if "trace-table" in kinds:
-        everywhere.add("request-log")
-    if kinds & {"metadata", "znodes", "broker-log"}:  # a controller's log tells of elections too
-        everywhere.add("metadata")
-    by_kinds: dict[tuple[str, ...], list[int]] = {}
-    for broker in sorted({r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}):
-        named = ("broker-log", "request-log", "metadata")
-        lacking = tuple(kind for kind in named if kind not in everywhere and (kind, broker) not in told)
-        if lacking:
-            by_kinds.setdefault(lacking, []).append(broker)
-    for lacking, brokers in sorted(by_kinds.items(), key=lambda each: each[1]):
-        yield AbsentLogs(kinds=lacking, brokers=tuple(brokers))
 
 
 def _log_times(units: Sequence[ReadUnit], brokers: set[int], timezones: Sequence[str]) -> Iterator[LogTimes]:
@@ -152,7 +137,7 @@ def _left_out(inventory: Inventory, units: Sequence[ReadUnit], selection: Select
 
 def _missing(
     inventory: Inventory, named: Iterable[tuple[PartitionVerdict, Sequence[int]]]
-) -> Iterator[MissingReplica]:
+) -> Iterator[tuple[PartitionVerdict, MissingReplica]]:
     """Replicas that something names and no directory holds, not even one that was refused."""
     held = {(r.origin.cluster_id, r.origin.topic, r.origin.partition, r.origin.broker) for r in inventory.replicas}
     for verdict, brokers in named:
@@ -160,18 +145,19 @@ def _missing(
         current = {replica.broker for replica in verdict.replicas if replica.state == "current"}
         for broker in brokers:
             if (*place, broker) not in held:
-                yield MissingReplica(
+                told = MissingReplica(
                     cluster_id=verdict.cluster_id,
                     topic=verdict.topic or "",
                     partition=verdict.partition or 0,
                     broker=broker,
                     held_by=tuple(sorted(current)),
                 )
+                yield verdict, told
 
 
-def _stopped_in_order(inventory: Inventory, missing: MissingReplica) -> bool:
-    own = [d for d in inventory.log_dirs if (d.cluster_id, d.broker) == (missing.cluster_id, missing.broker)]
-    return any(log_dir.clean_shutdown for log_dir in own)
+def _keeps_open(missing: MissingReplica, verdict: PartitionVerdict) -> bool:
+    """Whether it may be a replica still: a checkpoint may be older than the move of a replica to other brokers."""
+    return not verdict.assignment or missing.broker in verdict.assignment
 
 
 def _times(replicas: Sequence[ReplicaVerdict]) -> Iterator[int]:

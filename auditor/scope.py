@@ -8,8 +8,7 @@ from typing import Final
 
 from auditor.engines.plan.units import ReadUnit
 from auditor.report.model import AbsentLogs
-from auditor.report.scope import KIND_WORDS, Scope
-from rules.verdict import ReplicaVerdict
+from rules.verdict import KIND_WORDS, ReplicaVerdict, Scope
 
 LOGS: Final = tuple(kind for kind in KIND_WORDS if kind != "disk")
 ANY: Final = -1

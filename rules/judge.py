@@ -44,6 +44,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     told = _Telling(evidence, undecided)
     billed = told.by_epoch("the bill of losses", losses)
     undecided.extend(open_points(evidence, billed))
+    assignment = _assignment(evidence)
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
@@ -63,7 +64,8 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
-        assigned_only=_assigned_only(evidence),
+        assignment=assignment,
+        assigned_only=tuple(sorted(set(assignment) - {replica.broker for replica in evidence.replicas})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
     )
 
@@ -77,13 +79,12 @@ def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, s
             yield version.broker, given, told[-1]
 
 
-def _assigned_only(evidence: PartitionEvidence) -> tuple[int, ...]:
-    """Brokers to which the partition is assigned last and that hold no copy here; none of a topic that nobody holds."""
+def _assignment(evidence: PartitionEvidence) -> tuple[int, ...]:
+    """Brokers to which the partition is assigned last; none of a topic that nobody holds."""
     if not evidence.current or evidence.topic == METADATA_TOPIC:
         return ()
     ids = frozenset(replica.topic_id for replica in evidence.current if replica.topic_id is not None)
-    held = {replica.broker for replica in evidence.replicas}
-    return tuple(sorted(set(last_assignment(evidence.moments, ids)) - held))
+    return last_assignment(evidence.moments, ids)
 
 
 class _Telling:

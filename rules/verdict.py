@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rules.advice import Advice
 from rules.counterfactual import Counterfactual
@@ -90,6 +91,8 @@ class PartitionVerdict:
     """Where something is to be decided: a finding of medium severity or above, a cut that is owed, a loss."""
     claimed_only: tuple[int, ...] = ()
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
+    assignment: tuple[int, ...] = ()
+    """The brokers to which the partition is assigned last, where anything tells."""
     assigned_only: tuple[int, ...] = ()
     """Brokers of the last assignment that is told that hold no copy of the partition here."""
     contradicted_releases: tuple[tuple[int, str, str], ...] = ()
@@ -99,3 +102,49 @@ class PartitionVerdict:
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
     offsets_compared: int = 0
     """Offsets held by two replicas or more, whose contents were therefore compared."""
+
+
+KIND_WORDS: Final = {
+    "disk": "disks",
+    "server-log": "server logs",
+    "state-change-log": "logs of state changes",
+    "request-log": "request logs",
+    "metadata": "metadata",
+}
+"""Kinds of evidence, in the order in which they are told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """How far a verdict reaches, where some evidence is not there as a whole or was said not to matter."""
+
+    kinds: tuple[str, ...] = ()
+    """Kinds of evidence of which something was read."""
+    absent: tuple[str, ...] = ()
+    """Kinds of which nothing was."""
+    partly: tuple[str, ...] = ()
+    """Kinds that some brokers have here and others lack."""
+    replicas_here: int = 0
+    replicas_assigned: int = 0
+    """Those here and those that something names and that are not."""
+    partial: bool = False
+    """Whether the audit was told that a part of the cluster is all there is."""
+
+    @property
+    def words(self) -> str:
+        """The scope as the verdict's first line names it; empty where everything is there."""
+        parts = []
+        if self.absent and self.kinds:
+            *most, last = (KIND_WORDS[kind] for kind in self.kinds)
+            told = f"{', '.join(most)} and {last} tell" if most else f"{last} alone tell"
+            parts.append(f"as far as {told}")
+        if self.replicas_here < self.replicas_assigned:
+            parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
+        if self.partly and self.partial:
+            parts.append(f"without all {self.lacking}")
+        return ", ".join(parts)
+
+    @property
+    def lacking(self) -> str:
+        """The kinds that only some brokers have here, in words."""
+        return " and ".join(KIND_WORDS[kind] for kind in self.partly)

@@ -20,6 +20,7 @@ from auditor.cli.options import (
     LogPatterns,
     LogTimezones,
     Output,
+    Partial,
     Partitions,
     Protocols,
     Quiet,
@@ -55,6 +56,7 @@ def postmortem(  # noqa: PLR0913 - one parameter an option
     log_dir: LogDirs = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
+    partial: Partial = None,
     quiet: Quiet = None,
     output: Output = None,
     force: Force = None,
@@ -81,6 +83,7 @@ def advise(  # noqa: PLR0913 - one parameter an option
     log_dir: LogDirs = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
+    partial: Partial = None,
     quiet: Quiet = None,
     format: TextFormat = None,  # noqa: A002 - the option's name
     output: Output = None,

@@ -99,6 +99,13 @@ MinCoverage = Annotated[
         "--min-coverage", metavar="RATIO", help="Part of the bytes, 0 to 1, that a clean verdict needs to have read."
     ),
 ]
+Partial = Annotated[
+    bool | None,
+    typer.Option(
+        "--partial",
+        help="What is here is all there is: replicas and logs that are missing keep no verdict open.",
+    ),
+]
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="YAML file of settings, named as the flags.")
 ]

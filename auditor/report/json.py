@@ -264,6 +264,15 @@ def _coverage(report: AuditReport) -> Json:
         "lastTimestamp": coverage.last_timestamp,
         "ratio": coverage.ratio,
         "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
+        "scope": {
+            "words": coverage.scope.words,
+            "kinds": list(coverage.scope.kinds),
+            "absent": list(coverage.scope.absent),
+            "partly": list(coverage.scope.partly),
+            "replicasHere": coverage.scope.replicas_here,
+            "replicasAssigned": coverage.scope.replicas_assigned,
+            "partial": coverage.scope.partial,
+        },
         "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
         "contradictedReleases": [
             {"broker": each.broker, "given": each.given, "told": each.told} for each in coverage.contradicted_releases

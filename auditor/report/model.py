@@ -14,7 +14,7 @@ from rules.incident import Incident, IncidentBill
 from rules.loss.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
 from rules.loss.incurred import Loss
 from rules.loss.survivors import Survivor
-from rules.verdict import ReplicaVerdict
+from rules.verdict import ReplicaVerdict, Scope
 
 __all__ = [
     "Advice", "AuditReport", "Candidate", "ClockOffset", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate",
@@ -110,7 +110,7 @@ class AbsentLogs:
     """Kinds of logs that were not read of some brokers: the fewer there are, the less could be judged."""
 
     kinds: tuple[str, ...]
-    """Of broker-log, request-log and metadata."""
+    """Of server-log, state-change-log, request-log and metadata."""
     brokers: tuple[int, ...]
 
     @property
@@ -124,7 +124,8 @@ class AbsentLogs:
 
 ELSEWHERE_SHOWN: Final = 6
 _LOG_WORDS: Final = {
-    "broker-log": ("broker events", "roles and cuts"),
+    "server-log": ("broker events", "cuts and restarts"),
+    "state-change-log": ("state changes", "roles"),
     "request-log": ("requests", "acknowledgements and fetches"),
     "metadata": ("metadata", "elections and ISR changes"),
 }
@@ -160,7 +161,7 @@ class Coverage:
     missing: tuple[MissingReplica, ...]
     """The first of them by name."""
     replicas_assigned_elsewhere: int
-    """Replicas that the last assignment told names and no directory here holds; those leave no verdict open."""
+    """Replicas that the last assignment told names and no directory here holds."""
     assigned_elsewhere: tuple[MissingReplica, ...]
     """The first of them by name."""
     bytes_seen: int
@@ -185,6 +186,8 @@ class Coverage:
     """Releases that were given and that brokers' logs deny."""
     unnamed: tuple[UnnamedTopic, ...] = ()
     """Topics that are told of by ids alone, which no witness gives one name."""
+    scope: Scope = field(default_factory=Scope)
+    """What a verdict on this evidence speaks of."""
 
     @property
     def nameless(self) -> str:

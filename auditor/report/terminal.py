@@ -37,7 +37,8 @@ def _headline(report: AuditReport, page: Page) -> Iterator[str]:
     read = f"{int(coverage.ratio * 1000) / 10}% of {size(coverage.bytes_seen)} read"
     if not coverage.replicas_seen:
         read = "no broker's disk is here"
-    text = f"{report.verdict.upper()}  {_counts(report)} in {_extent(report)}; {read}"
+    reach = f"{coverage.scope.words}: " if report.verdict == "clean" and coverage.scope.words else ""
+    text = f"{report.verdict.upper()}  {reach}{_counts(report)} in {_extent(report)}; {read}"
     first, *rest = page.wrapped(text, hanging=2)
     yield page.paint(report.verdict.upper(), report.verdict) + first.removeprefix(report.verdict.upper())
     yield from rest
@@ -84,8 +85,11 @@ def _doubts(report: AuditReport) -> Iterator[str]:
         yield f"{counted(unread, 'part')} of the dump could not be read"
     lacking = report.coverage.replicas_lacking
     if lacking:
-        yield f"{counted(lacking, 'replica')} that checkpoints name cannot be seen here"
-    if not (report.interrupted or undecided or unread or lacking or report.coverage.replicas_seen == 0):
+        yield f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata cannot be seen here (--partial)"
+    partly = report.coverage.scope.lacking
+    if partly:
+        yield f"{partly} of some brokers are not here (--partial)"
+    if not (report.interrupted or undecided or unread or lacking or partly or report.coverage.replicas_seen == 0):
         yield "less was read than --min-coverage asks for"
 
 

@@ -126,7 +126,8 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
             brokers = ",".join(map(str, accusation.brokers))
             severity = Severity(accusation.severity).name
             yield f"accuses {severity} {accusation.rule} {accusation.place} of {brokers}: {accusation.message}"
-    if report.verdict == "clean" and bench.whole.verdict != "clean":
+    scope = report.coverage.scope
+    if report.verdict == "clean" and bench.whole.verdict != "clean" and not (scope.absent and scope.words):
         yield f"clean where the whole is {bench.whole.verdict}"
     for line in report.coverage.undecided:
         if "failed: " in line.reason:

@@ -39,7 +39,7 @@ def segment(dump: Path) -> Path:
 
 
 def test_the_untouched_copy_is_clean(dump: Path) -> None:
-    report = told(dump)
+    report = told(dump, partial=True)
     assert (report["verdict"], report["exitCode"], report["coverage"]["ratio"]) == ("clean", 0, 1)
     assert report["coverage"]["replicasSeen"] == len(report["replicas"]) == 4
     assert report["coverage"]["bytesSeen"] == sum(path.stat().st_size for path in dump.rglob("*.log"))
@@ -54,7 +54,7 @@ def test_a_log_of_a_broker_that_is_no_file_leaves_the_verdict_open(dump: Path, n
     place = dump / "broker-1" / name
     place.parent.mkdir(exist_ok=True)
     os.mkfifo(place)
-    report = audited(dump)
+    report = audited(dump, partial=True)
     assert [(line.found, line.blocking) for line in report.refusals] == [("a FIFO", verdict == "unknown")]
     assert report.verdict == verdict
     assert "lawful" not in terminal.render(report, columns=200)
@@ -69,7 +69,7 @@ def test_a_segment_that_cannot_be_read_leaves_the_verdict_open(dump: Path, speci
         os.mkfifo(segment(dump))
     else:
         segment(dump).symlink_to("/etc/hostname")
-    report = told(dump)
+    report = told(dump, partial=True)
     assert report["verdict"] != "clean"
     assert report["exitCode"] in (1, 3)
 
@@ -78,7 +78,7 @@ def test_two_folders_that_claim_one_replica_are_refused_and_counted_as_unread(du
     (dump / "copy").mkdir()
     shutil.copytree(dump / "broker-1/data", dump / "copy/broker-1")
     (dump / "copy/broker-1/d-0/00000000000000000000.log").write_bytes(segment(dump).read_bytes() * 2)
-    report = told(dump)
+    report = told(dump, partial=True)
     assert report["verdict"] == "unknown"
     assert {refusal["kind"] for refusal in report["refusals"]} == {"ambiguous"}
     assert {replica["broker"] for replica in report["replicas"]} == {2}
@@ -90,7 +90,7 @@ def test_a_folder_with_checkpoints_and_no_replica_is_unknown(dump: Path) -> None
     for broker in (1, 2):
         for folder in (dump / f"broker-{broker}/data").iterdir():
             shutil.rmtree(folder) if folder.is_dir() else None
-    report = told(dump)
+    report = told(dump, partial=True)
     assert (report["verdict"], report["exitCode"]) == ("unknown", 3)
     assert report["coverage"]["replicasSeen"] == 0
     assert report["coverage"]["replicasMissing"] >= 2
@@ -98,7 +98,7 @@ def test_a_folder_with_checkpoints_and_no_replica_is_unknown(dump: Path) -> None
 
 def test_a_replica_that_checkpoints_name_and_the_copy_lacks_is_named(dump: Path) -> None:
     shutil.rmtree(dump / "broker-2/data/d-0")
-    coverage = told(dump)["coverage"]
+    coverage = told(dump, partial=True)["coverage"]
     assert coverage["replicasMissing"] == 1
     assert coverage["replicasSeen"] == 3
     (named,) = coverage["missingReplicas"]
@@ -111,7 +111,7 @@ def test_a_replica_that_checkpoints_name_and_the_copy_lacks_is_named(dump: Path)
 
 def test_a_malformed_checkpoint_leaves_the_verdict_open(dump: Path) -> None:
     (dump / "broker-1/data/replication-offset-checkpoint").write_text("0\n1\nd 0 one-hundred\n")
-    report = told(dump)
+    report = told(dump, partial=True)
     assert report["verdict"] == "unknown"
     assert [refusal["path"] for refusal in report["refusals"]] == ["broker-1/data/replication-offset-checkpoint"]
 
@@ -121,28 +121,28 @@ def test_what_cannot_be_read_of_other_topics_does_not_matter(dump: Path) -> None
     other.mkdir()
     (other / "partition.metadata").write_text("version: 0\ntopic_id: nonsense\n")
     (other / "00000000000000000000.log").write_bytes(b"\x01" * 500)
-    assert told(dump)["verdict"] != "clean"
-    chosen = told(dump, topic=["d"])
+    assert told(dump, partial=True)["verdict"] != "clean"
+    chosen = told(dump, partial=True, topic=["d"])
     assert (chosen["verdict"], chosen["refusals"], chosen["coverage"]["ratio"]) == ("clean", [], 1)
 
 
 def test_a_socket_beside_the_log_dirs_does_not_matter_and_one_among_them_does(dump: Path) -> None:
     os.mkfifo(dump / "broker-1/pipe")
-    report = told(dump)
+    report = told(dump, partial=True)
     assert report["verdict"] == "clean"
     assert [refusal["blocking"] for refusal in report["refusals"]] == [False]
     os.mkfifo(dump / "broker-1/data/pipe")
-    assert told(dump)["verdict"] == "unknown"
+    assert told(dump, partial=True)["verdict"] == "unknown"
 
 
 def test_coverage_below_the_minimum_is_no_clean_bill(dump: Path) -> None:
     content = segment(dump).read_bytes()
     segment(dump).write_bytes(content + content[:100])
-    usual = told(dump, fail_on="critical")
+    usual = told(dump, partial=True, fail_on="critical")
     assert (usual["verdict"], usual["coverage"]["bytesRefused"]) == ("clean", 100)
     assert 0.9 < usual["coverage"]["ratio"] < 1
-    assert told(dump, fail_on="critical", min_coverage=0.9)["verdict"] == "clean"
-    strict = told(dump, fail_on="critical", min_coverage=1.0)
+    assert told(dump, partial=True, fail_on="critical", min_coverage=0.9)["verdict"] == "clean"
+    strict = told(dump, partial=True, fail_on="critical", min_coverage=1.0)
     assert (strict["verdict"], strict["exitCode"]) == ("unknown", 3)
 
 
@@ -151,10 +151,10 @@ def test_findings_outrank_doubt_and_severity_is_asked_for(dump: Path) -> None:
     content[3930] ^= 1
     segment(dump).write_bytes(content)
     (dump / "broker-2/data/replication-offset-checkpoint").write_text("nonsense")
-    assert [found[0] for found in violations(told(dump))] == ["SEG001"]
-    assert told(dump)["verdict"] == "findings"
-    assert told(dump, fail_on="critical")["verdict"] == "unknown"
-    assert told(dump, fail_on="critical", exit_zero=True)["exitCode"] == 0
+    assert [found[0] for found in violations(told(dump, partial=True))] == ["SEG001"]
+    assert told(dump, partial=True)["verdict"] == "findings"
+    assert told(dump, partial=True, fail_on="critical")["verdict"] == "unknown"
+    assert told(dump, partial=True, fail_on="critical", exit_zero=True)["exitCode"] == 0
 
 
 def test_one_dead_disk_is_one_incident(dump: Path) -> None:
@@ -167,7 +167,7 @@ def test_one_dead_disk_is_one_incident(dump: Path) -> None:
         damaged.write_bytes(content)
     for metadata in dump.glob("broker-*/data/e-*/partition.metadata"):
         metadata.unlink()
-    report = audited(dump, topic=("e",))
+    report = audited(dump, partial=True, topic=("e",))
     assert len(report.violations) >= 5
     disks = [incident for incident in report.incidents if incident.scope == "broker"]
     assert [(incident.brokers, incident.partitions) for incident in disks] == [((1,), 5)]

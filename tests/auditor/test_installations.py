@@ -75,11 +75,14 @@ LAYOUTS: dict[str, Callable[[Path, str], None]] = {
 }  # fmt: skip
 
 
+LAID_OUT = ("files", "absentLogs", "scope")
+
+
 def said(report: dict[str, Any]) -> tuple[object, ...]:
-    """A report without the places of its evidence."""
+    """A report without the places of its evidence, and whose logs stand in which file."""
     keys = ("rule", "severity", "verdict", "brokers", "message")
     found = sorted([f[key] for key in keys] for f in report["findings"])
-    coverage = {name: value for name, value in report["coverage"].items() if not name.startswith("files")}
+    coverage = {name: value for name, value in report["coverage"].items() if not name.startswith(LAID_OUT)}
     return report["verdict"], report["exitCode"], [r["path"] for r in report["refusals"]], found, coverage
 
 

@@ -45,8 +45,9 @@ def _summary(report: AuditReport) -> Iterator[str]:
     yield from capped(len(losses), "loss")
     replicas, partitions = counted(coverage.replicas_seen, "replica"), counted(coverage.partitions, "partition")
     read = f"{coverage.ratio:.1%} of {size(coverage.bytes_seen)}" if coverage.replicas_seen else "no broker's disk"
+    reach = f" {coverage.scope.words}" if report.verdict == "clean" and coverage.scope.words else ""
     yield (
-        f"\nVerdict: **{report.verdict}**. Read: {replicas} of {partitions} on"
+        f"\nVerdict: **{report.verdict}**{reach}. Read: {replicas} of {partitions} on"
         f" {counted(coverage.brokers, 'broker')}, {read}."
     )
     if report.interrupted:

@@ -1,0 +1,68 @@
+"""A clean verdict names what it speaks of; what some brokers have here and others lack keeps it open."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from auditor.report import terminal
+from auditor.report.json import document
+from auditor.report.model import AuditReport
+from auditor.report.postmortem import document as postmortem
+from tests.auditor import dumps_at_hand
+from tests.auditor.dumps_at_hand import copied
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return copied("clean_4x", tmp_path / "dump", logs=True)
+
+
+def audited(dump: Path, **settings: object) -> AuditReport:
+    return dumps_at_hand.audited(dump, topic=("short",), **settings)
+
+
+def first_line(report: AuditReport) -> str:
+    return terminal.render(report, columns=300).splitlines()[0]
+
+
+def test_everything_here_needs_no_word(dump: Path) -> None:
+    report = audited(dump)
+    assert (report.verdict, report.coverage.scope.words) == ("clean", "")
+    assert first_line(report).startswith("CLEAN  no problem found in 3 replicas of 1 partition")
+
+
+def test_a_kind_of_evidence_that_nobody_has_is_named_in_every_format(dump: Path) -> None:
+    for log in dump.rglob("kafka-request.log"):
+        log.unlink()
+    report = audited(dump)
+    told = "as far as disks, server logs, logs of state changes and metadata tell"
+    assert (report.verdict, report.exit_code) == ("clean", 0)
+    assert first_line(report).startswith(f"CLEAN  {told}: no problem found")
+    assert f"**clean** {told}" in postmortem.render(report)
+    scope = document(report)["coverage"]["scope"]  # type: ignore[index]
+    assert (scope["words"], scope["absent"]) == (told, ["request-log"])
+
+
+@pytest.mark.parametrize("name", ["kafka-request.log", "server.log", "state-change.log"])
+def test_what_one_broker_lacks_and_others_have_keeps_the_verdict_open(dump: Path, name: str) -> None:
+    (dump / "broker-2/logs" / name).unlink()
+    report = audited(dump)
+    assert (report.verdict, report.exit_code, report.violations) == ("unknown", 3, ())
+    assert "are not here (--partial)" in terminal.render(report, columns=300)
+    part = audited(dump, partial=True)
+    assert part.verdict == "clean"
+    assert first_line(part).startswith("CLEAN  without all ")
+
+
+def test_an_assigned_replica_that_is_not_here_keeps_the_verdict_open(dump: Path) -> None:
+    shutil.rmtree(dump / "broker-3")
+    report = audited(dump)
+    assert (report.verdict, report.exit_code) == ("unknown", 3)
+    assert "named by checkpoints, logs or metadata cannot be seen here" in terminal.render(report, columns=300)
+    part = audited(dump, partial=True)
+    assert (part.verdict, part.exit_code) == ("clean", 0)
+    assert " assigned replicas" in first_line(part)
+    assert part.coverage.scope.replicas_here < part.coverage.scope.replicas_assigned
