@@ -179,6 +179,7 @@ def _surroundings(
     found: dict[str | None, Surroundings] = {}
     for cluster in sorted(clusters, key=repr):
         own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
+        stopped = any(log_dir.clean_shutdown for log_dir in own)
         told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
         told |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
         brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
@@ -187,7 +188,8 @@ def _surroundings(
             level=config.level,
             versions=config.versions(brokers),
             bearers=_contested_ids(inventory, cluster),
-            copied_live=not any(log_dir.clean_shutdown for log_dir in own),
+            copied_live=config.copied == "live" or not (config.copied or stopped),
+            copied=config.copied,
             brokers_in_dump=len(brokers),
         )
     return found

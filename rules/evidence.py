@@ -97,6 +97,7 @@ class PartitionEvidence:
     """Topic ids that logs, traces and metadata give to this topic."""
     copied_live: bool = False
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
+    copied: str = ""  # by word: live, stopped, crashed
     brokers_in_dump: int = 1
     """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
     settings: Settings = NO_SETTINGS

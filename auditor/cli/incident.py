@@ -9,6 +9,7 @@ import typer
 
 from auditor.cli.options import (
     ConfigFile,
+    Copied,
     DumpFolder,
     Dumps,
     Engine,
@@ -57,6 +58,7 @@ def postmortem(  # noqa: PLR0913 - one parameter an option
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
     partial: Partial = None,
+    copied: Copied = None,
     quiet: Quiet = None,
     output: Output = None,
     force: Force = None,
@@ -84,6 +86,7 @@ def advise(  # noqa: PLR0913 - one parameter an option
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
     partial: Partial = None,
+    copied: Copied = None,
     quiet: Quiet = None,
     format: TextFormat = None,  # noqa: A002 - the option's name
     output: Output = None,

@@ -106,6 +106,14 @@ Partial = Annotated[
         help="What is here is all there is: replicas and logs that are missing keep no verdict open.",
     ),
 ]
+Copied = Annotated[
+    str | None,
+    typer.Option(
+        "--copied",
+        metavar="HOW",
+        help="How brokers that left no clean-shutdown marker were copied: live, stopped or crashed.",
+    ),
+]
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="YAML file of settings, named as the flags.")
 ]

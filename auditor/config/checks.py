@@ -106,6 +106,7 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "level": LEVELS,
     "engine": ENGINES,
     "format": FORMATS,
+    "copied": ("live", "stopped", "crashed"),
     "fail_on": tuple(severity.label for severity in Severity),
 }
 _OWNED: Final = ("trace", "log_pattern")

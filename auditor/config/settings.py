@@ -32,6 +32,8 @@ class AuditConfig:
     engine: EngineName = "spark"
     fail_on: str = "medium"
     min_coverage: float = 0.0
+    partial: bool = False
+    copied: str = ""
     exit_zero: bool = False
     log_dir: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()

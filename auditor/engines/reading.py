@@ -230,7 +230,9 @@ def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]
     claims = tuple(
         EpochClaim(epoch=row.epoch, start_offset=row.start_offset, span=_row_span(row)) for row in checkpoint.entries
     )
-    return EpochFile(state=checkpoint.state, entries=claims, span=span), list(checkpoint.refusals)
+    unknown = any(refusal.kind == "unknown_version" for refusal in checkpoint.refusals)
+    state = "unreadable" if unknown else checkpoint.state
+    return EpochFile(state=state, entries=claims, span=span), list(checkpoint.refusals)
 
 
 def _row_span(row: EpochEntry | OffsetCheckpoint | ProducerState | Refusal) -> Span:

@@ -13,7 +13,7 @@ from parsers.checkpoints.numbers import INT32_MAX, integer
 from parsers.checkpoints.properties import PropertiesFile, read_properties
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
-from parsers.tables import Refusal
+from parsers.tables import Refusal, RefusalKind
 
 _ID: Final = re.compile(r"[!-~]{1,64}")
 _TOPIC_ID: Final = re.compile(r"([A-Za-z0-9_-]{22})(==)?")
@@ -97,7 +97,8 @@ def _identifier(properties: PropertiesFile, key: str, origin: Origin, refusals: 
 
 def _refuse(origin: Origin, properties: PropertiesFile, key: str, expected: str, found: str, size: int) -> Refusal:
     span = properties.span(key) or origin.span(0, size)
-    return refuse(origin, "malformed", span.start, span.end, expected=expected, found=found)
+    kind: RefusalKind = "unknown_version" if key == "version" and integer(found) is not None else "malformed"
+    return refuse(origin, kind, span.start, span.end, expected=expected, found=found)
 
 
 def read_partition_metadata(data: bytes, origin: Origin) -> PartitionMetadata:

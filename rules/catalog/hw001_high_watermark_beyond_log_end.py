@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -33,7 +33,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     --------------
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
     replica. Up to 2.3 a cut left the high watermark alone until the next answer of the leader, and the checkpoint with
-    it. In a copy taken live log and checkpoint are of different moments. All that is reported with low
+    it. In a copy taken live (`--copied live`) log and checkpoint are of different moments; where nothing says that it was
+    and no log here reaches the high watermark, that is a question. All else is reported with low
     severity, with medium where other replicas are at hand and none holds the records, and stays high where the tail
     had been flushed.
 
@@ -52,6 +53,9 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         if claim is None or claim.offset <= replica.log_end_offset or not replica.end_known:
             continue
         holders = _holders(evidence, replica, claim.offset)
+        if evidence.copied_live and not evidence.copied and not holders and evidence.followers_of(replica):
+            yield _of_another_moment(replica, claim)
+            continue
         severity, meaning = _weigh(evidence, replica, holders)
         yield Violation(
             brokers=(replica.broker,),
@@ -62,6 +66,19 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             facts={"broker": replica.broker, "holders": holders, "meaning": meaning},
             exhibits=(Exhibit(span=claim.span, role="the high watermark"),),
         )
+
+
+def _of_another_moment(replica: Replica, claim: OffsetClaim) -> Undecided:
+    """A live copy takes the log a moment before its checkpoint; after a crash of all the records are gone."""
+    reason = f"broker {replica.broker} wrote high watermark {claim.offset}, and no log here reaches it"
+    return Undecided(
+        reason=reason,
+        missing="how the brokers were copied: --copied live, stopped or crashed",
+        brokers=(replica.broker,),
+        start_offset=replica.log_end_offset,
+        end_offset=claim.offset,
+        exhibits=(Exhibit(span=claim.span, role="the high watermark"),),
+    )
 
 
 def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int) -> tuple[int, ...]:
@@ -77,7 +94,7 @@ def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ..
         return Severity.HIGH, "its tail was lost since it stopped in order"
     if evidence.copied_live:
         return Severity.LOW, "its tail was lost in a crash, or the files were copied while it ran"
-    if flushed and not replica.may_be_live:
+    if flushed and (evidence.copied or not replica.may_be_live):
         return Severity.HIGH, "its tail was lost although it had been flushed"
     if holders or len(evidence.followers_of(replica)) == 0:
         return Severity.LOW, "its unflushed tail was lost in a crash, or the files were copied while it ran"

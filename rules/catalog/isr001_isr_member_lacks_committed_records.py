@@ -58,12 +58,15 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     last = _last_state(evidence)
     if last is None or last.isr is None:
         return
+    certain, furthest, untold = _standing(evidence)
     at_rest = vacancy(evidence.moments, evidence.current).at_rest
     if evidence.copied_live and len(at_rest) < len(evidence.current):
+        gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
         yield Undecided(
-            reason="files of brokers that ran are moments apart", missing="a copy of stopped brokers", blocking=False
+            reason="files of brokers that ran are moments apart",
+            missing="a copy of stopped brokers, or how they were copied: --copied live, stopped or crashed",
+            blocking=gone,
         )
-    certain, furthest, untold = _standing(evidence)
     for replica in evidence.current:
         if furthest is None or replica.broker not in last.isr or replica.log_end_offset >= furthest.end_offset:
             continue
@@ -80,6 +83,11 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
             yield _given_up(replica.broker, furthest, untold)
         else:
             yield _lacking(replica.broker, replica.log_end_offset, certain, last)
+
+
+def _held_by_nobody(evidence: PartitionEvidence, proof: Committed) -> bool:
+    """Whether every log ends before what was committed, the leader's own too, though all of it could be read."""
+    return all(replica.end_known and replica.log_end_offset < proof.end_offset for replica in evidence.current)
 
 
 def _given_up(broker: int, proof: Committed, untold: int) -> Undecided:

@@ -32,6 +32,7 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     The files were copied while the broker ran, so that checkpoint and log may be of different moments: low severity.
+    Where nothing says that they were (`--copied`), and no log here reaches the recovery point, that is a question.
 
     Upheld
     ------
@@ -47,8 +48,19 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         point = replica.recovery_point
         if point is None or point.offset <= replica.log_end_offset or not replica.end_known:
             continue
-        doubtful = evidence.copied_live or replica.may_be_live
-        peers = (r for r in evidence.current if r is not replica and same_topic(r, replica))
+        doubtful = evidence.copied_live or (replica.may_be_live and not evidence.copied)
+        peers = [r for r in evidence.current if r is not replica and same_topic(r, replica)]
+        untold = evidence.copied_live and not evidence.copied
+        if untold and peers and all(peer.log_end_offset < point.offset for peer in peers):
+            yield Undecided(
+                reason=f"broker {replica.broker} had flushed its log up to {point.offset}, and no log here reaches it",
+                missing="how the brokers were copied: --copied live, stopped or crashed",
+                brokers=(replica.broker,),
+                start_offset=replica.log_end_offset,
+                end_offset=point.offset,
+                exhibits=(Exhibit(span=point.span, role="the recovery point"),),
+            )
+            continue
         yield Violation(
             brokers=(replica.broker,),
             start_offset=replica.log_end_offset,

@@ -121,6 +121,7 @@ class Surroundings:
     """Logs that are nobody's evidence."""
     bearers: tuple[Bearer, ...] = ()
     copied_live: bool = False
+    copied: str = ""
     brokers_in_dump: int = 1
 
 
@@ -162,6 +163,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         bearers=surroundings.bearers,
         told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,
+        copied=surroundings.copied,
         brokers_in_dump=surroundings.brokers_in_dump,
         chronicle=Chronicle(in_terms(tuple(collapse(own)))),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),

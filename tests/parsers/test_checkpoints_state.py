@@ -57,7 +57,6 @@ def test_a_missing_version_means_0() -> None:
         b"version=1\nnode.id=" + b"9" * 100_000,
         b"version=1\n",
         b"",
-        b"version=7\nnode.id=1\n",
         b"version=1\nnode.id=1\ncluster.id=" + b"x" * 65,
         b"version=1\nnode.id=1\ncluster.id=\\uD800",
     ],
@@ -66,6 +65,12 @@ def test_broken_meta_properties_are_refused(data: bytes) -> None:
     refusals = read_meta_properties(data, HERE).refusals
     assert [refusal.kind for refusal in refusals] == ["malformed"]
     assert refusals[0].source == "d/file"
+
+
+def test_meta_properties_of_another_version_are_unknown_and_not_broken() -> None:
+    assert [refusal.kind for refusal in read_meta_properties(b"version=7\nnode.id=1\n", HERE).refusals] == [
+        "unknown_version"
+    ]
 
 
 @given(st.integers(0, 2**31 - 1), st.sampled_from([0, 1]), st.none() | st.just(ID), st.none() | st.just("D"))

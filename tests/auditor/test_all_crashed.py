@@ -1,0 +1,59 @@
+"""All replicas lost the same records: no copy is left to show it, and the verdict is never clean."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from auditor.simulation.simulate import simulate
+from tests.auditor.dumps_at_hand import audited
+
+SCRIPT = """
+title: Both brokers lose their last pages
+about: Nobody holds the last four records any more.
+brokers: [1, 2]
+version: "2.8.2"
+events:
+  - produce 1 m x10
+  - fetch 2
+  - fetch 2
+  - checkpoint 1
+  - checkpoint 2
+  - crash 1
+  - crash 2
+  - lose 1 to 6
+  - lose 2 to 6
+"""
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
+    simulate(tmp_path / "script.yaml", dump=tmp_path / "dump")
+    return tmp_path / "dump"
+
+
+@pytest.mark.parametrize("logs", [True, False])
+def test_what_all_lost_leaves_the_verdict_open(dump: Path, logs: bool) -> None:
+    if not logs:
+        for folder in dump.rglob("logs"):
+            shutil.rmtree(folder)
+    report = audited(dump)
+    assert report.verdict != "clean"
+    assert {f.rule for f in report.findings if f.blocking} >= {"HW001"}
+
+
+def test_what_producers_were_told_is_enough(dump: Path) -> None:
+    for checkpoint in dump.rglob("*offset-checkpoint"):
+        checkpoint.unlink()
+    report = audited(dump)
+    assert report.verdict == "unknown"
+    assert {f.rule for f in report.findings if f.blocking} == {"ISR001"}
+
+
+def test_how_it_was_copied_settles_it(dump: Path) -> None:
+    assert "HW001" in {f.rule for f in audited(dump, copied="crashed").violations if f.severity >= 2}
+    assert "HW001" in {f.rule for f in audited(dump, copied="stopped").violations if f.severity >= 2}
+    assert not any(f.blocking and f.rule == "HW001" for f in audited(dump, copied="live").findings)
