@@ -282,12 +282,12 @@ class PartitionEvidence:
 
     @cached_property
     def leaders_at_the_end(self) -> tuple[Replica, ...]:
-        """Who led last, by word of brokers and controller; else, or when the disks know a newer epoch, who would."""
+        """Who led last by word, if its log is here whole; else, or when the disks know a newer epoch, who would."""
         if self.epochs_used_twice:
             return ()
         epoch, leader = self.chronicle.last_leader
         if epoch >= max((replica.last_known_epoch for replica in self.current), default=0) and leader >= 0:
-            return tuple(replica for replica in self.current if replica.broker == leader)[:1]
+            return tuple(r for r in self.current if r.broker == leader and r.end_known)[:1]
         return self.presumed_leaders
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:

@@ -55,16 +55,17 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
     known = frozenset(m.epoch for m in given if m.epoch is not None)
     to_its_end = given[-1].trust == "high"
     for replica in evidence.current:
-        if _same_topic(replica, given):
+        if _same_topic(replica, given, evidence.told_ids):
             yield from _unknown(replica, known, given, to_its_end=to_its_end)
     if not to_its_end and any(replica.last_known_epoch > max(known) for replica in evidence.current):
         reason = "the metadata log may have gone on where its copies end"
         yield Undecided(reason=reason, missing="the copy that a controller kept", blocking=False)
 
 
-def _same_topic(replica: Replica, given: list[Moment]) -> bool:
+def _same_topic(replica: Replica, given: list[Moment], told: frozenset[str]) -> bool:
+    """Of a topic that was created again, a directory without an id may be of either life."""
     ids = {m.topic_id for m in given}
-    return replica.topic_id is None or replica.topic_id in ids or ids == {None}
+    return (replica.topic_id is None and len(told) < 2) or replica.topic_id in ids or ids == {None}
 
 
 def _unknown(

@@ -40,6 +40,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     stop stands on its own word where the broker's logs, or its leader's, do not reach to that stop, or where the log itself ends below
     what the checkpoint was due to tell.
 
+    No answer tells a high watermark: there is nothing to compare.
+
     Upheld
     ------
     broker 1 0000|
@@ -68,6 +70,10 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
                 break
             highest[row.broker] = row
     yield from _closed_too_low(evidence)
+    answers = [row.moment for course in evidence.replayed.courses for row in course.rows if row.moment.kind == "fetched"]
+    if answers and all(answer.high_watermark in (None, -1) for answer in answers):
+        missing = "answers that tell a high watermark: those of trace logging (DEBUG) or of the followers' own logs"
+        yield Undecided(reason="no answer tells a high watermark to compare", missing=missing, blocking=False)
     if evidence.replayed.courses:
         for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
             yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)

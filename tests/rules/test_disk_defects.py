@@ -251,6 +251,17 @@ def test_an_epoch_checkpoint_that_is_not_there_was_not_copied(yard: Yard) -> Non
     assert yard.undecided() == [("EPOCH003", (3,))]
 
 
+@pytest.mark.parametrize(("recovery", "alone"), [(100, True), (None, False)])
+def test_a_high_watermark_that_nothing_bears_out_may_be_wrong_itself(
+    yard: Yard, recovery: int | None, alone: bool
+) -> None:
+    broken(yard, hw=130, recovery=recovery)
+    (found,) = yard.report().violations
+    assert (found.rule, found.start_offset, found.end_offset) == ("HW001", 100, 130)
+    assert ("its tail was lost" in found.message) is not alone
+    assert "the checkpoint alone is wrong" in found.message
+
+
 def test_a_copy_that_left_every_checkpoint_out_says_nothing_of_one(yard: Yard) -> None:
     directory = broken(yard).parent
     for file in [*directory.parent.glob("*checkpoint*"), *directory.glob("*checkpoint*")]:

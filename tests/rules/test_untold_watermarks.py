@@ -1,0 +1,29 @@
+"""Where no answer tells a high watermark, the rule that compares them says that it had nothing to compare."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rules.catalog import BY_ID
+from rules.chronicle.chronicle import Chronicle
+from rules.finding import Undecided
+from rules.sketch.notation import read_sketch
+
+SKETCH = """
+broker 1 0000|
+broker 2 0000|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 fetch 2@2 from 1 hw=2
+t3 fetch 2@4 from 1 hw=2
+"""
+
+
+@pytest.mark.parametrize(("told", "asked"), [(None, True), (-1, True), (2, False)])
+def test_nothing_to_compare_is_said(told: int | None, asked: bool) -> None:
+    drawn = read_sketch(SKETCH).evidence
+    moments = (replace(m, high_watermark=told) if m.kind == "fetched" else m for m in drawn.moments)
+    evidence = replace(drawn, chronicle=Chronicle(tuple(moments)))
+    said = [each for each in BY_ID["HW002"].check(evidence) if isinstance(each, Undecided)]
+    assert any("no answer tells a high watermark" in each.reason for each in said) is asked
