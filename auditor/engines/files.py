@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from auditor.engines.plan.pieces import Piece
-from parsers.files import is_wide_text, locate, read_head
+from parsers.files import is_wide_text, locate, read_exactly, read_head
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
-from parsers.segment import scan_source
+from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import Refusal
 from rules.facts.stretch import UNOPENED
 from rules.zoom.ranges import UnreadFile

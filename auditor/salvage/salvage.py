@@ -31,7 +31,7 @@ from auditor.salvage.sources import (
 from auditor.salvage.transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
 from auditor.whole_files import whole_file
-from parsers.files import FileFault, is_inside, locate
+from parsers.files import FileFault, is_inside, locate, read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT
 from parsers.records.contents import RecordContent, decode_contents
