@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from rules.advice import advise
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
-from rules.finding import Finding, Severity, Undecided, Violation, named_facts, numbered
+from rules.finding import Finding, Severity, Undecided, Violation, named_facts
 from rules.giving_up import budget_of, failed
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
@@ -20,6 +20,7 @@ from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
 from rules.rule import Rule
 from rules.sketch.draw import draw
+from rules.spoken import spoken
 from rules.standing import replica_verdict
 from rules.verdict import PartitionVerdict, RuleCoverage
 from rules.withheld import MISSING, not_told, without_order
@@ -187,39 +188,11 @@ def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Find
         brokers=said.brokers,
         start_offset=said.start_offset,
         end_offset=said.end_offset,
-        message=rule.message.format_map(_spoken(said)),
+        message=rule.message.format_map(spoken(said)),
         exhibits=said.exhibits,
         facts=named_facts(said.facts),
         sketch=draw(shown, said.brokers, said.start_offset, said.end_offset),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Spoken:
-    """A fact in words.
-
-    `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1
-    and 2, no broker.
-    """
-
-    value: object
-
-    def __format__(self, noun: str) -> str:
-        text = _phrase(self.value)
-        if noun.startswith("+"):
-            return numbered(noun[1:], self.value if isinstance(self.value, tuple) else (self.value,))
-        return f"{text} {noun if text.split()[-1] == '1' else f'{noun}s'}" if noun else text
-
-
-def _spoken(said: Violation) -> dict[str, _Spoken]:
-    known = {**said.facts, "start_offset": said.start_offset, "end_offset": said.end_offset, "brokers": said.brokers}
-    return {name: _Spoken(value) for name, value in known.items()}
-
-
-def _phrase(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "none"
-    return "none" if value is None else str(value)
 
 
 def _undecided(rule: Rule, said: Undecided, evidence: PartitionEvidence) -> Finding:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from auditor.engines.plan.borne_ids import topic_names
 from auditor.engines.plan.pieces import Piece
-from auditor.engines.plan.units import ReadUnit, UnitKind, topic_names
+from auditor.engines.plan.units import ReadUnit, UnitKind
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
 from parsers.refusal import refuse

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from auditor.engines.plan.borne_ids import topic_names
 from auditor.engines.plan.logs import log_stretches
 from auditor.engines.plan.metadata import metadata_copies
 from auditor.engines.plan.pieces import Piece, part, whole
@@ -222,20 +222,6 @@ def _unit(
         clean_shutdown=marker.source if marker and home.clean_shutdown else None,
         clean_shutdown_size=marker.end if marker else 0,
     )
-
-
-def topic_names(inventory: Inventory) -> tuple[TopicName, ...]:
-    """The topic of every id that directories bear; of an id in directories of several topics, the one of most.
-
-    Where as many bear it of one topic as of another, they do not tell whose it is.
-    """
-    borne: dict[str, Counter[str]] = {}
-    for origin in (replica.origin for replica in inventory.replicas):
-        if origin.topic_id and origin.topic:
-            borne.setdefault(origin.topic_id, Counter())[origin.topic] += 1
-    ranked = {topic_id: topics.most_common(2) for topic_id, topics in sorted(borne.items())}
-    most = {topic_id: top[0][0] for topic_id, top in ranked.items() if len(top) == 1 or top[0][1] > top[1][1]}
-    return tuple(TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in most.items())
 
 
 def _log_units(

@@ -1,0 +1,79 @@
+"""What was seen, read and left open, as a part of the JSON document."""
+
+from __future__ import annotations
+
+from auditor.report.model import AuditReport, MissingReplica
+
+Json = dict[str, object]
+
+
+def _missing(missing: MissingReplica) -> Json:
+    return {
+        "clusterId": missing.cluster_id,
+        "topic": missing.topic,
+        "partition": missing.partition,
+        "broker": missing.broker,
+        "heldBy": list(missing.held_by),
+    }
+
+
+def coverage_document(report: AuditReport) -> Json:
+    """The ledger as plain values."""
+    coverage = report.coverage
+    return {
+        "clusters": coverage.clusters,
+        "brokers": coverage.brokers,
+        "partitions": coverage.partitions,
+        "replicasSeen": coverage.replicas_seen,
+        "replicasMissing": coverage.replicas_missing,
+        "missingReplicas": [_missing(missing) for missing in coverage.missing],
+        "replicasAssignedElsewhere": coverage.replicas_assigned_elsewhere,
+        "assignedElsewhere": [_missing(missing) for missing in coverage.assigned_elsewhere],
+        "bytesSeen": coverage.bytes_seen,
+        "bytesRead": coverage.bytes_read,
+        "bytesRefused": coverage.bytes_refused,
+        "offsetsCovered": coverage.offsets_covered,
+        "offsetsCompared": coverage.offsets_compared,
+        "batches": coverage.batches,
+        "checksumsVerified": coverage.checksums_verified,
+        "filesSeen": coverage.files_seen,
+        "filesUnread": coverage.files_unread,
+        "firstTimestamp": coverage.first_timestamp,
+        "lastTimestamp": coverage.last_timestamp,
+        "ratio": coverage.ratio,
+        "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
+        "scope": {
+            "words": coverage.scope.words,
+            "kinds": list(coverage.scope.kinds),
+            "absent": list(coverage.scope.absent),
+            "partly": list(coverage.scope.partly),
+            "replicasHere": coverage.scope.replicas_here,
+            "replicasAssigned": coverage.scope.replicas_assigned,
+            "partial": coverage.scope.partial,
+        },
+        "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
+        "contradictedReleases": [
+            {"broker": each.broker, "given": each.given, "told": each.told} for each in coverage.contradicted_releases
+        ],
+        "unnamedTopics": [
+            {
+                "clusterId": each.cluster_id,
+                "topicId": each.topic_id,
+                "partitions": list(each.partitions),
+                "statements": each.statements,
+                "names": list(each.names),
+            }
+            for each in coverage.unnamed
+        ],
+        "undecided": [
+            {
+                "rule": point.rule,
+                "reason": point.reason,
+                "missing": point.missing,
+                "partitions": point.partitions,
+                "blocking": point.blocking,
+                "askedAtLevel": point.asked_at_level,
+            }
+            for point in coverage.undecided
+        ],
+    }
