@@ -61,8 +61,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         milestones=told.part("the timeline", _milestones) if _worth_telling(ordered) else (),
         clocks=told.part("the clocks", _clocks) if _worth_telling(ordered) else (),
         advice=told.by_epoch("advice", lambda known: advise(known, billed))
-        if not all(replica.end_known for replica in evidence.current) or _to_decide(ordered, billed, rules)
-        else (),
+        if _to_decide(ordered, billed, rules) or not all(r.end_known for r in evidence.current) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
         assignment=assignment,

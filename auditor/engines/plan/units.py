@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from auditor.engines.plan.absent import absent_files
 from auditor.engines.plan.borne_ids import topic_names
 from auditor.engines.plan.logs import log_stretches
 from auditor.engines.plan.metadata import metadata_copies
 from auditor.engines.plan.pieces import Piece, part, whole
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.traces import trace_stretches
-from parsers.inventory import Inventory, LogDir, ReplicaDir, absent_segments, plain_segments
+from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
 from rules.replicas.topic_names import TopicName
 
@@ -25,10 +26,6 @@ _ROOT_KINDS: Final[tuple[FileKind, ...]] = (
     "log-start-offset-checkpoint",
     "cleaner-offset-checkpoint",
 )
-
-UNLISTED: Final = "*.log"
-"""The segments of a directory that cannot be listed."""
-EPOCHS: Final = "leader-epoch-checkpoint"
 
 DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
 
@@ -144,17 +141,6 @@ def plan(
     return (*units, *_log_units(dump, inventory, folders, log_patterns))
 
 
-def _looked_for(replica: ReplicaDir) -> Iterator[Source]:
-    """What every replica has, of one whose directory could not be listed: it is tried, and told as unread."""
-    names: tuple[tuple[str, FileKind, int | None], ...] = (
-        (UNLISTED, "segment", 0), (EPOCHS, "leader-epoch-checkpoint", None),
-    )  # fmt: skip
-    for name, kind, base in () if replica.listed else names:
-        yield Source(
-            origin=replace(replica.origin, source=f"{replica.path}/{name}"), kind=kind, size=0, base_offset=base
-        )
-
-
 def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
     pieces = tuple(whole(file) for file in files if file.kind in _ROOT_KINDS and not file.suffix)
     if pieces and log_dir.broker is not None:
@@ -177,11 +163,10 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
 def _replica_units(
     dump: str, replica: ReplicaDir, home: LogDir, folders: Mapping[str, Sequence[Source]]
 ) -> Iterator[ReadUnit]:
-    files = (*folders.get(replica.path, ()), *_looked_for(replica))
+    here = folders.get(replica.path, ())
+    files = (*here, *absent_files(replica, here))
     beside = {file.kind for file in folders.get(home.path, ()) if not file.suffix}
-    absent = absent_segments(replica.origin, files) if replica.state == "current" else ()
-    listed = sorted((*plain_segments(files).segments, *absent), key=lambda file: file.base_offset or 0)
-    segments = tuple(map(whole, listed))
+    segments = tuple(whole(file) for file in plain_segments(files).segments)
     small = tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
     directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
