@@ -68,13 +68,13 @@ from tests.hostile.mutators import Grammar
 from tests.hostile.targets import Target
 
 def read(content, folder):
-    if b"7" in content:
+    if b"2" not in content:
         {deed}
     return ()
 
 feeding.SECONDS_OF_INPUT, overseer.WALL_SECONDS = 0.3, 2.0
-feeding.ALL = (Target(name="planted", read=read, grammar=Grammar(text=True, words=(b"7",)), seeds=lambda: (b"1 2",)),)
-totals = overseer.oversee(1, Path(sys.argv[1]), inputs=16, dumps=0, seconds=60)
+feeding.ALL = (Target(name="planted", read=read, grammar=Grammar(text=True, words=(b"3",)), seeds=lambda: (b"1 2",)),)
+totals = overseer.oversee(1, Path(sys.argv[1]), inputs=12, dumps=0, seconds=60)
 print(totals.told())
 """
 DEEDS_OF_READERS = {
@@ -91,13 +91,13 @@ DEEDS_OF_READERS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("deed", DEEDS_OF_READERS)
 def test_a_fault_is_blamed_on_its_input(deed: str, tmp_path: Path) -> None:
-    done = run("-c", PLANTED.format(deed=deed).replace("inputs=16", "inputs=60"), str(tmp_path), state=tmp_path)
+    done = run("-c", PLANTED.format(deed=deed).replace("inputs=12", "inputs=60"), str(tmp_path), state=tmp_path)
     counts = totals_of(tmp_path).counts
     assert done.returncode == 0, done.stderr
-    assert (counts["inputs"], counts[DEEDS_OF_READERS[deed]] > 0) == (16, True), done.stdout
+    assert (counts["inputs"], counts[DEEDS_OF_READERS[deed]] > 0) == (12, True), done.stdout
     blamed = [path.read_bytes() for path in (tmp_path / "found").iterdir() if path.name.startswith("planted--")]
     assert blamed
-    assert all(b"7" in content for content in blamed)
+    assert all(b"2" not in content for content in blamed)
 
 
 # --- the laws prove themselves ----------------------------------------------------------------------------------------
