@@ -37,7 +37,8 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
-    Every replica has the same hole, or the copy lacks the checkpoints that would show a compaction: low severity. So is
+    A compacted log has a hole that reaches beyond the high watermark on disk, which may be older than the log: cleaning
+    never goes there. Every replica has the same hole, or the copy lacks the checkpoints that would show a compaction: low severity. So is
     a hole between the last two segments of a copy taken live, which may be of different moments. A compressed legacy
     batch does not tell its first offset: a hole before it stays unseen.
 
@@ -52,6 +53,7 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 2 0000|0
     """
     if evidence.compacted:
+        yield from _above_high_watermarks(evidence)
         return
     for replica in evidence.current:
         if replica.log.unknown_bases:
@@ -66,6 +68,21 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             seen = not (_unreadable(replica, hole) or replica.unseen(hole.start_offset, hole.end_offset))
             if seen and not lawful:
                 yield _violation(evidence, replica, hole)
+
+
+def _above_high_watermarks(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """Holes that no cleaning left, if the checkpoints are of the log's moment: it stays below the high watermark."""
+    for replica in evidence.current:
+        claim = replica.high_watermark
+        reach = 0 if claim is None else max(claim.offset, replica.log_start_offset)
+        hole = next((hole for hole in holes(replica) if claim is not None and hole.end_offset > reach), None)
+        if claim is not None and hole is not None:
+            yield Undecided(
+                reason=f"broker {replica.broker} holds nothing at offsets [{hole.start_offset}, {hole.end_offset}), which"
+                f" reach beyond its high watermark {claim.offset}, where cleaning never goes",
+                missing=f"broker {replica.broker}'s high watermark as of the end of its log",
+                brokers=(replica.broker,),
+            )
 
 
 def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Violation:

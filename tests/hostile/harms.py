@@ -250,8 +250,9 @@ def epochs_changed(random: Random, files: dict[str, Content]) -> Harmed | None:
     epoch, start = entries[place]
     match random.randrange(6):
         case 0:
-            entries[place] = (epoch, start + random.choice((1, 3, 1 << 40)))
-            claim: Claim = "must" if epoch in borne else "any"
+            later = start + random.choice((1, 3, 1 << 40))
+            entries[place] = (epoch, later)
+            claim: Claim = "must" if epoch in borne and borne[epoch].base < later else "any"
             why = "the log has records of the epoch before that offset"
         case 1:
             entries[place] = (epoch + random.choice((1, 5, 1 << 30)), start)

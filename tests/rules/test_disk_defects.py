@@ -557,3 +557,15 @@ def test_a_negative_count_of_records_is_counted_by_nobody(yard: Yard, base: int)
     jsonschema.validate(report, json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert {replica["records"] for replica in report["replicas"]} == {100, 90}
     assert ("SEG006", (3,)) in [(rule, brokers) for rule, _, brokers, *_ in yard.told()]
+
+
+@pytest.mark.parametrize(("hw", "undecided"), [(100, []), (60, [("SEG005", (3,))])])
+def test_a_hole_of_a_compacted_log_beyond_its_high_watermark_is_left_open(
+    yard: Yard, hw: int, undecided: list[tuple[str, tuple[int, ...]]]
+) -> None:
+    """Cleaning stays below the high watermark; one on disk may be older than the log."""
+    for broker in (1, 2):
+        yard.broker(broker, LOG, cleaner=50)
+    yard.broker(3, [one for one in LOG if one.base not in {70, 80}], cleaner=50, hw=hw)
+    assert [told for told in yard.undecided() if told[0] == "SEG005"] == undecided
+    assert [told for told in yard.told() if told[0] == "SEG005"] == []
