@@ -244,7 +244,10 @@ def epochs_changed(random: Random, files: dict[str, Content]) -> Harmed | None:
         return None
     path, entries = f"{replica.path}/leader-epoch-checkpoint", list(replica.epochs)
     borne = {
-        one.epoch: one for found in reversed(replica.batches.values()) for one in reversed(found) if one.epoch >= 0
+        one.epoch: one
+        for found in reversed(replica.batches.values())
+        for one in reversed(found)
+        if one.epoch >= 0 and one.next > replica.start
     }
     place = random.randrange(len(entries))
     epoch, start = entries[place]
