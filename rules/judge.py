@@ -15,7 +15,7 @@ from rules.giving_up import budget_of, failed
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
 from rules.loss.incurred import Loss, losses
-from rules.open_bill import open_points
+from rules.open_bill import is_proved, open_points, unproved
 from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
 from rules.rule import Rule
@@ -43,7 +43,10 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
     told = _Telling(evidence, undecided)
-    billed = told.by_epoch("the bill of losses", losses)
+    bearings = {rule.id: rule.bearing for rule in rules}
+    incurred = told.by_epoch("the bill of losses", losses)
+    billed = tuple(loss for loss in incurred if is_proved(loss, ordered, bearings))
+    undecided.extend(unproved([loss for loss in incurred if loss not in billed]))
     undecided.extend(open_points(evidence, billed))
     assignment = _assignment(evidence)
     return PartitionVerdict(

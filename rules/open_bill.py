@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
+from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import unbilled
 from rules.verdict import RuleCoverage
@@ -22,6 +23,27 @@ def open_points(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator
         reason = f"broker {cut.broker} cut committed records {what}, of an unknown epoch"
         missing = would_tell(Silence(broker=cut.broker, log="roles"))
         yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
+
+
+def is_proved(loss: Loss, findings: Sequence[Finding], bearings: Bearings) -> bool:
+    """Whether a finding says that records of the loss are gone; of what nobody was told, no finding speaks."""
+    return not loss.matters or any(
+        bearings[finding.rule].records is not None
+        and finding.verdict == "violated"
+        and (finding.start_offset or 0) < loss.end_offset
+        and (finding.end_offset is None or loss.start_offset < finding.end_offset)
+        for finding in findings
+    )
+
+
+def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
+    """What may have been left out, where too little is told for any rule to say so."""
+    for loss in losses:
+        what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
+        reason = f"whether records {what} were left out when epoch {loss.next_epoch} began is not told"
+        brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
+        missing = " and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in brokers)
+        yield RuleCoverage(rule="the bill", reason=reason, missing=missing or "who led these epochs")
 
 
 def _perhaps_held(loss: Loss) -> RuleCoverage:

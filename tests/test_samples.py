@@ -17,7 +17,9 @@ from tests.lab.expected_from_truth import cases, expected
 from tests.lab.sample_reports import is_short, report_on
 
 CASES = cases()
-INCIDENT_FAMILIES = {"LEAD001", "LEAD002", "LEO001", "ACK001", "ACK002", "TRUNC001", "TRUNC002", "TRUNC004", "BUG001"}
+INCIDENT_FAMILIES = {
+    "LEAD001", "LEAD002", "LEO001", "ACK001", "ACK002", "CONS003", "TRUNC001", "TRUNC002", "TRUNC004", "BUG001",
+}  # fmt: skip
 
 
 @cache

@@ -19,12 +19,12 @@ NAMED: Final = 8
     severity=Severity.HIGH,
     needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
     law="ConsistentRead",
-    message="offsets [{start_offset}, {end_offset}) held records of epoch {epoch} that were acknowledged, and hold others"
+    message="offsets [{start_offset}, {end_offset}) held committed records of epoch {epoch}, and hold others"
     " now{since}: whoever read them before has to read them again; {known}",
     implied_by=("LEAD001", "ACK001", "TRUNC001"),
 )
 def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
-    """A range of offsets held other acknowledged records in an earlier epoch.
+    """A range of offsets held other committed records in an earlier epoch.
 
     A new leader that lacks records gives their offsets to new ones. A consumer that has read the old records stands
     beyond the range or in it. It goes on from there and never sees the new ones.
@@ -58,12 +58,13 @@ def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
     if evidence.epochs_used_twice:
         return
     for loss in losses(evidence):
-        end = min(loss.reused_end, max(loss.committed_end, loss.acknowledged_end))
-        if loss.matters and not loss.restored and end > loss.start_offset:
-            yield _violation(loss, evidence)
+        # Nobody reads what is not committed.
+        end = min(loss.reused_end, loss.committed_end)
+        if not loss.restored and end > loss.start_offset:
+            yield _violation(loss, end, evidence)
 
 
-def _violation(loss: Loss, evidence: PartitionEvidence) -> Violation:
+def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     groups = tuple(group.group for group in loss.groups)
     clients = tuple(sorted({reader.client_id or "a client without a name" for reader in loss.readers}))
     affected = [f"group {name}" for name in groups[:NAMED]] + [f"client {name}" for name in clients[:NAMED]]
@@ -73,7 +74,7 @@ def _violation(loss: Loss, evidence: PartitionEvidence) -> Violation:
     return Violation(
         brokers=() if loss.next_leader is None else (loss.next_leader,),
         start_offset=loss.start_offset,
-        end_offset=loss.reused_end,
+        end_offset=end,
         facts={
             "epoch": loss.epoch,
             "since": f" of epoch {epochs[0]}" if len(epochs) == 1 else "",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from auditor.engines.told.chronicle import of_events
 from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin
+from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, ordered
-from rules.history.turns import leader_changes
 
 CREATED = (
     "Changed partition pay-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=1, "
@@ -32,17 +32,17 @@ def moments(*words: str) -> tuple[Moment, ...]:
 
 
 def test_an_election_from_outside_the_isr_is_told_by_the_controllers_log_alone() -> None:
-    found = list(leader_changes(moments(CREATED, LEADERLESS.format(isr="1"), ELECTED)))
+    found = Chronicle(moments(CREATED, LEADERLESS.format(isr="1"), ELECTED)).elections
     assert [(c.leader, c.epoch, c.previous_isr, c.unclean) for c in found] == [(2, 2, (1,), True)]
 
 
 def test_an_election_from_the_isr_is_clean() -> None:
-    found = list(leader_changes(moments(CREATED, LEADERLESS.format(isr="2"), ELECTED)))
+    found = Chronicle(moments(CREATED, LEADERLESS.format(isr="2"), ELECTED)).elections
     assert [(c.leader, c.epoch, c.previous_isr, c.unclean) for c in found] == [(2, 2, (2,), False)]
 
 
 def test_with_a_state_missing_between_nothing_is_told() -> None:
-    assert list(leader_changes(moments(CREATED, ELECTED))) == []
+    assert Chronicle(moments(CREATED, ELECTED)).elections == ()
 
 
 def test_the_controllers_log_is_neither_the_brokers_word_nor_the_metadata() -> None:

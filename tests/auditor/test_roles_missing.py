@@ -50,7 +50,7 @@ def test_answers_of_no_known_epoch_leave_the_verdict_open_where_other_records_st
     (dump / "broker-1/logs/state-change.log").unlink()
     for metadata in dump.glob("*/data/__cluster_metadata-0"):
         shutil.rmtree(metadata)
-    report = audited(dump)
+    report = audited(dump, partial=True)
     named = {question.missing for question in report.coverage.undecided if question.rule == "ACK001"}
     assert report.verdict == verdict
     assert named == asked

@@ -405,6 +405,7 @@ def test_an_unclean_election_before_the_old_leader_returns(yard: Yard) -> None:
         ("LEAD001", "critical", (), 100, 150),
         ("LOG001", "critical", (1, 2), 100, 130),
         ("TRUNC004", "critical", (1,), 100, 150),
+        ("CONS003", "high", (), 100, 130),
     ]
     lost, apart = (finding for finding in yard.report().violations if finding.rule in ("LEAD001", "LOG001"))
     assert (lost.confidence, fact(apart, "deviating")) == ("likely", [1])

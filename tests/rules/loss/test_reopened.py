@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from auditor.report.bill import details, sentence
+from rules.catalog import RULES
 from rules.judge import judge
 from rules.loss.incurred import Loss
 from rules.sketch.notation import read_sketch
@@ -23,7 +24,7 @@ FOLLOWER = "broker 2 0a0a 00|\n"
 
 
 def bill(disks: str) -> list[Loss]:
-    return list(judge(read_sketch(disks + TOLD).evidence, ()).losses)
+    return list(judge(read_sketch(disks + TOLD).evidence, RULES).losses)
 
 
 def test_what_was_written_before_is_lost_also_where_its_number_stands_again() -> None:
@@ -52,13 +53,13 @@ def test_without_the_leaders_disk_only_what_no_copy_holds_is_surely_gone() -> No
 
 def test_a_follower_that_leads_with_the_older_records_has_them_restored() -> None:
     disks = "broker 1 0b0b 00|\nbroker 2* 0a0a 0a0a 00000 1|\n"
-    (loss, *_) = judge(read_sketch(f"{disks}{TOLD}t9 leads 2 epoch 1 at 9 hw 9\n").evidence, ()).losses
+    (loss, *_) = judge(read_sketch(f"{disks}{TOLD}t9 leads 2 epoch 1 at 9 hw 9\n").evidence, RULES).losses
     assert (loss.start_offset, loss.end_offset, loss.restored) == (0, 9, True)
 
 
 def test_what_leads_again_in_part_is_restored_in_part() -> None:
     disks = "broker 1 0b0b 00|\nbroker 2* 0a0a 00 00000 1|\n"
-    told = judge(read_sketch(f"{disks}{TOLD}t9 leads 2 epoch 1 at 9 hw 9\n").evidence, ()).losses
+    told = judge(read_sketch(f"{disks}{TOLD}t9 leads 2 epoch 1 at 9 hw 9\n").evidence, RULES).losses
     assert [(loss.start_offset, loss.end_offset, loss.restored) for loss in told] == [
         (0, 2, True), (2, 4, False), (4, 9, True),
     ]  # fmt: skip
@@ -71,7 +72,7 @@ def test_without_any_disk_nothing_is_said_of_copies() -> None:
 
 
 def test_records_below_the_first_opening_are_billed_to_the_epoch_that_wrote_them() -> None:
-    losses = judge(read_sketch(OPENED_ONCE_MORE).evidence, ()).losses
+    losses = judge(read_sketch(OPENED_ONCE_MORE).evidence, RULES).losses
     told = [(loss.epoch, loss.start_offset, loss.end_offset) for loss in losses]
     assert (3, 6, 7) in told
     assert sum(end - start for _, start, end in told) == len({x for _, start, end in told for x in range(start, end)})
