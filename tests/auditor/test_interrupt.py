@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEGMENT = SAMPLES / "fast_failover_kip101/dump/broker-1/data/ff-0/00000000000000000000.log"
-PARTITIONS = 1200
+PARTITIONS = 2400
 
 
 def many_partitions(to: Path, count: int) -> Path:
@@ -89,24 +89,29 @@ def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
 def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark: SparkSession) -> None:
     from auditor.engines.spark.engine import JUDGES_A_CORE
 
-    dump = many_partitions(tmp_path, 400)
+    dump = many_partitions(tmp_path, 500)
     judges = JUDGES_A_CORE * spark.sparkContext.defaultParallelism
     tracker = spark.sparkContext.statusTracker()
 
+    over = threading.Event()
+
     def stop_when_some_tasks_have_judged() -> None:
-        while True:
+        while not over.is_set():
             stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
             if any(info and info.numTasks == judges and 0 < info.numCompletedTasks < judges - 1 for info in stages):
                 os.kill(os.getpid(), signal.SIGINT)
                 return
-            time.sleep(0.01)
+            time.sleep(0.002)
 
     watcher = threading.Thread(target=stop_when_some_tasks_have_judged, daemon=True)
     watcher.start()
-    report = audit(dump, AuditConfig(engine="spark"))
-    watcher.join(timeout=10)
+    try:
+        report = audit(dump, AuditConfig(engine="spark"))
+    finally:
+        over.set()
+        watcher.join(timeout=10)
     assert (report.interrupted, report.exit_code) == (True, 130)
-    assert 0 < len(report.replicas) < 400
+    assert 0 < len(report.replicas) < 500
     whole = {placed.partition: placed for placed in audit(dump, AuditConfig(engine="local")).replicas}
     assert all(placed == whole[placed.partition] for placed in report.replicas)
 

@@ -98,7 +98,7 @@ def test_a_stop_at_any_moment_ends_with_130_or_with_all_told(tmp_path: Path, sto
         assert process.returncode in (130, 1), err
         if process.returncode == 1 or b"before anything" not in err:
             assert out.rstrip().endswith(b"}")
-    assert ends[0] == 130
+    assert 130 in ends
 
 
 @pytest.mark.slow

@@ -207,7 +207,7 @@ def test_contents_without_a_path_are_refused_and_others_passed_over() -> None:
 def test_settings_of_znodes_and_tools_are_in_force(tmp_path: Path) -> None:
     settings = histories("migrated")["pay", 0].settings
     told_by = {s.origin: s.value for s in settings.statements if (s.topic, s.name) == ("pay", "retention.ms")}
-    assert told_by == {"metadata": "86400000", "znode": "86400000", "describe": "86400000", "log": "86400000"}
+    assert told_by == dict.fromkeys(("metadata", "znode", "describe", "log", "applied"), "86400000")
     dump = copied("migrated", tmp_path / "dump")
     for folder in dump.glob("*/data/__cluster_metadata-0"):
         shutil.rmtree(folder)

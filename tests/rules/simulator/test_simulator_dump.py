@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -24,14 +25,16 @@ from tests.rules.textbook_goldens import TEXTBOOK, scripts
 pytestmark = pytest.mark.slow
 
 Bad = list[tuple[str, int | None, int | None]]
-LOST_TO_UNCLEAN: Bad = [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2), ("ACK002", 1, 2)]
+REUSED: Final = ("CONS003", 1, 2)
+LOST: Bad = [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2), REUSED]
+LOST_TO_UNCLEAN: Bad = [*LOST, ("ACK002", 1, 2)]
 DAMAGE: dict[tuple[str, str], Bad] = {
     ("two-rounds-3", "KIP-101"): [],
     ("election-triggers", "truncate-on-fetch"): [],
     ("sets", "KIP-101"): [],
     ("divergence", "HW truncation"): [("LOG001", 1, 2)],
-    ("divergence", "KIP-101"): [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2)],
-    ("divergence", "truncate-on-fetch"): [("LEAD001", 1, 2), ("ACK001", 1, 2), ("TRUNC001", 1, 2)],
+    ("divergence", "KIP-101"): LOST,
+    ("divergence", "truncate-on-fetch"): LOST,
     ("divergence-unclean", "KIP-320"): LOST_TO_UNCLEAN,
     ("divergence-unclean", "truncate-on-fetch"): [("LEAD002", None, None), *LOST_TO_UNCLEAN],
     ("kip279-15", "KIP-101"): [("ACK001", 11, 16), ("BUG001", None, 21), ("TRUNC002", 11, 16)],
@@ -74,9 +77,12 @@ def test_audit_finds_what_the_run_did(name: str, generation: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "version", "expected"),
     [
-        ("loss", "1.1.1", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2)]),
-        ("divergence", "1.1.1", [("LEAD001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2)]),
-        ("loss-return-written", "2.6.3", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2)]),
+        ("loss", "1.1.1", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2), REUSED]),
+        ("divergence", "1.1.1", [("LEAD001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED]),
+        (
+            "loss-return-written", "2.6.3",
+            [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED],
+        ),
     ],
 )
 def test_an_old_protocol_on_a_newer_binary_is_told_by_its_logs(
@@ -95,7 +101,7 @@ def test_an_old_protocol_on_a_newer_binary_is_told_by_its_logs(
         ("eligible", [("ACK001", 1, 2)]),
         (
             "eligible-lost-pages",
-            [("LEAD001", 1, 2), ("LEAD002", None, None), ("LEO001", 1, 2), ("ACK001", 1, 2), ("ACK002", 1, 2)],
+            [("LEAD001", 1, 2), ("LEAD002", None, None), ("LEO001", 1, 2), ("ACK001", 1, 2), ("ACK002", 1, 2), REUSED],
         ),
     ],
 )
