@@ -36,6 +36,14 @@ FileKind = Literal[
 ]
 """What a file is. `leftover` is a known remnant (.deleted .cleaned .tmp …) that is never the truth about a log."""
 
+LOG_DIR_CHECKPOINTS: Final[tuple[FileKind, ...]] = (
+    "replication-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+"""What every broker keeps in each of its log dirs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:

@@ -26,7 +26,7 @@ from parsers.checkpoints import (
     read_quorum_state,
 )
 from parsers.files import read_source
-from parsers.provenance import Span
+from parsers.provenance import FileKind, Span
 from parsers.records import decode_entry
 from parsers.request_log import NOTHING, SessionState
 from parsers.segment import Links, SegmentChunk, scan_source, unread_chunk
@@ -190,7 +190,6 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         snapshot_offsets=tuple(snapshots),
         producer_claims=tuple(claim for snapshot in newest for claim in _read_producers(unit, snapshot)),
         voters=voters,
-        not_copied=unit.not_copied,
         refusals=tuple(unread_file(refusal) for refusal in refusals),
     )
 
@@ -243,9 +242,11 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that a checkpoint of the log dir names, and one for what could not be read."""
     claims: dict[tuple[str | None, int | None], dict[CheckpointKind, OffsetClaim]] = {}
     refusals: list[Refusal] = []
+    sound: list[FileKind] = []
     for piece in unit.pieces:
         rows, refused = _read_checkpoint(unit, piece)
         refusals.extend(refused)
+        sound += () if refused else (piece.kind,)
         for row in rows:
             # Of two lines for one partition the broker takes the last.
             claim = OffsetClaim(offset=row.offset, span=_row_span(row))
@@ -258,11 +259,13 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
             cleaner=own.get("cleaner"),
         )
         yield told_fact(unit, topic, partition, root=root)
+    if sound:
+        yield replace(told_fact(unit, None, None), checkpoints=tuple(sound))
     if refusals:
         yield unread_fact(unit, refusals)
 
 
-def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheckpoint], Iterable[Refusal]]:
+def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheckpoint], Sequence[Refusal]]:
     origin = unit.origin(piece.source)
     content = read_source(Path(unit.dump), origin)
     if isinstance(content, Refusal):

@@ -72,7 +72,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     epochs = loss.reused_epochs
     spans = [c.span for c in evidence.group_offsets if c.group in groups][:NAMED]
     return Violation(
-        brokers=() if loss.next_leader is None else (loss.next_leader,),
+        brokers=(),
         start_offset=loss.start_offset,
         end_offset=end,
         facts={

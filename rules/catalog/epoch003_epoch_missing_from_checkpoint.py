@@ -39,10 +39,10 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     There is no such file: brokers make one with the log, so that the copy left it out; or it is malformed or could
-    not be read (EPOCH004). Or the log-start-offset-checkpoint was left out, and the file begins late: where the log
-    starts as late, nothing is missing. Without an orderly stop, a file that lacks only the newest epochs may be of an earlier
-    moment than the log, and one that begins late may be newer than the log start offset on disk: both are reported
-    with low severity.
+    not be read (EPOCH004). Or the log-start-offset-checkpoint was left out or could not be read, and the file begins
+    late: where the log starts as late, nothing is missing. Without an orderly stop, a file that lacks only the newest
+    epochs may be of an earlier moment than the log, and one that begins late may be newer than the log start offset on
+    disk: both are reported with low severity.
 
     Upheld
     ------
@@ -66,7 +66,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         missing = _missing(replica)
-        untold = "log-start-offset-checkpoint" in replica.not_copied
+        untold = "log-start-offset-checkpoint" in replica.untold
         if untold and (early := [run for run in missing if _may_lie_below_the_start(replica, run)]):
             missing = [run for run in missing if run not in early]
             yield Undecided(

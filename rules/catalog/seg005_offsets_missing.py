@@ -38,9 +38,9 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     Undecided when
     --------------
     A compacted log has a hole that reaches beyond the high watermark on disk, which may be older than the log: cleaning
-    never goes there. Every replica has the same hole, or the copy lacks the checkpoints that would show a compaction: low severity. So is
-    a hole between the last two segments of a copy taken live, which may be of different moments. A compressed legacy
-    batch does not tell its first offset: a hole before it stays unseen.
+    never goes there. Every replica has the same hole, or the checkpoint that would show a compaction was not copied or
+    could not be read: low severity. So is a hole between the last two segments of a copy taken live, which may be of
+    different moments. A compressed legacy batch does not tell its first offset: a hole before it stays unseen.
 
     Upheld
     ------
@@ -89,7 +89,7 @@ def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Vio
     peers = evidence.followers_of(replica)
     shared = bool(peers) and all(_has_hole(peer, hole) for peer in peers)
     moved = evidence.copied_live and _between_last_segments(replica, hole)
-    doubtful = shared or moved or replica.bare or "cleaner-offset-checkpoint" in replica.not_copied
+    doubtful = shared or moved or replica.bare or "cleaner-offset-checkpoint" in replica.untold
     return Violation(
         brokers=(replica.broker,),
         start_offset=hole.start_offset,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from parsers.provenance import FileKind, ReplicaState, Span
+from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind, ReplicaState, Span
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import (
     NO_EPOCH_FILE,
@@ -51,7 +51,6 @@ class DirectoryFacts:
     producer_claims: tuple[ProducerClaim, ...] = ()
     index_faults: tuple[IndexFault, ...] = ()
     voters: tuple[int, ...] = ()
-    not_copied: tuple[FileKind, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
 
 
@@ -98,6 +97,8 @@ class Fact:
     trace_ends: tuple[TraceEnd, ...] = ()
     sessions_broken: tuple[SessionBroken, ...] = ()
     """How far followers' sessions went, by the logs of who answered and of who asked."""
+    checkpoints: tuple[FileKind, ...] = ()
+    """Which checkpoints of its log dir were read whole."""
     bytes_seen: int = 0
     bytes_read: int = 0
 
@@ -105,7 +106,7 @@ class Fact:
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
         told = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
-        return bool(told or self.names or self.nameless)
+        return bool(told or self.names or self.nameless or self.checkpoints)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +120,8 @@ class Surroundings:
     gaps: tuple[TraceGap, ...] = ()
     disowned: frozenset[str] = frozenset()
     """Logs that are nobody's evidence."""
+    checkpoints: Mapping[str, tuple[FileKind, ...]] = field(default_factory=dict)
+    """Which checkpoints of each log dir were read whole."""
     bearers: tuple[Bearer, ...] = ()
     copied_live: bool = False
     copied: str = ""
@@ -144,7 +147,14 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     claims = {(fact.broker, fact.log_dir): fact for fact in ordered if fact.root is not None}
     pieces = [fact for fact in ordered if fact.path is not None]
     grouped = groupby(pieces, key=lambda fact: (fact.broker, fact.log_dir, fact.path))
-    replicas = tuple(_replica(list(group), claims.get((key[0], key[1]))) for key, group in grouped)
+    untold = {
+        log_dir: frozenset(LOG_DIR_CHECKPOINTS).difference(surroundings.checkpoints.get(log_dir, ()))
+        for log_dir in {fact.log_dir for fact in pieces}
+    }
+    replicas = tuple(
+        _replica(list(group), claims.get((broker, log_dir)), untold[log_dir])
+        for (broker, log_dir, _), group in grouped
+    )
     told = _told(ordered)
     own = _of_incarnation(told, replicas)
     first = ordered[0]
@@ -214,7 +224,7 @@ def _held_ids(replicas: Sequence[Replica]) -> frozenset[str]:
     return frozenset(r.topic_id for r in replicas if r.state == "current" and r.topic_id is not None)
 
 
-def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
+def _replica(facts: Sequence[Fact], claimed: Fact | None, untold: frozenset[FileKind]) -> Replica:
     first = facts[0]
     directory = next((fact.directory for fact in facts if fact.directory is not None), DirectoryFacts())
     # A deleted or stray copy shares its log dir's files with a live one of the same name: the lines are the live one's.
@@ -238,7 +248,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None) -> Replica:
         producer_claims=directory.producer_claims,
         index_faults=directory.index_faults,
         voters=directory.voters,
-        not_copied=directory.not_copied,
+        untold=untold,
         refusals=directory.refusals + root.refusals,
         bytes_seen=sum(fact.bytes_seen for fact in facts),
         bytes_read=sum(fact.bytes_read for fact in facts),

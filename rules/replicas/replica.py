@@ -120,8 +120,8 @@ class Replica:
     producer_claims: tuple[ProducerClaim, ...] = ()
     """Of the newest snapshots."""
     index_faults: tuple[IndexFault, ...] = ()
-    not_copied: tuple[FileKind, ...] = ()
-    """Checkpoints that every broker keeps in a log dir, and that the copy of this one lacks."""
+    untold: frozenset[FileKind] = frozenset()
+    """Checkpoints of its log dir that were not copied or could not be read: whether they claim anything is open."""
     voters: tuple[int, ...] = ()
     """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""
     strays: tuple[Stray, ...] = ()

@@ -289,6 +289,31 @@ def test_an_epoch_checkpoint_may_begin_late_where_nobody_tells_log_starts(yard: 
     assert ("EPOCH003", "high", (3,), 60, 100) in yard.told()
 
 
+UNREAD = (b"0\n1\nt zero 0\n", b"7\n0\n", b"\0" * 20)
+"""Checkpoints that no broker would load: what they claimed is not known."""
+
+
+@pytest.mark.parametrize("content", UNREAD)
+def test_an_epoch_checkpoint_may_begin_late_where_log_starts_cannot_be_read(yard: Yard, content: bytes) -> None:
+    directory = broken(yard, epochs=[(1, 80)]).parent
+    (directory.parent / "log-start-offset-checkpoint").write_bytes(content)
+    assert yard.told() == []
+    assert ("EPOCH003", (3,)) in yard.undecided()
+    (directory / "leader-epoch-checkpoint").write_bytes(b"0\n1\n0 0\n")
+    assert ("EPOCH003", "high", (3,), 60, 100) in yard.told()
+
+
+@pytest.mark.parametrize("content", [None, *UNREAD])
+def test_a_hole_may_be_the_cleaners_where_nothing_tells_what_it_cleaned(yard: Yard, content: bytes | None) -> None:
+    yard.healthy(LOG, 1, 2)
+    directory = yard.broker(3, LOG, segments=[30, 60])
+    segment(directory, 30).unlink()
+    assert yard.told() == [("SEG005", "high", (3,), 30, 60)]
+    claims = directory.parent / "cleaner-offset-checkpoint"
+    claims.unlink() if content is None else claims.write_bytes(content)
+    assert yard.told() == [("SEG005", "low", (3,), 30, 60)]
+
+
 @pytest.mark.parametrize("content", [b"0\n3\n0 0\n1 60\n", b"zero\n1\n0 0\n", b"0\n1\n\n0 0\n", b"\0" * 20])
 def test_the_epoch_checkpoint_malformed(yard: Yard, content: bytes) -> None:
     (broken(yard).parent / "leader-epoch-checkpoint").write_bytes(content)

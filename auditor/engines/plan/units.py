@@ -14,18 +14,11 @@ from auditor.engines.plan.pieces import Piece, part, whole
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.traces import trace_stretches
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
-from parsers.provenance import FileKind, Origin, ReplicaState, Source, Span
+from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind, Origin, ReplicaState, Source, Span
 from rules.replicas.topic_names import TopicName
 
 UNIT_BYTES: Final = 128 << 20
 """A gigabyte of segment makes eight units; small segments of one replica share a unit."""
-
-_ROOT_KINDS: Final[tuple[FileKind, ...]] = (
-    "replication-offset-checkpoint",
-    "recovery-point-offset-checkpoint",
-    "log-start-offset-checkpoint",
-    "cleaner-offset-checkpoint",
-)
 
 DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
 
@@ -76,8 +69,6 @@ class ReadUnit:
     segments: tuple[Piece, ...] = ()
     leftovers: tuple[Piece, ...] = ()
     """Segments that wait for their deletion."""
-    not_copied: tuple[FileKind, ...] = ()
-    """Checkpoints that every broker writes into its log dirs and that the copy of this one lacks."""
     clean_shutdown: str | None = None
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
@@ -142,7 +133,7 @@ def plan(
 
 
 def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator[ReadUnit]:
-    pieces = tuple(whole(file) for file in files if file.kind in _ROOT_KINDS and not file.suffix)
+    pieces = tuple(whole(file) for file in files if file.kind in LOG_DIR_CHECKPOINTS and not file.suffix)
     if pieces and log_dir.broker is not None:
         yield ReadUnit(
             kind="root",
@@ -165,12 +156,11 @@ def _replica_units(
 ) -> Iterator[ReadUnit]:
     here = folders.get(replica.path, ())
     files = (*here, *absent_files(replica, here))
-    beside = {file.kind for file in folders.get(home.path, ()) if not file.suffix}
     segments = tuple(whole(file) for file in plain_segments(files).segments)
     small = tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
     directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
-    yield replace(directory, leftovers=leftovers, not_copied=tuple(k for k in _ROOT_KINDS if k not in beside))
+    yield replace(directory, leftovers=leftovers)
     for order, pieces in enumerate(_stretches(segments)):
         yield _unit(dump, replica, home, "log", order=order, pieces=pieces)
 

@@ -60,7 +60,7 @@ JUDGES_A_CORE: Final = 4
 PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
-_OF_CLUSTERS: Final = ("settings", "gaps", "disowned", "trace_ends", "sessions_broken", "nameless")
+_OF_CLUSTERS: Final = ("settings", "gaps", "disowned", "trace_ends", "sessions_broken", "nameless", "checkpoints")
 OF_CLUSTERS: Final = " OR ".join(f"size({column}) > 0" for column in _OF_CLUSTERS)
 """Facts that tell of whole clusters."""
 OF_PARTITIONS: Final = f"NOT ({OF_CLUSTERS} OR {TELLS_NAMES})"

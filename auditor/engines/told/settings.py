@@ -235,8 +235,9 @@ def informed(
         settings = settings_of(_stated(own, disowned))
         versions = known_versions(found[cluster].versions, logged_versions(settings))
         gaps = (*(gap for fact in own for gap in fact.gaps), *_behind_logs(own, disowned, settings))
+        checkpoints = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         found[cluster] = replace(
-            found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned
+            found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned, checkpoints=checkpoints
         )
     return found
 
