@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
+_TOPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]{22}")
 _I32: Final = range(-(1 << 31), 1 << 31)
 
 
@@ -21,6 +22,15 @@ def ids(value: str | None) -> str | None:
     if any(broker < 0 for broker in named):
         raise Malformed
     return ",".join(map(str, named))
+
+
+def topic_id(value: str | None) -> str | None:
+    """A topic's id; null where the release prints none, or the topic has none."""
+    if value is None or value in ("", "-"):
+        return None
+    if _TOPIC_ID.fullmatch(value) is None:
+        raise Malformed
+    return value
 
 
 def i32(value: str) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from parsers.describe_text.cells import Malformed, i32, i64, ids
+from parsers.describe_text.cells import Malformed, i32, i64, ids, topic_id
 from parsers.describe_text.settings import config_line, inline_configs
 from parsers.describe_text.tables import header_of, table_line
 from parsers.provenance import Origin
@@ -121,7 +121,7 @@ def _topic_line(line: str, blank: Description) -> Description:
             blank,
             kind="topic",
             topic=topic,
-            topic_id=pairs.get("TopicId"),
+            topic_id=topic_id(pairs.get("TopicId")),
             name="Configs",
             value=pairs.get("Configs", ""),
         )

@@ -203,11 +203,12 @@ def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> l
     """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
 
     Where no replica is at hand it is the one told last. An id that only some replica's directory knows makes no second
-    life of the topic.
+    life of the topic; nor does one that a tool printed, at a time that nobody knows.
     """
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
-    told = _told_ids(moments)
     newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
+    moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
+    told = _told_ids(moment for moment in moments if moment.kind != "described")
     if not told:
         return of_the_last_life(moments)
     if newest is None or len({*held, *told}) == 1 or told == {newest}:

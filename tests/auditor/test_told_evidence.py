@@ -150,6 +150,24 @@ def test_what_tools_printed_is_told_without_a_time() -> None:
     assert [m.leader for m in quorum if m.end_offset is None] == [100]
 
 
+FIRE = (
+    "Topic: fire\tTopicId: {id}\tPartitionCount: 1\n"
+    "\tTopic: fire\tPartition: 0\tLeader: 2\tReplicas: 1,2,3\tIsr: 2\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("topic_id", "refused"), [("x", ["malformed"]), ("AAAAAAAAAAAAAAAAAAAAAQ", [])])
+def test_a_foreign_topic_id_in_a_tools_output_silences_nobody(
+    topic_id: str, refused: list[str], tmp_path: Path
+) -> None:
+    dump = copied("acks_one_lost", tmp_path / "dump", logs=True)
+    (dump / "tools.txt").write_text(FIRE.format(id=topic_id))
+    report = audited(dump)
+    assert [finding.rule for finding in report.violations] == ["ACK001"]
+    assert [refusal.kind for refusal in report.refusals] == refused
+
+
 def test_a_group_is_told_by_its_log_and_by_a_tool() -> None:
     (commit,) = histories("migrated")["pay", 0].group_offsets
     assert (commit.group, commit.offset, commit.end_offset, commit.told_by) == ("g1", 50, 55, "description")

@@ -86,6 +86,12 @@ def test_old_topics_print_neither_ids_nor_eligible_leaders() -> None:
     assert (partition.leader, partition.isr, partition.elr) == (-1, "2", None)
 
 
+@pytest.mark.parametrize("printed", ["x", "xcq385rNTkaYtHO3h4VB=A", "xcq385rNTkaYtHO3h4VBjAA", "²" * 22])
+def test_a_topic_id_that_is_none_is_refused(printed: str) -> None:
+    parsed = parse_describe_text(f"Topic: pay\tTopicId: {printed}\tPartitionCount: 2\n".encode(), ORIGIN)
+    assert (parsed.rows, [refusal.kind for refusal in parsed.refusals]) == ((), ["malformed"])
+
+
 def test_configs_belong_to_the_entity_above_them() -> None:
     found = [(row.topic, row.broker, row.name, row.value, row.origin_of_value) for row in rows(CONFIGS)]
     assert found == [
