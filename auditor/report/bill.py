@@ -55,11 +55,19 @@ def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
     whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
     if not whose:
-        return "no copy is left here" if loss.searched else "no disk is here that could hold a copy"
+        return f"no copy is left here{_unsearched(loss)}" if loss.searched else "no disk is here that could hold a copy"
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         return f"they still stand on {whose}"
     ranges = ", ".join(span(*stretch) for stretch in loss.standing)
-    return f"of {ranges} a copy stands on {whose}, of the rest none is left here"
+    return f"of {ranges} a copy stands on {whose}, of the rest none is left here{_unsearched(loss)}"
+
+
+def _unsearched(loss: Loss) -> str:
+    """Whose disks may hold a copy that is not seen."""
+    if not loss.unsearched:
+        return ""
+    whose = " and ".join(f"broker {broker}" for broker in loss.unsearched)
+    return f", as far as can be seen: not all segments of {whose} were copied or could be read"
 
 
 def since(loss: Loss) -> str:

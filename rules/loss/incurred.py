@@ -70,6 +70,8 @@ class Loss:
     restored_seen: bool
     """Whether that log is here to show it: else logs tell that its broker had them still."""
     because: str
+    unsearched: tuple[int, ...] = ()
+    """Brokers with a replica here of which segments that may hold a copy could not be read or were not copied."""
     unread: tuple[int, ...] = ()
     """Later leaders of which nothing here tells whether they still had the records: disk or server.log would."""
     portions: tuple[Portion, ...] = ()
@@ -158,6 +160,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         survivors=standing,
         again=part.reopening is not None or part.anew,
         searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
+        unsearched=tuple(sorted({r.broker for r in evidence.replicas if r.unseen(start, end)})),
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,

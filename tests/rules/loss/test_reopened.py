@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from auditor.report.bill import details, sentence
+from parsers.provenance import Span
+from parsers.tables import RefusalKind
 from rules.catalog import RULES
+from rules.facts.stretch import UnreadBytes
 from rules.judge import judge
 from rules.loss.incurred import Loss
 from rules.sketch.notation import read_sketch
@@ -63,6 +70,22 @@ def test_what_leads_again_in_part_is_restored_in_part() -> None:
     assert [(loss.start_offset, loss.end_offset, loss.restored) for loss in told] == [
         (0, 2, True), (2, 4, False), (4, 9, True),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["not_copied", "unreadable"])
+def test_a_bill_tells_whose_disk_was_not_searched_whole(kind: RefusalKind) -> None:
+    assert [loss.unsearched for loss in bill(FOLLOWER)] == [()]
+    drawn = read_sketch(FOLLOWER + TOLD).evidence
+    missing = UnreadBytes(
+        kind=kind, expected_offset=4, next_offset=None, expected="a segment", found="no such file",
+        span=Span(source="broker-2/t-0/00000000000000000004.log", start=0, end=0),
+    )  # fmt: skip
+    replicas = tuple(replace(r, log=replace(r.log, unread=(missing,), unread_count=1)) for r in drawn.replicas)
+    losses = judge(replace(drawn, replicas=replicas), RULES).losses
+    assert [loss.unsearched for loss in losses] == [(2,)]
+    assert sentence(losses[0]).endswith(
+        "no copy is left here, as far as can be seen: not all segments of broker 2 were copied or could be read."
+    )
 
 
 def test_without_any_disk_nothing_is_said_of_copies() -> None:
