@@ -148,7 +148,7 @@ def _refuse_what_is_no_log_dir(root: Path, inventory: Inventory) -> None:
     """Refuse by name what people give in place of log dirs."""
     if any(file.kind == "leader-epoch-checkpoint" for file in inventory.files):
         raise ConfigError(
-            f"{root}: found leader-epoch-checkpoint files alone, which say nothing without their logs: copy the"
+            f"{root}: found leader-epoch-checkpoint files alone, which do not say whose they are: copy the"
             " TOPIC-PARTITION folders with their segments"
         )
     packed = [refusal.source for refusal in inventory.refusals if refusal.expected == UNPACKED]

@@ -74,7 +74,8 @@ def _has_mark(folder: Folder) -> bool:
 
 def _has_replica(folder: Folder, folders: Mapping[str, Folder]) -> bool:
     replicas = (folders[folder.child(name)] for name in folder.subfolders if parse_replica_name(name))
-    return any(entry.parsed.base_offset is not None for replica in replicas for entry in replica.files)
+    parsed = (entry.parsed for replica in replicas for entry in replica.files)
+    return any(name.base_offset is not None or name.kind == "leader-epoch-checkpoint" for name in parsed)
 
 
 def identify(root: Path, folder: Folder) -> tuple[LogDir, list[Refusal]]:

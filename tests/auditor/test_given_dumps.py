@@ -72,6 +72,9 @@ def test_epoch_files_without_their_logs_are_not_taken_for_empty_logs(tmp_path: P
     folder.mkdir(parents=True)
     shutil.copy(REPLICA / "leader-epoch-checkpoint", folder)
     ended = audit(tmp_path / "dump")
+    assert (ended.code, "is not copied, and nothing is judged by its absence" in ended.out) == (3, True)
+    folder.rename(folder.parent / "nobodys")
+    ended = audit(tmp_path / "dump")
     assert ended.code == 2
     assert "leader-epoch-checkpoint files alone" in ended.err
 

@@ -52,6 +52,17 @@ def test_checkpoints_alone_are_no_clean_cluster(dump: Path) -> None:
     assert accused(dump) == []
 
 
+def test_epoch_checkpoints_alone_are_replicas_without_their_segments(dump: Path) -> None:
+    for file in dump.rglob("*"):
+        if file.is_file() and file.name != "leader-epoch-checkpoint":
+            file.unlink()
+    report = audited(dump)
+    assert (report.verdict, report.exit_code) == ("unknown", 3)
+    assert accused(dump) == []
+    folders = [path.parent for path in dump.rglob("leader-epoch-checkpoint")]
+    assert len([finding for finding in report.findings if finding.rule == "SEG003"]) == len(folders) > 0
+
+
 def test_a_middle_segment_of_which_the_index_is_there_was_not_copied(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     yard.healthy(LOG, 1, 2)
