@@ -40,6 +40,7 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     broker 1 0000|
     broker 2 0000|
     broker 3 00|
+    t0 loads 3 at 0
     t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
     t1 follows 2 epoch 0 at 0 hw 0
     t1 follows 3 epoch 0 at 0 hw 0
@@ -48,6 +49,7 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     t4 fetch 3@2 from 1 hw=2
     t5 leads 2 epoch 1 at 4 hw 2
     t5 follows 3 epoch 1 at 2 hw 2
+    t6 saves 3 at 2
 
     Violated
     --------
@@ -55,6 +57,7 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     broker 1 0000|
     broker 2 0000|
     broker 3 00|
+    t0 loads 3 at 0
     t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
     t1 follows 2 epoch 0 at 0 hw 0
     t1 follows 3 epoch 0 at 0 hw 0
@@ -63,6 +66,7 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     t4 fetch 3@2 from 1 hw=2
     t5 leads 2 epoch 1 at 4 hw 4
     t5 follows 3 epoch 1 at 2 hw 2
+    t6 saves 3 at 2
     """
     for told in evidence.replayed.told:
         bound = told.expected.high

@@ -172,7 +172,7 @@ def _follower_ends(epochs: tuple[int, ...], statements: Statements) -> dict[int,
             disturbed.add(m.broker)
         elif m.epoch is not None and m.epoch > epochs[-1]:
             # Of a role between the two its log may have lost the line, and with it what was cut then.
-            if m.offset is None or m.epoch > epochs[-1] + 1:
+            if m.offset is None or m.epoch > epochs[-1] + 1 or not statements.disturbances_told(m, epochs[0]):
                 disturbed.add(m.broker)
             else:
                 ends.setdefault(m.broker, m.offset)

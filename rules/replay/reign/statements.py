@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
 from rules.chronicle.stories import NO_STORY, TURNS, Placed, Story
-from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
 from rules.replicas.replica import Replica
 
 ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
@@ -62,6 +62,8 @@ class Statements:
         """Clocks of brokers whose own log of ISRs is there."""
         self.first_states: dict[int | None, int] = {}
         """The smallest partition epoch that is told of each leader epoch."""
+        self.server_logs: dict[str, tuple[Moment, Moment]] = {}
+        """By clock the first and the last statement of its broker's server.log, which tells of restarts and cuts."""
         self.chain_starts = _chain_starts(replicas)
         self.last_role = max((m.epoch for m in moments if m.kind in ROLE_KINDS and m.epoch is not None), default=-1)
         for placed in enumerate(moments):
@@ -69,6 +71,8 @@ class Statements:
 
     def _put(self, placed: Placed) -> None:
         moment = placed[1]
+        if moment.kind in OF_SERVER_LOG and moment.term is not None and moment.clock == f"broker {moment.broker}":
+            self.server_logs[moment.clock] = self.server_logs.get(moment.clock, (moment, moment))[0], moment
         if moment.kind in ANSWERED:
             self.answers.put((moment.clock, moment.term), placed)
             return
@@ -98,6 +102,14 @@ class Statements:
         # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
         if own or (moment.kind == "leader-starts" and moment.isr is None):
             self.own_logs.add(moment.clock)
+
+    def disturbances_told(self, role: Moment, before: int) -> bool:
+        """Whether its server.log reaches from below an epoch to a role: a restart or a cut would stand there."""
+        if role.clock not in self.server_logs:
+            return False
+        first, last = self.server_logs[role.clock]
+        begun = first.term is not None and first.term < before
+        return begun and (last.time is None or role.time is None or last.time >= role.time)
 
     def story_of(self, clock: str) -> Story:
         """What befell the replica of a clock's broker."""

@@ -15,6 +15,12 @@ from rules.sketch.notation import read_sketch
 
 DISKS = "kafka 1 3.9.1\nbroker 1 0000|\nbroker 2 0000|\n"
 UNKNOWN = expected_interval(())
+RESTARTED = """
+t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+t1 follows 2 epoch 0 at 0 hw 0
+t2 fetch 2@2 from 1 hw=0
+t5 leads 2 epoch 1 at 2 hw 2 isr 2
+"""
 
 
 def test_what_a_leader_says_after_its_restart_is_not_dated_back() -> None:
@@ -70,3 +76,20 @@ def test_a_fetch_that_came_in_after_the_answer_had_told_nothing_by_then(
         isr=(frozenset({1}), frozenset({1, 2})), likely_isr=frozenset({1}),
     )  # fmt: skip
     assert row.stands_alone(1) is alone
+
+
+@pytest.mark.parametrize(
+    ("own_log", "ends"),
+    [
+        ("t0 loads 2 at 0\nt6 saves 2 at 2", {2: 2}),
+        ("t0 loads 2 at 0\nt4 loads 2 at 2\nt6 saves 2 at 2", {}),
+        ("t0 loads 2 at 0", {}),  # it ends before the role: the restart may stand behind it
+        ("t6 saves 2 at 2", {}),  # it begins after the role
+        ("", {}),
+    ],
+)
+def test_a_followers_end_counts_only_where_its_own_log_would_tell_of_a_restart(
+    own_log: str, ends: dict[int, int]
+) -> None:
+    course = read_sketch(f"{DISKS}{own_log}{RESTARTED}").evidence.replayed.courses[0]
+    assert course.reign.follower_ends == ends
