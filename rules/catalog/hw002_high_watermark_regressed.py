@@ -10,6 +10,7 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.moments import OF_SERVER_LOG
+from rules.replay.told import none_told
 from rules.rule import rule
 
 
@@ -71,7 +72,7 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
             highest[row.broker] = row
     yield from _closed_too_low(evidence)
     answers = [row.moment for course in evidence.replayed.courses for row in course.rows if row.moment.kind == "fetched"]
-    if answers and all(answer.high_watermark in (None, -1) for answer in answers):
+    if none_told(answer.high_watermark for answer in answers):
         missing = "answers that tell a high watermark: those of trace logging (DEBUG) or of the followers' own logs"
         yield Undecided(reason="no answer tells a high watermark to compare", missing=missing, blocking=False)
     if evidence.replayed.courses:

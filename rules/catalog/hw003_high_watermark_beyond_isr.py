@@ -9,6 +9,7 @@ from rules.evidence import PartitionEvidence, Told
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.replay.closing import raised_since
 from rules.replay.missing import unbounded
+from rules.replay.told import none_told
 from rules.rule import rule
 
 
@@ -36,6 +37,8 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     The leader's request log (DEBUG), its own log or the ISR of a term is not in the dump, or its fetch sessions began
     before the log does. Under KRaft the controller changes an ISR within a term too: without a whole metadata log its
     changes are not told.
+
+    No answer tells a high watermark: there is nothing to compare.
 
     Upheld
     ------
@@ -67,6 +70,9 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
             reported.add(key)
             yield _violation(told, "likely" if key in estimated else "certain")
     yield from _written(evidence)
+    if none_told(told.observed for told in evidence.replayed.told if told.by_leader):
+        missing = "answers that tell a high watermark: those of trace logging (DEBUG) or of the followers' own logs"
+        yield Undecided(reason="no answer tells a high watermark to hold against the ISR", missing=missing, blocking=False)
     if evidence.replayed.told:
         created_again = len(evidence.told_ids) > 1
         for reason, missing in unbounded(evidence.replayed.missing, "above", created_again=created_again):

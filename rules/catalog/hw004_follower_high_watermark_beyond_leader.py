@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, first_role
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.moments import ROLE_KINDS
 from rules.replay.closing import raised_since
+from rules.replay.told import none_told
 from rules.rule import rule
 
 
@@ -32,7 +35,7 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     Undecided when
     --------------
     The release is unknown or below 2.4, where a truncation left the high watermark alone; or no trace bounds what the
-    leader told.
+    leader told; or no broker's own log tells a high watermark, so that there is nothing to compare.
 
     Upheld
     ------
@@ -88,6 +91,18 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
             exhibits=(Exhibit(span=told.moment.span, role="its own word"),),
         )
     yield from _written(evidence)
+    yield from _nothing_told(evidence)
+
+
+_TELLING: Final = (*ROLE_KINDS, "high-watermark-loaded")
+"""What a broker writes with the high watermark that it holds."""
+
+
+def _nothing_told(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    own = (m for m in evidence.moments if m.kind in _TELLING and m.clock == f"broker {m.broker}")
+    if none_told(m.high_watermark for m in own):
+        missing = "the high watermarks that brokers wrote down when they took their roles (state-change.log, up to 2.5 server.log)"
+        yield Undecided(reason="no broker's own log tells a high watermark to compare", missing=missing, blocking=False)
 
 
 def _when(epoch: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,3 +30,9 @@ class Told:
         if high is not None and self.observed > high:
             return "above"
         return "below" if low is not None and self.observed < low else "inside"
+
+
+def none_told(watermarks: Iterable[int | None]) -> bool:
+    """Whether there are words that could tell a high watermark, and not one does: -1 stands for none."""
+    found = {*watermarks}
+    return bool(found) and found <= {None, -1}

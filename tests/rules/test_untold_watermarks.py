@@ -1,4 +1,4 @@
-"""Where no answer tells a high watermark, the rule that compares them says that it had nothing to compare."""
+"""Where no answer tells a high watermark, the rules that compare them say that they had nothing to compare."""
 
 from __future__ import annotations
 
@@ -20,10 +20,19 @@ t3 fetch 2@4 from 1 hw=2
 """
 
 
+SAID = {
+    "HW002": "no answer tells a high watermark",
+    "HW003": "no answer tells a high watermark",
+    "HW004": "no broker's own log tells a high watermark",
+}
+
+
+@pytest.mark.parametrize("rule", SAID)
 @pytest.mark.parametrize(("told", "asked"), [(None, True), (-1, True), (2, False)])
-def test_nothing_to_compare_is_said(told: int | None, asked: bool) -> None:
+def test_nothing_to_compare_is_said(rule: str, told: int | None, asked: bool) -> None:
     drawn = read_sketch(SKETCH).evidence
-    moments = (replace(m, high_watermark=told) if m.kind == "fetched" else m for m in drawn.moments)
+    telling = ("fetched", "leader-starts")
+    moments = (replace(m, high_watermark=told) if m.kind in telling else m for m in drawn.moments)
     evidence = replace(drawn, chronicle=Chronicle(tuple(moments)))
-    said = [each for each in BY_ID["HW002"].check(evidence) if isinstance(each, Undecided)]
-    assert any("no answer tells a high watermark" in each.reason for each in said) is asked
+    said = [each for each in BY_ID[rule].check(evidence) if isinstance(each, Undecided)]
+    assert any(SAID[rule] in each.reason for each in said) is asked
