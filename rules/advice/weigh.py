@@ -124,6 +124,8 @@ def _damage(replica: Replica) -> Iterator[str]:
         yield _count(holes, "stretch cannot be read", "stretches cannot be read")
     if log.header_fault_count:
         yield _count(log.header_fault_count, "batch header contradicts itself", "batch headers contradict themselves")
+    if replica.strays:
+        yield _count(len(replica.strays), "batch header is not believed", "batch headers are not believed")
     if log.overlap_count:
         yield f"offsets overlap in {_count(log.overlap_count, 'place', 'places')}"
     if log.gap_count and not replica.cleaned:

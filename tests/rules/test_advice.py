@@ -13,8 +13,10 @@ from rules.judge import judge
 from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
+from rules.zoom.headers import with_believed_headers
 
 NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\nkafka 3 3.9.1 ibp 3.9\n"
+ODD_HEADER = "broker 1 0000000|\nbroker 2 0005000| ; epochs 0@0\nbroker 3 0000000|\n"
 DEPOSED = NEW + "broker 1 0000000|\nbroker 2 0000111|\nbroker 3 0000111|\n"
 
 
@@ -47,6 +49,15 @@ def test_equal_logs_rank_by_health_and_by_how_the_broker_stopped() -> None:
     assert [c.broker for c in told.candidates] == [3, 2, 1]
     assert "1 batch fails its checksum" in candidate(told, 1).damage
     assert not candidate(told, 2).stopped_in_order
+
+
+def test_a_header_that_is_not_believed_is_damage() -> None:
+    """Broker 2's batch of epoch 5 stands among batches of epoch 0, as which its peers hold it."""
+    drawn = with_differences(with_believed_headers(read_sketch(NEW + ODD_HEADER).evidence))
+    (told,) = advise(drawn, losses(drawn))
+    assert candidate(told, 2).damage == ("1 batch header is not believed",)
+    assert candidate(told, 1).damage == ()
+    assert gate(told, "elect broker 2").going == "no-go"
 
 
 def test_each_choice_has_its_price() -> None:
