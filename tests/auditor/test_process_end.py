@@ -19,6 +19,8 @@ from auditor.whole_files import whole_file, whole_folder
 
 SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
 LOSS = SAMPLES / "textbook" / "loss.yaml"
+HEEDING_STOPS = ("env", "--default-signal=INT,HUP,TERM")
+"""Whoever runs the tests may ignore signals, as in the background; what is started here does not."""
 TIDEMARK = f"{sys.executable} -m auditor.cli"
 AUDIT = f"{TIDEMARK} audit {SPLIT} --engine local"
 
@@ -87,7 +89,7 @@ def test_a_stop_at_any_moment_ends_with_130_or_with_all_told(tmp_path: Path, sto
     ends = []
     for tenth in range(16):
         with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [*HEEDING_STOPS, *command], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             wait_until_it_listens(process.pid)
             time.sleep(tenth / 10)
