@@ -21,6 +21,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.engines.progress import Silent
 from auditor.report.terminal import render
+from auditor.stopping import listen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,6 +92,7 @@ def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
 def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark: SparkSession) -> None:
     from auditor.engines.spark.engine import JUDGES_A_CORE
 
+    listen()  # As the command line does; a test before may have been telling its report.
     dump = many_partitions(tmp_path, 500)
     judges = JUDGES_A_CORE * spark.sparkContext.defaultParallelism
     tracker = spark.sparkContext.statusTracker()
