@@ -327,7 +327,7 @@ def laid_out(folder: Path) -> Path:
     for broker, line in lines.items():
         logs = folder / f"broker-{broker}" / "logs"
         logs.mkdir(parents=True)
-        values = "\t" + "broker.id = 1\n"
+        values = f"\tbroker.id = {broker}\n"
         head = line.partition(" | kafka")[0] + " | kafka.K - " if broker == 1 else line.partition("[Log")[0]
         (logs / "server.log").write_text(f"{line}{head}KafkaConfig values: \n{values}")
     return folder
