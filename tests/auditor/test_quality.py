@@ -35,6 +35,7 @@ class Run:
 
     code: int
     stdout: str
+    err: str
     output: Path
 
     @property
@@ -51,7 +52,7 @@ class Run:
 
 def run(dump: Path | Sequence[Path], output: Path, *words: str) -> Run:
     ended = command("quality", *map(str, [dump] if isinstance(dump, Path) else dump), "--output", str(output), *words)
-    return Run(code=ended.code, stdout=ended.out, output=output)
+    return Run(code=ended.code, stdout=ended.out, err=ended.err, output=output)
 
 
 @pytest.fixture(scope="module")
@@ -222,13 +223,13 @@ def test_what_cannot_be_meant_is_refused(
     complaint: str,
     sample: Callable[[str], Path],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "file").touch()
     dump = sample("bit_rot_payload")
     given = [word.format(dump=dump, other=tmp_path) for word in words]
-    assert run(dump, tmp_path / "new", *given).code == 2
-    assert complaint in capsys.readouterr().err.replace("\n", " ")
+    ended = run(dump, tmp_path / "new", *given)
+    assert ended.code == 2
+    assert complaint in ended.err.replace("\n", " ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
     assert not (dump / "quality").exists()
 
