@@ -213,7 +213,7 @@ def test_a_missing_column_fails_and_what_needs_it_is_not_evaluated(spark: SparkS
     [
         (("--output", "{dump}/quality"), "lies inside the dump"),
         (("--output", "{other}"), "holds other things"),
-        (("--output", "{other}/file"), "is a file"),
+        (("--output", "{other}/file"), "expected a folder, found a regular file"),
         (("--topic", "nosuch*"), "--topic nosuch*: matches nothing"),
         (("--log-dir", "1=nowhere"), "--log-dir 1=nowhere: no such folder"),
     ],
