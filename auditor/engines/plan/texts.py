@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.pieces import whole
 from auditor.engines.plan.units import DIRECTORY_KINDS, ReadUnit, TextHome
 from parsers.inventory import Inventory, ReplicaDir, broker_of_word, plain_segments
 from parsers.provenance import Source, Span
@@ -74,7 +74,7 @@ def _unit(dump: str, owner: Owner, files: Sequence[Source], inventory: Inventory
         path=None,
         state="current",
         order=-2,
-        pieces=tuple(_piece(file) for file in files),
+        pieces=tuple(whole(file) for file in files),
         homes=tuple(_homes(owner, inventory)),
     )
 
@@ -106,12 +106,6 @@ def _home(replica: ReplicaDir, files: Sequence[Source], stop: Span | None) -> Te
         log_dir=origin.log_dir or ".",
         path=replica.path,
         has_segments=bool(plain_segments(files).segments),
-        pieces=tuple(_piece(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix),
+        pieces=tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix),
         clean_shutdown=stop,
-    )
-
-
-def _piece(file: Source) -> Piece:
-    return Piece(
-        source=file.origin.source, kind=file.kind, base_offset=file.base_offset, size=file.size, start=0, end=file.size
     )

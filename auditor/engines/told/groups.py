@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.files import file_of
-from auditor.engines.plan.pieces import Piece
+from auditor.engines.plan.pieces import Piece, whole
 from auditor.engines.plan.units import ReadUnit
 from parsers.files import read_exactly
 from parsers.internal_topics import InternalRecord, internal_record, latest_commits
@@ -66,15 +66,7 @@ def _partition(replica: ReplicaDir) -> tuple[str | None, int | None]:
 
 
 def _pieces(files: Sequence[Source]) -> Iterator[Piece]:
-    for file in plain_segments(files).segments:
-        yield Piece(
-            source=file.origin.source,
-            kind=file.kind,
-            base_offset=file.base_offset,
-            size=file.size,
-            start=0,
-            end=file.size,
-        )
+    return map(whole, plain_segments(files).segments)
 
 
 def read_groups(unit: ReadUnit) -> Iterator[Fact]:
