@@ -81,7 +81,7 @@ def locate(root: Path, source: str) -> Path | FileFault:
         base = os.path.realpath(root)
         place = os.path.realpath(os.path.join(base, disk_name(source)))
     except (OSError, ValueError) as error:
-        return FileFault(kind="unreadable", expected=expected, found=_reason(error))
+        return FileFault(kind="unreadable", expected=expected, found=reason_of(error))
     if not is_inside(place, base):
         return FileFault(kind="escapes_dump", expected=expected, found=_way_out(base, disk_name(source)))
     return Path(place)
@@ -149,7 +149,7 @@ def _read(path: Path, count: int, start: int = 0) -> bytes | FileFault:
         # Asked before opening too: to open a device may already do something to it.
         return fault or _read_opened(os.open(path, _READ_ONLY), count, start)
     except (OSError, ValueError) as error:
-        return FileFault(kind="unreadable", expected="a readable file", found=_reason(error))
+        return FileFault(kind="unreadable", expected="a readable file", found=reason_of(error))
 
 
 def _read_opened(descriptor: int, count: int, start: int) -> bytes | FileFault:
@@ -190,10 +190,11 @@ def found_at(path: Path) -> str:
     except FileNotFoundError:
         return "nothing"
     except (OSError, ValueError) as error:
-        return _reason(error)
+        return reason_of(error)
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason_of(error: OSError | ValueError) -> str:
+    """Why a file or folder could not be had, in the system's words."""
     return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)
 
 

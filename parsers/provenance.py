@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 ReplicaState = Literal["current", "future", "deleted", "stray"]
 
@@ -52,6 +52,27 @@ class Span:
     source: str
     start: int
     end: int
+
+
+class Addressed(Protocol):
+    """A row that tells which bytes of which source it was read from."""
+
+    @property
+    def source(self) -> str:
+        """The file, as reports name it."""
+
+    @property
+    def span_start(self) -> int:
+        """The first byte."""
+
+    @property
+    def span_end(self) -> int:
+        """The byte behind the last."""
+
+
+def row_span(row: Addressed) -> Span:
+    """The address of a row."""
+    return Span(source=row.source, start=row.span_start, end=row.span_end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

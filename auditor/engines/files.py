@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from auditor.engines.plan.pieces import Piece
 from parsers.files import is_wide_text, locate, read_exactly, read_head
-from parsers.provenance import Origin, Span
+from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import Refusal
@@ -46,7 +46,7 @@ def refuse_misnamed(dump: str, piece: Piece, origin: Origin) -> Refusal | None:
 
 def unread_file(refusal: Refusal) -> UnreadFile:
     """A refusal in the form in which evidence carries it."""
-    span = Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end)
+    span = row_span(refusal)
     return UnreadFile(kind=refusal.kind, expected=refusal.expected, found=refusal.found, span=span)
 
 

@@ -14,7 +14,7 @@ from auditor.engines.facts import replica_fact, unread_fact
 from auditor.engines.files import unread_file
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit, UnitKind
-from parsers.provenance import Span
+from parsers.provenance import Span, row_span
 from parsers.refusal import refuse
 from parsers.tables import Refusal
 from rules.evidence import EpochFile
@@ -94,7 +94,7 @@ def _gaps(unit: ReadUnit, refusals: Sequence[Refusal]) -> Sequence[Fact]:
 
 
 def _unread_bytes(refusal: Refusal) -> UnreadBytes:
-    span = Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end)
+    span = row_span(refusal)
     return UnreadBytes(
         kind=refusal.kind,
         expected_offset=None,

@@ -26,11 +26,11 @@ from parsers.checkpoints import (
     read_quorum_state,
 )
 from parsers.files import read_source
-from parsers.provenance import FileKind, Span
+from parsers.provenance import FileKind, Span, row_span
 from parsers.records import decode_entry
 from parsers.request_log import NOTHING, SessionState
 from parsers.segment import Links, SegmentChunk, scan_source, unread_chunk
-from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, ProducerState, Refusal
+from parsers.tables import CheckpointKind, OffsetCheckpoint, Refusal
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
 from rules.facts.join import KEEP, join_all
 from rules.facts.stretch import UNOPENED, LogFacts, UnreadBytes
@@ -154,7 +154,7 @@ def _undecodable(refusal: Refusal, base: int | None, last: int) -> UnreadBytes:
         next_offset=last + 1,
         expected=refusal.expected,
         found=refusal.found,
-        span=Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end),
+        span=row_span(refusal),
     )
 
 
@@ -206,7 +206,7 @@ def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> Iterator[ProducerC
             first_offset=row.last_offset - row.offset_delta,
             last_offset=row.last_offset,
             snapshot_offset=snapshot.offset,
-            span=_row_span(row),
+            span=row_span(row),
         )
 
 
@@ -227,15 +227,11 @@ def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]
         return EpochFile(state="unreadable" if content.kind in UNOPENED else "malformed", span=span), [content]
     checkpoint = read_leader_epoch_checkpoint(content, origin)
     claims = tuple(
-        EpochClaim(epoch=row.epoch, start_offset=row.start_offset, span=_row_span(row)) for row in checkpoint.entries
+        EpochClaim(epoch=row.epoch, start_offset=row.start_offset, span=row_span(row)) for row in checkpoint.entries
     )
     unknown = any(refusal.kind == "unknown_version" for refusal in checkpoint.refusals)
     state = "unreadable" if unknown else checkpoint.state
     return EpochFile(state=state, entries=claims, span=span), list(checkpoint.refusals)
-
-
-def _row_span(row: EpochEntry | OffsetCheckpoint | ProducerState | Refusal) -> Span:
-    return Span(source=row.source, start=row.span_start, end=row.span_end)
 
 
 def _read_root(unit: ReadUnit) -> Iterator[Fact]:
@@ -249,7 +245,7 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
         sound += () if refused else (piece.kind,)
         for row in rows:
             # Of two lines for one partition the broker takes the last.
-            claim = OffsetClaim(offset=row.offset, span=_row_span(row))
+            claim = OffsetClaim(offset=row.offset, span=row_span(row))
             claims.setdefault((row.topic, row.partition), {})[row.kind] = claim
     for (topic, partition), own in claims.items():
         root = RootClaims(

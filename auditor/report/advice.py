@@ -10,6 +10,7 @@ from typing import Final
 from auditor.report.advice_files import commands, election, reassignment
 from auditor.report.bill import sentence
 from auditor.report.gates import named_brokers, told_once
+from auditor.report.json import camel
 from auditor.report.layout import Page, counted
 from auditor.report.model import (
     AbsentLogs,
@@ -230,12 +231,7 @@ def _fading(loss: Loss) -> list[Survivor]:
 
 def _camel_keys(value: object) -> object:
     if isinstance(value, dict):
-        return {_camel(str(key)): _camel_keys(inner) for key, inner in value.items()}
+        return {camel(str(key)): _camel_keys(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_camel_keys(inner) for inner in value]
     return value
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

@@ -64,13 +64,14 @@ def _finding(finding: Finding) -> Json:
         "evidence": [
             {"path": e.span.source, "start": e.span.start, "end": e.span.end, "role": e.role} for e in finding.exhibits
         ],
-        "facts": {_camel(name): value for name, value in finding.values().items()},
+        "facts": {camel(name): value for name, value in finding.values().items()},
         "impliedBy": list(finding.implied_by),
         "sketch": finding.sketch,
     }
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name of ours as documents spell it."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from parsers.files import disk_name, file_type, is_inside, printable
+from parsers.files import disk_name, file_type, is_inside, printable, reason_of
 from parsers.inventory.names import WRITTEN_BY_BROKERS, WRITTEN_BY_KAFKA, FileName, parse_file_name
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -129,7 +129,7 @@ def _list_folder(place: str, path: str, bases: tuple[str, ...]) -> _Listing:
                 _add(listing, entry, shown if path == "." else f"{path}/{shown}", bases)
     except (OSError, ValueError) as error:
         listing.listed = False
-        listing.refusals.append(_refusal(path, "unreadable", "a folder that can be listed", _reason(error)))
+        listing.refusals.append(_refusal(path, "unreadable", "a folder that can be listed", reason_of(error)))
     return listing
 
 
@@ -144,7 +144,7 @@ def _add(listing: _Listing, entry: os.DirEntry[str], path: str, bases: tuple[str
         else:
             _add_file(listing, path, parsed, entry.stat(follow_symlinks=False))
     except (OSError, ValueError) as error:
-        listing.refuse(path, parsed, "unreadable", "a readable file", _reason(error))
+        listing.refuse(path, parsed, "unreadable", "a readable file", reason_of(error))
 
 
 def _add_link(
@@ -172,7 +172,3 @@ def _add_file(listing: _Listing, path: str, parsed: FileName, status: os.stat_re
 
 def _refusal(path: str, kind: RefusalKind, expected: str, found: str) -> Refusal:
     return refuse(Origin(source=path), kind, 0, 0, expected=expected, found=found)
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from parsers.provenance import Span
+from parsers.provenance import Span, row_span
 from parsers.tables import Refusal
 from rules.facts.join import KEEP, first_and_last, newest
 from rules.facts.stretch import (
@@ -234,7 +234,7 @@ def _unread(frame: pl.DataFrame, sources: Sequence[str], refusals: Sequence[Refu
             next_offset=bases[place] if place < frame.height else None,
             expected=refusal.expected,
             found=refusal.found,
-            span=Span(source=refusal.source, start=refusal.span_start, end=refusal.span_end),
+            span=row_span(refusal),
         )
         for refusal, place in zip(ordered, behind, strict=True)
     )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.broker_log import wall_clock
-from parsers.provenance import Span
+from parsers.provenance import row_span
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import MetadataChange, replica_ids
 from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
@@ -95,7 +95,7 @@ def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
         fresh=event.previous_epoch == NO_EPOCH and kind in ROLE_KINDS,
         doubtful=bool({"offset", "high_watermark", "epoch"} & doubtful),
         trust=event.trust,
-        span=Span(source=event.source, start=event.span_start, end=event.span_end),
+        span=row_span(event),
     )
 
 
@@ -126,7 +126,7 @@ def of_metadata(
             unclean=change.unclean,
             trust="high" if to_its_end else "medium",
             topic_id=change.topic_id,
-            span=Span(source=change.source, start=change.span_start, end=change.span_end),
+            span=row_span(change),
         )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from auditor.engines.told.chronicle import Named
 from parsers.describe_text import split_settings
-from parsers.provenance import Origin, Span
+from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.tables import Description, Refusal
 from parsers.tables.metadata import replica_ids
@@ -70,7 +70,7 @@ def _partition(row: Description) -> Moment:
         elr=_ids(row.elr),
         replicas=replica_ids(row.replicas) or None,
         trust="medium",
-        span=_span(row),
+        span=row_span(row),
     )
 
 
@@ -81,7 +81,7 @@ def _quorum_replica(row: Description) -> Moment:
         broker=row.broker,
         end_offset=row.log_end_offset,
         trust="medium",
-        span=_span(row),
+        span=row_span(row),
     )
 
 
@@ -135,12 +135,13 @@ def described_settings(rows: Iterable[Description]) -> Iterator[Setting]:
     for row in rows:
         if row.kind == "topic" and row.topic is not None:
             for name, value in split_settings(row.value or ""):
-                yield Setting(name=name, value=shown(name, value), origin="describe", topic=row.topic, span=_span(row))
+                span = row_span(row)
+                yield Setting(name=name, value=shown(name, value), origin="describe", topic=row.topic, span=span)
         elif row.kind == "config" and row.name is not None and _is_of_a_broker_or_topic(row):
             told = None if row.value == "null" else shown(row.name, row.value)
             broker = row.broker if row.topic is None else None
             yield Setting(
-                name=row.name, value=told, origin="describe", broker=broker, topic=row.topic, span=_span(row)
+                name=row.name, value=told, origin="describe", broker=broker, topic=row.topic, span=row_span(row)
             )
 
 
@@ -156,7 +157,7 @@ def _commit(row: Description, group: str) -> GroupCommit:
         leader_epoch=row.epoch,
         end_offset=row.log_end_offset,
         told_by="description",
-        span=_span(row),
+        span=row_span(row),
     )
 
 
@@ -169,7 +170,3 @@ def _nameless(rows: Sequence[Description], origin: Origin) -> Iterator[Refusal]:
 
 def _ids(joined: str | None) -> tuple[int, ...] | None:
     return None if joined is None else tuple(sorted(replica_ids(joined)))
-
-
-def _span(row: Description) -> Span:
-    return Span(source=row.source, start=row.span_start, end=row.span_end)

@@ -21,7 +21,7 @@ from auditor.engines.plan.units import ReadUnit
 from parsers.files import read_exactly
 from parsers.internal_topics import InternalRecord, internal_record, latest_commits
 from parsers.inventory import Inventory, ReplicaDir, plain_segments
-from parsers.provenance import Origin, Source, Span
+from parsers.provenance import Origin, Source, row_span
 from parsers.records import decode_entry
 from parsers.segment import scan
 from parsers.tables import Refusal
@@ -144,5 +144,5 @@ def _commit(row: GroupOffset) -> GroupCommit | None:
         leader_epoch=None if epoch is None or epoch < 0 else epoch,
         commit_time=row.commit_time,
         topic_id=row.topic_id,
-        span=Span(source=row.source, start=row.span_start, end=row.span_end),
+        span=row_span(row),
     )

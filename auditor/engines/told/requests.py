@@ -19,7 +19,7 @@ from auditor.engines.told.fetched import (
     written_by,
 )
 from parsers.broker_log import wall_clock
-from parsers.provenance import Origin, Span
+from parsers.provenance import Origin, Span, row_span
 from parsers.request_log import Again, FetchTold, Other, Worded, fetch_told
 from parsers.tables import Refusal
 from parsers.tables.metadata import replica_ids
@@ -134,7 +134,7 @@ def trace_begins(time: int, broker: int, source: str) -> Moment:
 
 def request_moment(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
     """What a request other than a fetch or a produce states."""
-    span = Span(source=row.source, start=row.span_start, end=row.span_end)
+    span = row_span(row)
     clock, time = f"broker {row.broker}", wall_clock(row.time_text)
     if isinstance(row, EpochRequest):
         return Moment(

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.broker_log import wall_clock
-from parsers.provenance import Span
+from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.evidence import BrokerVersion
 from rules.history.gaps import TraceGap
@@ -142,7 +142,7 @@ def _of_broker(event: BrokerEvent, name: str, value: str) -> Setting:
         broker=event.broker,
         since=wall_clock(event.time_text) if event.time_text else None,
         clock=f"broker {event.broker}",
-        span=_span(event),
+        span=row_span(event),
     )
 
 
@@ -160,7 +160,7 @@ def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
                 since=wall_clock(event.time_text) if event.time_text else None,
                 clock=f"broker {event.broker}",
                 inherited=sign != "=",
-                span=_span(event),
+                span=row_span(event),
             )
 
 
@@ -179,7 +179,7 @@ def of_configurations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
                     topic=event.topic,
                     since=wall_clock(event.time_text) if event.time_text else None,
                     clock=f"broker {event.broker}",
-                    span=_span(event),
+                    span=row_span(event),
                 )
 
 
@@ -196,7 +196,7 @@ def configured(printed: str) -> dict[str, str]:
 def of_files(rows: Iterable[BrokerSetting]) -> Iterator[Setting]:
     """Settings of a properties file: since when a broker runs with them, it does not tell."""
     for row in rows:
-        yield Setting(name=row.name, value=row.value, origin="file", broker=row.broker, span=_span(row))
+        yield Setting(name=row.name, value=row.value, origin="file", broker=row.broker, span=row_span(row))
 
 
 def of_changes(
@@ -214,12 +214,8 @@ def of_changes(
                 topic=change.resource if of_topic else None,
                 since=change.time,
                 clock=clock,
-                span=_span(change),
+                span=row_span(change),
             )
-
-
-def _span(row: BrokerEvent | BrokerSetting | ConfigChange) -> Span:
-    return Span(source=row.source, start=row.span_start, end=row.span_end)
 
 
 def informed(
