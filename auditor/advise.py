@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from auditor.audit import audit
-from auditor.config import AuditConfig, ConfigError
+from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.exit_codes import ExitCode
-from auditor.outlet import deliver, require_writable
+from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
 from auditor.report.advice import document, text
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
@@ -17,12 +17,11 @@ from auditor.report.model import AuditReport, Gate, PlacedAdvice
 
 def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     """Tell the advice; how the process ends: with findings where something must not be done as things stand."""
-    if config.format not in ("terminal", "json"):
-        raise ConfigError(f"{config.named('format')}: expected one of terminal, json, found {config.format!r}")
+    require_one_of(config, ("terminal", "json"))
     require_writable(config, gather(dumps))
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
-    told = document if config.format == "json" else text
+    told = document if config.shown_format == "json" else text
     absent, untold, verdict = report.coverage.absent_logs, report.untold, report.verdict
     words = told(report.advice, verdict=verdict, interrupted=report.interrupted, absent=absent, untold=untold)
     deliver(words, config)

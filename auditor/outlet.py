@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump
+from auditor.report.formats import PROMISED
 from auditor.streams import require_stdout, say
 from auditor.whole_files import whole_file
 from parsers.files import found_at
 
 TO_STDOUT: Final = "-"
-WRITTEN_BY: Final = {".json": "json", ".html": "html", ".htm": "html"}
-"""What the end of a file's name promises to those who open it."""
+
+def require_one_of(config: AuditConfig, formats: Sequence[str]) -> None:
+    """For commands that tell one thing, in one of a few formats."""
+    name = config.named("format")
+    if config.shown_format not in formats:
+        raise ConfigError(f"{name}: expected {' or '.join(formats)}, found {config.shown_format!r}")
+    if config.written_formats:
+        raise ConfigError(f"{name}: this command writes one result: give the format alone, and --output FILE")
 
 
 def require_writable(config: AuditConfig, dump: Dump) -> None:
     """Asked before the audit, so that a long run does not end in nothing."""
     if config.output == TO_STDOUT:
         require_stdout()
-        return
-    name, output = config.named("output"), Path(config.output)
+    else:
+        _require_file(Path(config.output), config.shown_format, config.named("output"), config, dump)
+    for told_as, file in config.written_formats:
+        _require_file(Path(file), told_as, config.named("format"), config, dump)
+    files = [os.path.realpath(file) for _, file in config.written_formats]
+    files += [] if config.output == TO_STDOUT else [os.path.realpath(config.output)]
+    twice = next((file for place, file in enumerate(files) if file in files[:place]), None)
+    if twice is not None:
+        raise ConfigError(f"{config.named('format')}: {twice} would take two formats")
+
+
+def _require_file(output: Path, told_as: str, name: str, config: AuditConfig, dump: Dump) -> None:
     if dump.holds(output):
         raise ConfigError(f"{name}: {output} lies inside the dump, which is never written into")
     require_place(output, name)
-    promised = WRITTEN_BY.get(output.suffix.lower(), config.format)
-    if promised != config.format:
+    if PROMISED.get(output.suffix.lower(), told_as) != told_as:
         raise ConfigError(
-            f"{name}: {output} would hold the format {config.format}, which its name does not promise: "
+            f"{name}: {output} would hold the format {told_as}, which its name does not promise: "
             f"give --format or another name"
         )
     if found_at(output) == "a regular file" and not config.force:
@@ -51,13 +68,18 @@ def deliver(text: str, config: AuditConfig) -> None:
     """The text to where it was asked for."""
     if config.output == TO_STDOUT:
         say(text)
-        return
-    name, output = config.named("output"), Path(config.output)
+    else:
+        deliver_to(text, config.output, config.named("output"), config)
+
+
+def deliver_to(text: str, file: str, name: str, config: AuditConfig) -> None:
+    """The text to a file, whole or not at all; `name` is how whoever asked for it said so."""
+    output = Path(file)
     try:
         if found_at(output) in ("nothing", "a regular file"):
             # Through a link to where it leads; a dump's file of the same bytes keeps its own name and content.
-            with whole_file(Path(os.path.realpath(output)), replace=config.force) as file:
-                file.write(text)
+            with whole_file(Path(os.path.realpath(output)), replace=config.force) as written:
+                written.write(text)
         else:
             with output.open("w", encoding="utf-8") as stream:
                 stream.write(text)

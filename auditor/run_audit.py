@@ -12,9 +12,10 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.memory import remember
-from auditor.outlet import TO_STDOUT, deliver, require_writable
+from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_writable
 from auditor.progress_bar import watched
 from auditor.report import json, terminal
+from auditor.report.formats import TERMINAL, rendered
 from auditor.report.model import AuditReport
 from auditor.start_up import spare_pandas
 
@@ -31,6 +32,8 @@ def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     with watched(quiet=config.quiet) as progress:
         report = audit(dumps, config, progress)
     remember(json.render(report), dump)
+    for name, file in config.written_formats:
+        deliver_to(rendered(name, report), file, config.named("format"), config)
     deliver(_told(report, config), config)
     return report.exit_code
 
@@ -43,12 +46,8 @@ def _told(report: AuditReport, config: AuditConfig) -> str:
 
 
 def _render(report: AuditReport, config: AuditConfig, *, columns: int, colour: bool) -> str:
-    if config.format == "json":
-        return json.render(report)
-    if config.format == "postmortem":
-        from auditor.report.postmortem import document as postmortem
-
-        return postmortem.render(report)
+    if config.shown_format != TERMINAL:
+        return rendered(config.shown_format, report)
     return terminal.render(report, columns=columns, colour=colour, verbose=config.verbose, quiet=config.quiet)
 
 

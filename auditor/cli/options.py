@@ -30,6 +30,7 @@ AUDITS: Final = f"""{PARAGRAPH}Examples:
   tidemark audit ./dump --level quick --engine local
   tidemark audit ./dump --log-dir 1=a/data --log-dir 2=b/data --kafka-version 2.8.2
   tidemark audit ./dump --format json --output report.json --fail-on high
+  tidemark audit ./dump --format sarif=a.sarif --format openmetrics=tidemark.prom --force
 
 {PARAGRAPH}A dump is any folder with copies of brokers' log dirs, or with the text that
 kafka-dump-log printed of them. It is only read. Beside them are found and read:
@@ -76,12 +77,22 @@ Engine = Annotated[
         help="spark (default): this machine's cores, or the cluster that spark-submit names; local: no JVM.",
     ),
 ]
-Format = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default), json, postmortem.")]
+Format = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT[=FILE]",
+        help="terminal (default), json, jsonl, csv, sarif, junit, openmetrics, github, postmortem; again with a file "
+        "each: --format sarif=a.sarif --format junit=a.xml.",
+    ),
+]
 TextFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
 Output = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]
-Force = Annotated[bool | None, typer.Option("--force", help="Replace the --output file if it is there already.")]
+Force = Annotated[
+    bool | None, typer.Option("--force", help="Replace the files of --output and --format that are there already.")
+]
 ShowSettings = Annotated[
     bool, typer.Option("--show-settings", help="Print each setting, its value and who gave it, and end.")
 ]

@@ -9,7 +9,6 @@ from typing import Final
 from auditor.config.error import ConfigError
 from auditor.config.settings import (
     ENGINES,
-    FORMATS,
     LEVELS,
     AuditConfig,
     as_flag,
@@ -18,6 +17,7 @@ from auditor.config.settings import (
 )
 from auditor.engines.told.broker_logs import layout_trouble
 from auditor.engines.told.zones import owner_and_value, zone_named
+from auditor.report.formats import FORMATS
 from parsers.provenance import broker_id
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
@@ -65,6 +65,8 @@ def _text(name: str, value: object, where: str) -> str:
     allowed = _CHOICES.get(name)
     if allowed is not None and value not in allowed:
         raise ConfigError(f"{where}: expected one of {', '.join(allowed)}, found {shortened(value)}")
+    if name == "format":
+        _require_format(value, where)
     if name in _OWNED:
         _require_owner(value, where)
     if name == "log_pattern" and (trouble := layout_trouble(owner_and_value(value)[1])):
@@ -74,6 +76,15 @@ def _text(name: str, value: object, where: str) -> str:
     if name == "log_dir" or (name in _FORMS and "=" in value):
         broker_and_value(value, where, "1=kafka-a/data" if name == "log_dir" else "2=3.9.1")
     return value
+
+
+def _require_format(text: str, where: str) -> None:
+    """A format that there is; with the sign, a file for it."""
+    name, sign, file = text.partition("=")
+    if name not in FORMATS:
+        raise ConfigError(f"{where}: expected one of {', '.join(FORMATS)}, found {shortened(name)}")
+    if sign and not file:
+        raise ConfigError(f"{where}: expected FORMAT=FILE, found {shortened(text)}")
 
 
 def _require_owner(text: str, where: str) -> None:
@@ -105,7 +116,6 @@ def _ratio(where: str, value: object) -> float:
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "level": LEVELS,
     "engine": ENGINES,
-    "format": FORMATS,
     "copied": ("live", "stopped", "crashed"),
     "fail_on": tuple(severity.label for severity in Severity),
 }

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from auditor.config.error import ConfigError
 from auditor.engines.plan.selection import Selection
 from auditor.engines.told.zones import owner_and_value
+from auditor.report.formats import TERMINAL
 from parsers.provenance import broker_id
 from rules.evidence import BrokerVersion, Level
 from rules.finding import Severity
@@ -17,7 +18,6 @@ from rules.protocol.versions import METADATA_VERSIONS, parse_kafka_version, pars
 EngineName = Literal["spark", "local"]
 LEVELS: Final[tuple[Level, ...]] = ("quick", "full", "deep")
 ENGINES: Final[tuple[EngineName, ...]] = ("spark", "local")
-FORMATS: Final = ("terminal", "json", "postmortem")
 LONGEST_SHOWN: Final = 80
 
 
@@ -41,7 +41,8 @@ class AuditConfig:
     log_timezone: tuple[str, ...] = ()
     kafka_version: tuple[str, ...] = ()
     inter_broker_protocol: tuple[str, ...] = ()
-    format: str = "terminal"
+    format: tuple[str, ...] = (TERMINAL,)
+    """Formats, each with the file that takes it or, one of them, without: that one goes to the output."""
     output: str = "-"
     force: bool = False
     quiet: bool = False
@@ -62,6 +63,21 @@ class AuditConfig:
     def failing_severity(self) -> Severity:
         """Findings from this severity on make the run fail."""
         return Severity[self.fail_on.upper()]
+
+    @property
+    def shown_format(self) -> str:
+        """The format of what goes to the output."""
+        plain = [text for text in self.format if "=" not in text]
+        if len(plain) > 1:
+            where, both = self.named("format"), " and ".join(plain[:2])
+            raise ConfigError(f"{where}: {both} would go to one place: give all but one as FORMAT=FILE")
+        return plain[0] if plain else TERMINAL
+
+    @property
+    def written_formats(self) -> tuple[tuple[str, str], ...]:
+        """Formats that go to files of their own, each with its file."""
+        parted = (text.partition("=") for text in self.format)
+        return tuple((name, file) for name, sign, file in parted if sign)
 
     @property
     def log_dir_overrides(self) -> tuple[tuple[int, str], ...]:

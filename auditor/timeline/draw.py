@@ -13,7 +13,7 @@ from auditor.dumps import gather
 from auditor.engines.naming import heard
 from auditor.engines.reading import UnitReader
 from auditor.engines.told.settings import informed
-from auditor.outlet import deliver, require_writable
+from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.rows import Timeline, timeline_of
 from auditor.timeline.text import timeline_text
@@ -49,10 +49,9 @@ def timeline(
     until: str | None = None,
 ) -> str:
     """The history of one partition as text, or as JSON where the settings say so."""
-    if config.format not in FORMATS:
-        raise ConfigError(f"{config.named('format')}: expected {' or '.join(FORMATS)}, found {config.format!r}")
+    require_one_of(config, FORMATS)
     drawn = asked_for(timeline_of(evidence_of(dump, topic, partition, config)), since, until)
-    return _json(drawn) if config.format == "json" else timeline_text(drawn)
+    return _json(drawn) if config.shown_format == "json" else timeline_text(drawn)
 
 
 def evidence_of(

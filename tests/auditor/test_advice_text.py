@@ -132,7 +132,7 @@ def test_of_equal_candidates_one_whose_start_destroys_nothing_comes_first(tmp_pa
 def test_the_advice_goes_to_a_file_and_never_into_the_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = SAMPLES / "lost_pages_hw" / "dump"
     target = tmp_path / "advice.json"
-    assert run_advise([dump], AuditConfig(engine="local", format="json", output=str(target), quiet=True)) == 1
+    assert run_advise([dump], AuditConfig(engine="local", format=("json",), output=str(target), quiet=True)) == 1
     assert json.loads(target.read_text(encoding="utf-8"))["partitions"][0]["release"] == [1, 1, 1, 0]
     assert capsys.readouterr().out == ""
     with pytest.raises(ConfigError, match="inside the dump"):

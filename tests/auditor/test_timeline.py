@@ -18,7 +18,7 @@ from auditor.timeline.window import asked_for
 from auditor.timeline.words import words
 from rules.sketch.notation import read_sketch
 
-AS_JSON = AuditConfig(format="json")
+AS_JSON = AuditConfig(format=("json",))
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_meant_is_said(given: dict[str, str], expected: str) -> N
 
 
 def test_a_format_that_it_does_not_have_is_said() -> None:
-    given = AuditConfig(format="postmortem")
+    given = AuditConfig(format=("postmortem",))
     with pytest.raises(ConfigError, match="expected terminal or json"):
         timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0, config=given)
 

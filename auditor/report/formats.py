@@ -1,0 +1,52 @@
+"""The formats of a report: what each is called, what it is for, and which file names promise it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from auditor.report.model import AuditReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFormat:
+    """One way of telling a report."""
+
+    module: str
+    """Where it is rendered; loaded when somebody asks for it."""
+    says: str
+    endings: tuple[str, ...] = ()
+    """Names of files that promise this format."""
+
+
+TERMINAL: Final = "terminal"
+FORMATS: Final[dict[str, ReportFormat]] = {
+    TERMINAL: ReportFormat(module="auditor.report.terminal", says="text for people"),
+    "json": ReportFormat(module="auditor.report.json", says="the whole report", endings=(".json",)),
+    "jsonl": ReportFormat(
+        module="auditor.report.machines.jsonl", says="the same, one thing a line", endings=(".jsonl", ".ndjson")
+    ),
+    "csv": ReportFormat(
+        module="auditor.report.machines.comma_separated", says="findings for a spreadsheet", endings=(".csv",)
+    ),
+    "sarif": ReportFormat(module="auditor.report.machines.sarif", says="for code scanning", endings=(".sarif",)),
+    "junit": ReportFormat(module="auditor.report.machines.junit", says="for CI servers", endings=(".xml",)),
+    "openmetrics": ReportFormat(
+        module="auditor.report.machines.openmetrics", says="for Prometheus' textfile collector", endings=(".prom",)
+    ),
+    "github": ReportFormat(module="auditor.report.machines.github", says="annotations of a GitHub step"),
+    "postmortem": ReportFormat(module="auditor.report.postmortem.document", says="the incident report"),
+}
+_NOT_OURS: Final = {".html": "html", ".htm": "html"}
+PROMISED: Final = {**_NOT_OURS, **{end: name for name, each in FORMATS.items() for end in each.endings}}
+"""What the end of a file's name promises to those who open it."""
+
+
+def rendered(name: str, report: AuditReport) -> str:
+    """The report in a format that is the same for every reader; a terminal has a width of its own."""
+    render = cast("Callable[[AuditReport], str]", import_module(FORMATS[name].module).render)
+    return render(report)
