@@ -94,6 +94,7 @@ def _index(match: re.Match[bytes], kind: IndexKind, line: Line, base: int, place
         producer_id=said.get("producer_id"),
         first_offset=said.get("first_offset"),
         last_stable_offset=said.get("last_stable_offset"),
+        contradiction=None,
         source=place.source,
         span_start=line.start,
         span_end=line.end,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from parsers.internal_topics.fields import Fields, record_key, tagged_uuid
+from parsers.internal_topics.memberships import raw_member
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal
@@ -168,7 +169,7 @@ def _generation(record: InternalRecord) -> _Generation:
     state_time = fields.int64() if version >= 2 else None
     members = fields.count(_MEMBER_LEAST) or 0
     for _ in range(members):
-        _skip_member(fields, version)
+        raw_member(fields, version)
     fields.tags()
     fields.finish()
     return _Generation(
@@ -179,21 +180,6 @@ def _generation(record: InternalRecord) -> _Generation:
         state_time=state_time,
         member_count=members,
     )
-
-
-def _skip_member(fields: Fields, version: int) -> None:
-    """Pass over a member: its id, its instance, its client and its host are nobody's business here."""
-    fields.string()
-    if version >= 3:
-        fields.nullable_string()
-    fields.string()
-    fields.string()
-    if version >= 1:
-        fields.int32()
-    fields.int32()
-    fields.skip_bytes()
-    fields.skip_bytes()
-    fields.tags()
 
 
 def _group_row(record: InternalRecord, origin: Origin, group: str) -> GroupState:

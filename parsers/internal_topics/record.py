@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, replace
-from typing import Final, TypedDict
+from typing import TypedDict
 
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import RecordRow, Refusal, RefusalKind
 from parsers.wire import Malformed, TooLarge, UnknownVersion
-
-_INT_MIN: Final = 0x80000000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,16 +83,3 @@ def refuse_record(origin: Origin, record: InternalRecord, error: Malformed | Unk
         kind = "too_large" if isinstance(error, TooLarge) else kind
     found = f"{found} at offset {record.offset}"
     return refuse(place, kind, record.span.start, record.span.end, expected=expected, found=found)
-
-
-def group_partition(name: str, partitions: int) -> int:
-    """The partition of an internal topic that keeps a group (or a transactional id), as the coordinators choose it.
-
-    Java's hash of the text, made positive as Kafka does: its one value without a positive counterpart becomes 0.
-    """
-    digest = 0
-    encoded = name.encode("utf-16-be", "surrogatepass")
-    for (unit,) in struct.iter_unpack(">H", encoded):
-        digest = (31 * digest + unit) & 0xFFFFFFFF
-    positive = 0 if digest == _INT_MIN else min(digest, 0x100000000 - digest)
-    return positive % partitions

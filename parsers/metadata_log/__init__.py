@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsers.metadata_log.checking import SnapshotCheck, SnapshotToCheck
 from parsers.metadata_log.decode import decode_metadata_record
 from parsers.metadata_log.history import (
     MetadataHistory,
@@ -17,7 +18,8 @@ from parsers.metadata_log.znode_text import parse_znode_text
 from parsers.metadata_log.znodes import Znode, join_histories, znode_place, znode_states
 
 __all__ = [
-    "MetadataHistory", "MetadataInput", "MetadataRecord", "MetadataSnapshot", "SnapshotId", "Znode",
+    "MetadataHistory", "MetadataInput", "MetadataRecord", "MetadataSnapshot", "SnapshotCheck",
+    "SnapshotId", "SnapshotToCheck", "Znode",
     "decode_metadata_record", "join_histories", "metadata_history", "metadata_input", "parse_znode_text", "snapshot_id",
     "znode_place", "znode_settings", "znode_states",
 ]  # fmt: skip

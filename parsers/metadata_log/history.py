@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from parsers.metadata_log.checking import LogState, SnapshotCheck, SnapshotChecks, SnapshotToCheck
 from parsers.metadata_log.decode import decode_metadata_record
 from parsers.metadata_log.fold import Fold
+from parsers.metadata_log.image import MetadataImage
 from parsers.metadata_log.quorum import ControlRecord, decode_control
 from parsers.metadata_log.records import (
     AbortTransaction,
@@ -65,6 +67,8 @@ class MetadataHistory:
     quorum: tuple[QuorumChange, ...] = ()
     skipped: tuple[tuple[str, int], ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    snapshots: tuple[SnapshotCheck, ...] = ()
+    """Those that were to be held against the log."""
 
 
 def snapshot_id(path: str) -> SnapshotId | None:
@@ -88,13 +92,19 @@ def metadata_input(row: RecordRow) -> MetadataInput:
 
 
 def metadata_history(
-    inputs: Iterable[MetadataInput], origin: Origin, snapshots: Sequence[MetadataSnapshot] = ()
+    inputs: Iterable[MetadataInput],
+    origin: Origin,
+    snapshots: Sequence[MetadataSnapshot] = (),
+    checked: Sequence[SnapshotToCheck] = (),
 ) -> MetadataHistory:
     """The history in the records of one node's metadata log, segment after segment, and in its snapshots.
 
+    Those that are `checked` are held against the log on the way.
+
     Control records must be among the inputs: offsets of this log have no holes, and a hole is refused by name.
     """
-    reader = _LogReader(origin, sorted(snapshots, key=lambda snapshot: (snapshot.id.end_offset, snapshot.id.epoch)))
+    ordered = sorted(snapshots, key=lambda snapshot: (snapshot.id.end_offset, snapshot.id.epoch))
+    reader = _LogReader(origin, ordered, checked)
     for given in inputs:
         reader.read(given)
     reader.finish()
@@ -108,14 +118,19 @@ def metadata_history(
         quorum=tuple(fold.quorum),
         skipped=tuple(sorted(fold.skipped.items())),
         refusals=tuple(fold.refusals),
+        snapshots=tuple(reader.checks.found),
     )
 
 
 class _LogReader:
     """The place in the log: the next offset, the open transaction, the snapshots still ahead."""
 
-    def __init__(self, origin: Origin, snapshots: Sequence[MetadataSnapshot]) -> None:
+    def __init__(
+        self, origin: Origin, snapshots: Sequence[MetadataSnapshot], checked: Sequence[SnapshotToCheck]
+    ) -> None:
         self.fold = Fold()
+        self.checks = SnapshotChecks(checked, self._held)
+        self._epoch: int | None = None
         self._origin = origin
         self._snapshots = list(reversed(snapshots))
         self._next_offset = 0
@@ -124,6 +139,7 @@ class _LogReader:
 
     def read(self, given: MetadataInput) -> None:
         """One record of the log, after the snapshots that end at or before it."""
+        self.checks.reached(given.offset, self._state)
         while self._snapshots and self._snapshots[-1].id.end_offset <= given.offset:
             self._restore(self._snapshots.pop())
         stamp = _stamp(self._origin, given)
@@ -132,7 +148,7 @@ class _LogReader:
             return
         if given.offset > self._next_offset:
             self._gap(stamp)
-        self._next_offset = given.offset + 1
+        self._next_offset, self._epoch = given.offset + 1, given.leader_epoch
         self._anchored = self._anchored or given.offset == 0
         if given.control_type is not None:
             _control(self.fold, given.control_type, given.value, stamp)
@@ -144,10 +160,23 @@ class _LogReader:
 
     def finish(self) -> None:
         """The end of the log: snapshots beyond it, and a transaction that never ended."""
+        self.checks.reached(self._next_offset, self._state)
+        self.checks.left()
         while self._snapshots:
             self._restore(self._snapshots.pop())
         if self._open is not None:
             self.fold.skipped["record of a transaction without end"] += len(self._open)
+
+    def _state(self) -> LogState:
+        """What the log adds up to so far; not inside a transaction, and not where records are missing."""
+        whole = self._anchored and self._open is None and not self.fold.refusals
+        return LogState(image=self.fold.image, next_offset=self._next_offset, epoch=self._epoch, whole=whole)
+
+    def _held(self, snapshot: SnapshotToCheck, inputs: Sequence[MetadataInput]) -> MetadataImage | None:
+        held = Fold()
+        named = SnapshotId(end_offset=snapshot.end_offset, epoch=snapshot.epoch)
+        kinds = _read_snapshot(held, MetadataSnapshot(id=named, inputs=tuple(inputs)), self._origin)
+        return None if held.refusals or "snapshot-footer" not in kinds else held.image
 
     def _gap(self, stamp: Stamp) -> None:
         if self._next_offset == 0 and self._snapshots:

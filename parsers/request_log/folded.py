@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
-from msgspec import UNSET
 
-from parsers.request_log.call import CONSUMER, PartitionKey
-from parsers.request_log.columns import Codes, Columns, Integers, Rows, Told
+from parsers.request_log.call import PartitionKey
+from parsers.request_log.columns import Codes, Integers, Rows, Told
 from parsers.request_log.entries import KEYS, Entries, Flags
 from parsers.request_log.fold import fold
-from parsers.request_log.gathered import (
-    Lines,
-    Named,
-    Taken,
-    answered_in,
-    asked_in,
-    forgotten_in,
-    integers,
-    sent_in,
-    written_in,
-)
+from parsers.request_log.gathered import Gathered, Lines, Named, fetches_in, integers, produces_in
 from parsers.request_log.known import Calls, Side, touched_by
 from parsers.request_log.lives import REFUSED, Lives
 from parsers.request_log.resting import ANSWERED_ONLY
 from parsers.request_log.sessions import NOTHING, Base, Cached, Session, SessionState
-from parsers.request_log.typed import (
-    NULL,
-    Answered,
-    AnsweredOld,
-    Asked,
-    FetchLine,
-    ProduceAsked,
-    ProduceLine,
-    Sent,
-    Written,
-)
+from parsers.request_log.typed import NULL, FetchLine, ProduceLine
 
 TOGETHER: Final = 1 << 21
 """Bytes of lines that are folded at once."""
+_ENOUGH: Final = 64
+"""Lines that are worth columns of their own."""
 _WORN: Final = 1 << 16
 """Texts and topics from which on those of no use any more are forgotten."""
 _PARTITIONS: Final = 1 << 31
-_NESTED: Final = {"divergingEpoch": ("epoch", "endOffset"), "currentLeader": ("leaderId", "leaderEpoch")}
 _WRITTEN: Final = ("error_code", "base_offset", "log_start_offset")
-_SESSION: Final = attrgetter(
-    "request.replicaId", "request.minBytes", "request.sessionId", "request.sessionEpoch", "request.epoch",
-    "request.replicaState", "response",
-)  # fmt: skip
 
 
 class _Endpoints(dict[str, str]):
@@ -71,7 +46,7 @@ class Folded:
     )  # fmt: skip
 
     def __init__(self, before: SessionState = NOTHING, *, runs: bool = True) -> None:
-        self.fetches, self.produces = Lines[FetchLine](), Lines[ProduceLine]()
+        self.fetches, self.produces = Lines[FetchLine](fetches_in), Lines[ProduceLine](produces_in)
         self._lives, self._entries, self._runs = Lives(), Entries(), runs
         self._texts, self._names = Codes[str | None](), Codes[tuple[str, str]]()
         self._keys = Codes[int]()
@@ -79,52 +54,36 @@ class Folded:
         self._endpoints = _Endpoints()
         self._restore(before)
 
+    def gather(self, least: int = _ENOUGH) -> None:
+        """Puts the lines that were added into columns, where there are enough of a kind."""
+        self.produces.gather(self._texts, self._names, whole=not self._runs, least=least)
+        self.fetches.gather(self._texts, self._names, whole=not self._runs, least=least)
+
     def rest(self) -> Iterator[Told]:
         """What the lines tell that were added."""
-        produces, fetches = self.produces.taken(), self.fetches.taken()
-        if produces.lines:
-            yield Told(produces=self._written(produces), texts=self._texts, names=self._names)
-        if fetches.lines:
-            yield from self._fetched(fetches)
+        self.gather(least=1)
+        for lines in self.produces.taken():
+            yield Told(produces=self._of_produces(lines), texts=self._texts, names=self._names)
+        for lines in self.fetches.taken():
+            yield from self._of_fetches(lines)
         self._renew()
 
-    def _fetched(self, lines: Taken[FetchLine]) -> Iterator[Told]:
-        heads = lines.heads(self._texts, whole=not self._runs) | self._of_sessions(lines)
-        calls, gaps = self._steps(lines, heads)
-        sides = self._sides(lines, calls.life == REFUSED)
+    def _of_fetches(self, lines: Gathered) -> Iterator[Told]:
+        heads = lines.heads
+        calls, gaps = self._steps(lines)
+        asked, forgotten, answered = map(self._side, self._unrefused(lines.sides, calls.life == REFUSED))
         if gaps:
             number, reason, lost = (integers(column) for column in zip(*gaps, strict=True))
             holes = {"line": number, "reason": reason, "lost": lost, "last": np.full(len(gaps), -1)}
             told = Rows(lines=heads, time_texts=lines.time_texts, rows=holes)
             yield Told(gaps=told, texts=self._texts, names=self._names)
-        for rows in fold(calls, *sides, self._entries, None if self._runs else self._ranks()):
-            yield Told(fetches=self._rows(lines, heads, rows), texts=self._texts, names=self._names)
+        ranks = None if self._runs else self._ranks()
+        for rows in fold(calls, asked, forgotten, answered, self._entries, ranks):
+            yield Told(fetches=self._rows(lines, rows), texts=self._texts, names=self._names)
 
-    def _of_sessions(self, lines: Taken[FetchLine]) -> dict[str, Integers]:
-        told_of_each = (list(column) for column in zip(*map(_SESSION, lines.lines), strict=True))
-        replicas, least, sessions, epochs, older, states, answers = told_of_each
-        if any(states):
-            asking = zip(replicas, states, strict=True)
-            replicas = [alone if state is None else state.replicaId for alone, state in asking]
-        if UNSET in epochs:
-            epochs = [other if epoch is UNSET else epoch for epoch, other in zip(epochs, older, strict=True)]
-        replica = integers(replicas)
-        told = {
-            "replica": np.where(replica == NULL, CONSUMER, replica),
-            "min_bytes": integers(least),
-            "session_id": integers(sessions),
-            "session_epoch": integers(epochs),
-            "answer_session_id": integers([answer.sessionId if answer else NULL for answer in answers]),
-            "session_error": integers([answer.errorCode if answer else NULL for answer in answers]),
-            "answered": integers([1 if answer else 0 for answer in answers]),
-        }
-        if not self._runs:
-            told["replica_epoch"] = integers(NULL if state is None else state.replicaEpoch for state in states)
-        return told
-
-    def _steps(self, lines: Taken[FetchLine], heads: Columns) -> tuple[Calls, list[tuple[int, int, int]]]:
-        told = ("session_id", "session_epoch", "session_error", "answer_session_id", "answered")
-        endpoints = [self._endpoints[line.connection] for line in lines.lines]
+    def _steps(self, lines: Gathered) -> tuple[Calls, list[tuple[int, int, int]]]:
+        told, heads = ("session_id", "session_epoch", "session_error", "answer_session_id", "answered"), lines.heads
+        endpoints = map(self._endpoints.__getitem__, lines.connections)
         began, steps = self._lives.steps(zip(endpoints, *(heads[name].tolist() for name in told), strict=True))
         asker = ("answered", "replica", "client_id", "min_bytes")
         calls = Calls(
@@ -140,24 +99,16 @@ class Folded:
         )
         return calls, steps.gaps
 
-    def _sides(self, lines: Taken[FetchLine], refused: Flags) -> tuple[Side, Side, Side]:
-        sides = (
-            self._side(asked_in(lines.lines, self._names), "partition", _questions),
-            self._side(forgotten_in(lines.lines, self._names), None, lambda parts: integers(parts)[:, None]),
-            self._side(answered_in(lines.lines, self._names), "partitionIndex", _answers),
-        )
-        if not refused.any():
-            return sides
-        told = [~refused[side.line] for side in sides]
-        return tuple(Side(*(c[kept] for c in side)) for side, kept in zip(sides, told, strict=True))  # type: ignore[return-value]
+    def _unrefused(self, sides: Sequence[Named], refused: Flags) -> Iterator[Named]:
+        for side in sides:
+            kept = ~refused[side.line]
+            yield side if kept.all() else Named(*(column[kept] for column in side))
 
-    def _side(self, named: Named, number: str | None, values: Callable[[Sequence[Any]], Integers]) -> Side:
+    def _side(self, named: Named) -> Side:
         """Partitions by their numbers here, and what is said of each."""
-        parts = named.parts
-        partition = integers(parts if number is None else [getattr(part, number) for part in parts])
-        unique, place = np.unique(named.name * _PARTITIONS + partition, return_inverse=True)
+        unique, place = np.unique(named.name * _PARTITIONS + named.partition, return_inverse=True)
         keys = integers(map(self._keys.__getitem__, unique.tolist()))
-        return Side(named.line, keys[place], values(parts))
+        return Side(named.line, keys[place], named.values)
 
     def _ranks(self) -> Integers:
         """How partitions are ordered by their names, so that rows of one line stand as they do wherever it is read."""
@@ -167,20 +118,14 @@ class Folded:
         ranks[sorted(range(len(named)), key=named.__getitem__)] = np.arange(len(named))
         return ranks
 
-    def _rows(self, lines: Taken[Any], heads: Columns, rows: dict[str, Integers]) -> Rows:
+    def _rows(self, lines: Gathered, rows: dict[str, Integers]) -> Rows:
         keys = integers(self._keys)[rows.pop("key")]
         named = {"name": keys // _PARTITIONS, "partition": keys % _PARTITIONS}
-        return Rows(lines=heads, time_texts=lines.time_texts, rows=rows | named)
+        return Rows(lines=lines.heads, time_texts=lines.time_texts, rows=rows | named)
 
-    def _written(self, lines: Taken[ProduceLine]) -> Rows:
+    def _of_produces(self, lines: Gathered) -> Rows:
         """Rows of produces: partitions in the order in which they are first named, the last word about each."""
-        asked = [line.request for line in lines.lines]
-        heads = lines.heads(self._texts, whole=not self._runs) | {
-            "acks": integers(request.acks for request in asked),
-            "transactional": integers(_transactional(request) for request in asked),
-        }
-        sent = self._side(sent_in(lines.lines, self._names), "index", _sent)
-        written = self._side(written_in(lines.lines, self._names), "index", _written)
+        sent, written = map(self._side, lines.sides)
         rows = touched_by(sent, Side(*np.empty((3, 0), dtype=np.int64)), written)
         order = np.argsort(
             rows.line * 2 * ANSWERED_ONLY + np.where(rows.asked < 0, ANSWERED_ONLY + rows.answered, rows.asked)
@@ -190,7 +135,7 @@ class Folded:
         told["records_size"] = np.append(sent.values[:, 0], NULL)[asked_at]
         for name, column in zip(_WRITTEN, written.values.T, strict=True):
             told[name] = np.append(column, NULL)[answered_at]
-        return self._rows(lines, heads, told)
+        return self._rows(lines, told)
 
     def sessions(self) -> SessionState:
         """What has become of every session, once all is told."""
@@ -239,42 +184,3 @@ class Folded:
         new = [self._keys[self._names[spelt[key // _PARTITIONS]] * _PARTITIONS + key % _PARTITIONS] for key in old]
         self._entries.code = self._entries.code // KEYS * KEYS + integers(new)[place]
         self._entries.keep(np.argsort(self._entries.code))
-
-
-def _transactional(request: ProduceAsked) -> int:
-    return NULL if request.transactionalId is UNSET else request.transactionalId is not None
-
-
-def _questions(parts: Sequence[Asked]) -> Integers:
-    columns = (
-        [part.fetchOffset for part in parts], [part.lastFetchedEpoch for part in parts],
-        [part.currentLeaderEpoch for part in parts], [part.logStartOffset for part in parts],
-        [part.highWatermark for part in parts],
-    )  # fmt: skip
-    return np.stack([*map(integers, columns)], axis=1)
-
-
-def _answers(parts: Sequence[Answered | AnsweredOld]) -> Integers:
-    """What answers say of partitions; few say where logs part, or who leads instead."""
-    columns = [
-        [part.errorCode for part in parts], [part.highWatermark for part in parts],
-        [part.lastStableOffset for part in parts], [part.logStartOffset for part in parts],
-    ]  # fmt: skip
-    nothing = [NULL] * len(parts)
-    for struct, fields in _NESTED.items():
-        told = [getattr(part, struct) for part in parts]
-        columns += (
-            [NULL if each is None else getattr(each, field) for each in told] if any(told) else nothing
-            for field in fields
-        )
-    columns.append([part.recordsSizeInBytes for part in parts])
-    return np.stack([*map(integers, columns)], axis=1)
-
-
-def _sent(parts: Sequence[Sent]) -> Integers:
-    return integers([part.recordsSizeInBytes for part in parts])[:, None]
-
-
-def _written(parts: Sequence[Written]) -> Integers:
-    columns = ([part.errorCode for part in parts], [part.baseOffset for part in parts])
-    return np.stack([*map(integers, (*columns, [part.logStartOffset for part in parts]))], axis=1)

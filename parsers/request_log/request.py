@@ -60,7 +60,14 @@ class Request(NamedTuple):
 def parse_request(line: bytes, message: int, time_text: str, start: int, end: int) -> Request:
     """The request whose text behind `Completed request:` begins at `message`; WrongShape where it is none."""
     parse = _parse_json if line.startswith(b"{", message) else _parse_text
+    if parse is _parse_json and is_spliced(line, message, len(line)):
+        raise WrongShape("one request and its answer")
     return parse(line[message:].decode("utf-8", "surrogateescape"), time_text, start, end)
+
+
+def is_spliced(line: bytes, message: int, end: int) -> bool:
+    """Whether a line holds parts of two: a request or an answer twice, as where what lay between was lost."""
+    return line.count(b'"request":{', message, end) > 1 or line.count(b'"response":{', message, end) > 1
 
 
 def _parse_json(message: str, time_text: str, start: int, end: int) -> Request:

@@ -68,7 +68,7 @@ class _FetchAsked(FetchAsked, rename=_underscored, forbid_unknown_fields=True, g
     replicaId: I32 = NULL
     minBytes: I32 = NULL
     sessionId: I32 = NULL
-    sessionEpoch: I32 | UnsetType = UNSET
+    sessionEpoch: I32 = NULL
     topics: list[_AskedTopic] = []  # type: ignore[assignment]
     forgottenTopicsData: list[_ForgottenTopic] | UnsetType = UNSET  # type: ignore[assignment]
     forgettenTopicsData: list[_ForgottenTopic] = []  # type: ignore[assignment]

@@ -21,6 +21,7 @@ from parsers.request_log.columns import Told
 from parsers.request_log.folded import TOGETHER, Folded
 from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.lines import MARKS_LIMIT, Block, Line, Unpackable, pieces_of
+from parsers.request_log.marks import marked_in
 from parsers.request_log.presence import layout_in
 from parsers.request_log.read import (
     API_KEYS,
@@ -41,13 +42,13 @@ from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Pro
 Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | Refusal | Again
 
 PRODUCE: Final = "PRODUCE"
-_BRACE, _BRACKET, _ZERO, _COLON = b"{[0:"
-_DIGITS: Final = b"0123456789"
-_MARKS: Final = b"-- ::,"
-"""What stands between the digits of a time as Kafka writes it."""
+_BRACE: Final = ord("{")
+_TIMED, _OPENS = 24, 112
+"""Letters of a line up to its time's end, and up to behind what it says of which request it tells."""
 _OPENINGS: Final = 1 << 10
-Opening: TypeAlias = tuple[bytes, int, str | None]
-"""Its time, where its message begins, and what is asked; null for what tells nothing."""
+Opening: TypeAlias = tuple[int, str | None, bytes | None]
+"""Where its message begins, what is asked, null for what tells nothing, and its time if that is not Kafka's own."""
+_UNOPENED: Final[Opening] = (0, None, None)
 _HEAD: Final = (
     rb'(?:\{(?:"isForwarded":(?:true|false),)?"requestHeader":\{"requestApiKey":(\d{1,3}),'
     rb"|RequestHeader\(apiKey=([A-Z_]{1,64}), )"
@@ -128,6 +129,7 @@ def _told(pieces: Iterable[Block | Line], reading: Reading, folded: Folded) -> I
         for piece in pieces:
             place = piece.end if isinstance(piece, Line) else piece.start + len(piece.data) - 1
             yield from lines.of_block(piece) if isinstance(piece, Block) else lines.by_grammar(piece)
+            folded.gather()
             added += len(piece.data)
             if added > TOGETHER:
                 added = 0
@@ -146,54 +148,56 @@ class _Lines:
         self._reading, self._folded = reading, folded
         self._alike = Alike(reading.layout)
         self._opening = re.compile(reading.layout.prefix.pattern + b"(?P<marker>" + MARKER + b")" + _HEAD)
-        self._openings: dict[bytes, tuple[int, str | None]] = {}
+        self._openings: dict[bytes, Opening] = {}
         self._known = {name.encode(): name for name in reading.apis}
         self._known |= {key: name for key, name in API_KEYS.items() if name in reading.apis}
 
     def of_block(self, block: Block) -> Iterator[Told | Other]:
         """What the lines of a block tell."""
-        data, end, base = block.data, -1, block.start
-        counts, opened = self._reading.counts, self._opened
-        add_fetch, add_produce = self._folded.fetches.add, self._folded.produces.add
-        while end + 1 < len(data):
-            start, end = end + 1, data.find(b"\n", end + 1)
-            opening = opened(data, start)
-            if opening is not None and end - start < MARKS_LIMIT:
-                time_text, message, api = opening
+        data, start, base, counts = block.data, 0, block.start, self._reading.counts
+        marked = marked_in(data)
+        fetches, produces, openings = self._folded.fetches.add, self._folded.produces.add, self._openings
+        for end, timed, spliced in zip(*marked, strict=True):
+            opening = openings.get(data[start + _TIMED : start + _OPENS]) if timed else None
+            if opening is None:
+                opening = self._opened(data, start, timed=timed)
+            behind, api, time_text = opening
+            if behind and end - start < MARKS_LIMIT and not spliced:
+                message = start + behind
                 if api is None:
                     if data.find(MARKER, message, end) < 0:
                         counts.lines += 1
                         counts.unread += 1
+                        start = end + 1
                         continue
                 elif (read := _read(data, message, end, api)) is not None:
                     counts.lines += 1
+                    place = (read, base + start, base + end, time_text or data[start + 1 : start + _TIMED])
                     if api == FETCH:
                         counts.fetches += 1
-                        add_fetch((read, base + start, base + end, time_text))  # type: ignore[arg-type]
+                        fetches(place)  # type: ignore[arg-type]
                     else:
                         counts.requests += 1
-                        add_produce((read, base + start, base + end, time_text))  # type: ignore[arg-type]
+                        produces(place)  # type: ignore[arg-type]
+                    start = end + 1
                     continue
             yield from self.by_grammar(Line(base + start, base + end, data[start:end]))
+            start = end + 1
 
-    def _opened(self, data: bytes, start: int) -> Opening | None:
+    def _opened(self, data: bytes, start: int, *, timed: bool) -> Opening:
         """How a line opens; most do as others did, but for their times."""
-        time_text, rest = data[start + 1 : start + 24], data[start + 24 : start + 112]
-        if rest in self._openings and time_text.translate(None, _DIGITS) == _MARKS and time_text[0] < _COLON:
-            behind, api = self._openings[rest]
-            if data[start] == _BRACKET and time_text[0] >= _ZERO:
-                return time_text, start + behind, api
         found = self._opening.match(data, start)
         if found is None:
-            return None
+            return _UNOPENED
         marker, api = found.start("marker"), self._known.get(found[found.lastindex or 0])
         # The first marker is the message's: what stands behind another was named by a client.
         if data.find(MARKER, start, marker + 1) >= 0:
-            return None
-        whole = found.end() <= start + 112 and found.span("time") == (start + 1, start + 24)
+            return _UNOPENED
+        behind = marker + len(MARKER) - start
+        whole = timed and found.end() <= start + _OPENS and found.span("time") == (start + 1, start + _TIMED)
         if whole and len(self._openings) < _OPENINGS:
-            self._openings[rest] = marker + len(MARKER) - start, api
-        return found["time"], marker + len(MARKER), api
+            self._openings[data[start + _TIMED : start + _OPENS]] = behind, api, None
+        return behind, api, found["time"]
 
     def by_grammar(self, line: Line) -> Iterator[Told | Other]:
         """What a line tells that is none of a fetch or a produce as they are as a rule written."""

@@ -29,6 +29,7 @@ from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
 from parsers.refusal import Parsed
 from parsers.segment import SegmentChunk, scan_source, with_place
+from parsers.spark.indexes import beside_their_segment
 from parsers.spark.request import TableRequest
 from parsers.spark.rows import batches_of
 from parsers.spark.slices import Part
@@ -136,8 +137,13 @@ def small_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Reco
     """The rows of files that are read whole."""
     for part in parts:
         content = read_source(Path(request.path), part.origin)
-        if not isinstance(content, Refusal):
-            yield from batches_of(SMALL[part.kind](content, part).rows, request.row_class)
+        if isinstance(content, Refusal):
+            continue
+        rows = SMALL[part.kind](content, part).rows
+        if part.kind in INDEX_KINDS and request.wants("contradiction"):
+            entries = tuple(row for row in rows if isinstance(row, IndexEntry))
+            rows = beside_their_segment(entries, content, part, Path(request.path))
+        yield from batches_of(rows, request.row_class)
 
 
 def disk_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:

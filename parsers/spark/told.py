@@ -166,6 +166,8 @@ COORDINATORS: Final = {"group_offsets": "offsets", "groups": "groups", "transact
 def coordinator_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """What one replica of a coordinator's partition tells, from its beginning."""
     read = transaction_history if request.table == "transactions" else group_history
+    if request.table == "transactions" and not request.admits_topic(parts[0].origin.topic):
+        return  # its rows are of the coordinators' topic alone; what groups committed is of the topics they read
     history = read(_internal_records(parts, request), _directory(parts))
     yield from batches_of(getattr(history, COORDINATORS[request.table]), request.row_class)
 

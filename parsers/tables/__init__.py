@@ -8,6 +8,7 @@ from parsers.tables.disk import (
     CheckpointKind,
     EpochEntry,
     IndexEntry,
+    IndexFlaw,
     IndexKind,
     OffsetCheckpoint,
     ProducerState,
@@ -41,7 +42,7 @@ from parsers.tables.requests import (
 __all__ = [
     "TABLES", "BatchHeader", "BrokerChange", "BrokerEvent", "BrokerSetting", "CheckpointKind", "Column",
     "ConfigChange", "Description", "DescriptionKind", "EpochEntry", "EpochRequest", "EventKind", "FeatureChange",
-    "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexKind", "IsrRequest", "MetadataChange",
+    "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexFlaw", "IndexKind", "IsrRequest", "MetadataChange",
     "OffsetCheckpoint", "OffsetRequest", "Produce", "ProducerState", "QuorumChange", "RecordRow", "Refusal",
     "RefusalKind", "RequestEvent", "SessionGap", "SourceRow", "TopicChange", "Transaction", "TrustLevel",
     "arrow_schema", "columns", "describe", "from_arrow", "no_rows", "to_arrow",

@@ -128,6 +128,17 @@ class ProducerState:
 
 
 IndexKind = Literal["offset", "time", "transaction"]
+IndexFlaw = Literal[
+    "falls",  # it does not rise above the entry before it
+    "beyond the log",  # it leads behind the last batch of its segment
+    "inside a batch",  # no batch begins at its position
+    "another batch",  # the batch at its position begins above its offset
+    "another time",  # the batch that holds its offset has another latest timestamp
+    "no marker",  # the log has no marker of that producer there
+    "no entry",  # a marker of abort that no entry tells of
+    "malformed",  # bytes that are no entry
+]
+"""What a segment, or an index itself, says against an entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +159,7 @@ class IndexEntry:
     producer_id: Annotated[int | None, i64("Producer id (transaction index).")]
     first_offset: Annotated[int | None, i64("First offset of the aborted transaction (transaction index).")]
     last_stable_offset: Annotated[int | None, i64("Last stable offset when the transaction ended (transaction index).")]
+    contradiction: Annotated[IndexFlaw | None, text("What its segment says against the entry; null where nothing does, or the segment was not asked.")]
     source: SourcePath
     span_start: SpanStart
     span_end: SpanEnd

@@ -1,4 +1,4 @@
-"""Offset, time and transaction indexes of a segment."""
+"""The entries of offset, time and transaction indexes as rows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,15 @@ def read_transaction_index(data: bytes, origin: Origin, base_offset: int) -> Par
 
     end = min(len(data) // width, ENTRY_LIMIT) * width
     parsed = _rows(data, end, origin, "transaction", entry_of, expected="an entry of version 0")
-    return Parsed(rows=parsed.rows, refusals=parsed.refusals + _refuse_rest(end, len(data) // width * width, origin))
+    return Parsed(rows=parsed.rows, refusals=parsed.refusals + refused_ends(data, origin, "transaction"))
+
+
+def refused_ends(data: bytes, origin: Origin, kind: IndexKind) -> tuple[Refusal, ...]:
+    """What is refused of an index besides entries: more than are read, and bytes behind them that are no zero tail."""
+    width = ENTRIES[kind].size
+    used = len(data) // width * width if kind == "transaction" else used_size(data, kind)
+    rest = _refuse_rest(min(used, ENTRY_LIMIT * width), used, origin)
+    return rest if kind == "transaction" else rest + _refuse_tail(data, used, width, origin)
 
 
 def used_size(data: bytes, kind: IndexKind) -> int:
@@ -118,8 +126,7 @@ def _read_slots(
     used = used_size(data, kind)
     end = min(used, ENTRY_LIMIT * width)
     parsed = _rows(data, end, origin, kind, entry_of, expected=expected)
-    refusals = parsed.refusals + _refuse_rest(end, used, origin) + _refuse_tail(data, used, width, origin)
-    return Parsed(rows=parsed.rows, refusals=refusals)
+    return Parsed(rows=parsed.rows, refusals=parsed.refusals + refused_ends(data, origin, kind))
 
 
 def _rows(
@@ -169,7 +176,7 @@ def _refuse_tail(data: bytes, used: int, width: int, origin: Origin) -> tuple[Re
     if filled > whole:
         found = data[whole:]
         refusals.append(
-            refuse(origin, "torn_tail", whole, len(data), expected=f"an entry of {width} bytes", found=found)
+            refuse(origin, "malformed", whole, len(data), expected=f"an entry of {width} bytes", found=found)
         )
     return tuple(refusals)
 
@@ -197,6 +204,7 @@ def _entry(
         producer_id=fields.get("producer_id"),
         first_offset=fields.get("first_offset"),
         last_stable_offset=fields.get("last_stable_offset"),
+        contradiction=None,
         source=origin.source,
         span_start=start,
         span_end=start + ENTRIES[kind].size,
