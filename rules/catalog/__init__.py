@@ -12,6 +12,7 @@ from rules.catalog.cons001_committed_offset_beyond_log_end import committed_offs
 from rules.catalog.cons002_committed_offset_in_cut_epoch import committed_offset_in_cut_epoch
 from rules.catalog.cons003_offsets_reused import offsets_reused
 from rules.catalog.cons004_read_beyond_high_watermark import read_beyond_high_watermark
+from rules.catalog.cons005_group_in_foreign_offsets_partition import group_in_foreign_offsets_partition
 from rules.catalog.epoch001_leader_epoch_regressed import leader_epoch_regressed
 from rules.catalog.epoch002_checkpoint_contradicts_log import checkpoint_contradicts_log
 from rules.catalog.epoch003_epoch_missing_from_checkpoint import epoch_missing_from_checkpoint
@@ -21,12 +22,16 @@ from rules.catalog.epoch006_epoch_unknown_to_metadata import epoch_unknown_to_me
 from rules.catalog.epoch007_epoch_gap import epoch_gap
 from rules.catalog.epoch008_two_leaders_in_one_epoch import two_leaders_in_one_epoch
 from rules.catalog.epoch009_checkpoint_beyond_log_end import checkpoint_beyond_log_end
+from rules.catalog.group001_assignment_contradicts_assignor import assignment_contradicts_assignor
 from rules.catalog.hw001_high_watermark_beyond_log_end import high_watermark_beyond_log_end
 from rules.catalog.hw002_high_watermark_regressed import high_watermark_regressed
 from rules.catalog.hw003_high_watermark_beyond_isr import high_watermark_beyond_isr
 from rules.catalog.hw004_follower_high_watermark_beyond_leader import follower_high_watermark_beyond_leader
 from rules.catalog.hw005_high_watermark_below_log_start import high_watermark_below_log_start
 from rules.catalog.hw006_high_watermark_stalled import high_watermark_stalled
+from rules.catalog.idx001_offset_index_contradicts_log import offset_index_contradicts_log
+from rules.catalog.idx002_time_index_contradicts_log import time_index_contradicts_log
+from rules.catalog.idx003_transaction_index_contradicts_log import transaction_index_contradicts_log
 from rules.catalog.isr001_isr_member_lacks_committed_records import isr_member_lacks_committed_records
 from rules.catalog.isr002_isr_contradicts_lag import isr_contradicts_lag
 from rules.catalog.lead001_leader_started_below_committed import leader_started_below_committed
@@ -43,6 +48,10 @@ from rules.catalog.log004_compacted_survivors_disagree import compacted_survivor
 from rules.catalog.log005_compaction_raced_replication import compaction_raced_replication
 from rules.catalog.log006_different_topics_compared import different_topics_compared
 from rules.catalog.log007_directory_of_another_topic import directory_of_another_topic
+from rules.catalog.meta001_metadata_logs_diverge import metadata_logs_diverge
+from rules.catalog.meta002_recovery_quorum_too_small import recovery_quorum_too_small
+from rules.catalog.place001_key_in_foreign_partition import key_in_foreign_partition
+from rules.catalog.place002_replicas_or_leaders_unbalanced import replicas_or_leaders_unbalanced
 from rules.catalog.seg001_batch_checksum_mismatch import batch_checksum_mismatch
 from rules.catalog.seg002_damage_inside_log import damage_inside_log
 from rules.catalog.seg003_tail_torn import tail_torn
@@ -57,6 +66,10 @@ from rules.catalog.trunc003_truncated_by_high_watermark import truncated_by_high
 from rules.catalog.trunc004_truncation_owed import truncation_owed
 from rules.catalog.trunc005_hole_after_mid_batch_cut import hole_after_mid_batch_cut
 from rules.catalog.trunc006_log_reset_entirely import log_reset_entirely
+from rules.catalog.txn001_transaction_hangs import transaction_hangs
+from rules.catalog.txn002_marker_sets_differ import marker_sets_differ
+from rules.catalog.txn003_last_stable_offset_stuck import last_stable_offset_stuck
+from rules.catalog.txn004_producer_sequence_gap import producer_sequence_gap
 from rules.rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -68,6 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
     committed_offset_in_cut_epoch,
     offsets_reused,
     read_beyond_high_watermark,
+    group_in_foreign_offsets_partition,
     leader_epoch_regressed,
     checkpoint_contradicts_log,
     epoch_missing_from_checkpoint,
@@ -77,12 +91,16 @@ RULES: Final[tuple[Rule, ...]] = (
     epoch_gap,
     two_leaders_in_one_epoch,
     checkpoint_beyond_log_end,
+    assignment_contradicts_assignor,
     high_watermark_beyond_log_end,
     high_watermark_regressed,
     high_watermark_beyond_isr,
     follower_high_watermark_beyond_leader,
     high_watermark_below_log_start,
     high_watermark_stalled,
+    offset_index_contradicts_log,
+    time_index_contradicts_log,
+    transaction_index_contradicts_log,
     isr_member_lacks_committed_records,
     isr_contradicts_lag,
     leader_started_below_committed,
@@ -99,6 +117,10 @@ RULES: Final[tuple[Rule, ...]] = (
     compaction_raced_replication,
     different_topics_compared,
     directory_of_another_topic,
+    metadata_logs_diverge,
+    recovery_quorum_too_small,
+    key_in_foreign_partition,
+    replicas_or_leaders_unbalanced,
     batch_checksum_mismatch,
     damage_inside_log,
     tail_torn,
@@ -113,6 +135,10 @@ RULES: Final[tuple[Rule, ...]] = (
     truncation_owed,
     hole_after_mid_batch_cut,
     log_reset_entirely,
+    transaction_hangs,
+    marker_sets_differ,
+    last_stable_offset_stuck,
+    producer_sequence_gap,
 )
 
 BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}

@@ -16,8 +16,7 @@ from rules.rule import rule
     severity=Severity.LOW,
     needs=(MetadataChange, IsrRequest, Produce, BrokerEvent),
     law="WeakIsr",
-    message="broker {leader} alone was in sync in epoch {epoch} and acknowledged records [{start_offset}, {end_offset}):"
-    " {fate}",
+    message="Broker {leader} alone was in sync in epoch {epoch} and acknowledged {offsets}. {fate:.}",
     implied_by=("CONF001",),
 )
 def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -32,9 +31,9 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force; or it is placed by another clock
-    alone, and the followers' fetches do not show that they had not reached the records. Or the answers may be of one
-    epoch or of another, where the log of the leader's roles leaves out the role that it had.
+    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force. Or another clock alone
+    places the ISR, and the followers' fetches do not show that they had not reached the records. Or the answers may
+    be of one epoch or of another, where the log of the leader's roles leaves out the role that it had.
 
     Upheld
     ------
@@ -74,7 +73,7 @@ def _acknowledges(row: LeaderRow, course: Course) -> bool:
 
 def _undecided(course: Course) -> Undecided:
     leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
-    reason = f"broker {leader} may have been alone in sync in epoch {epochs} when it answered producers"
+    reason = f"broker {leader} may have been alone in sync when it acknowledged records in epoch {epochs}"
     missing = f"{would_tell(Silence(broker=leader, log='isr'))}, or its request log with all fetches of that time"
     return Undecided(reason=reason, missing=missing, blocking=False)
 
@@ -88,7 +87,7 @@ def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
 
 def _unplaced(course: Course) -> Undecided:
     leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
-    reason = f"what broker {leader} answered producers may be of epoch {epochs} or of another one"
+    reason = f"the answers of broker {leader} to producers may be of epoch {epochs} or of another one"
     return Undecided(reason=reason, missing=would_tell(Silence(broker=leader, log="roles")), blocking=False)
 
 
@@ -112,7 +111,7 @@ def _violation(
         facts={
             "leader": course.reign.leader,
             "epoch": course.reign.epochs[-1] if last.term is None else last.term,
-            "fate": "that copy was given up afterwards" if gone else "there was no other copy of them at that time",
+            "fate": "that only copy was given up afterwards" if gone else "there was no other copy of them at that time",
             "answers": len(rows),
         },
         exhibits=tuple(_exhibits(rows[0].moment.span, rows[-1].moment.span)),

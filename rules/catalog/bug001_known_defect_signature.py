@@ -17,7 +17,7 @@ from rules.signatures import SIGNATURES, Hit, Signature, reach
     severity=Severity.MEDIUM,
     needs=(BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange),
     law="known defects of Kafka",
-    message="{defect}, {title}: {says}; {costs}; broker {broker} ran {release}: upgrade to {fixed} or later",
+    message="{defect}: {title}. {says:.} {costs:.} Broker {broker} ran {release}. Upgrade to {fixed} or later.",
     reach=reach(),
     bearing=Bearing(spoils_what_went_wrong=True),
 )

@@ -51,14 +51,14 @@ class _Allowed:
     severity=Severity.LOW,
     needs=(BrokerSetting, ConfigChange, MetadataChange),
     law="durability as configured",
-    message="settings in force allowed it: {allowed}",
+    message="Settings in force allowed it. {allowed:.}",
 )
 def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A setting in force at the time allowed what happened then.
 
-    No setting is reported for itself: only what was in force at an unclean election, a loss, a cut, damage or a refusal
-    that another value of it would have prevented. A topic's own value goes before its brokers', and theirs before what
-    they had by default. The replication factor is the number of brokers to which the partition is assigned.
+    No setting is reported for itself. It was in force at an unclean election, a loss, a cut, damage or a refusal,
+    which another value of it would have prevented. A topic's own value goes before its brokers', and theirs before
+    what they had by default. The replication factor is the number of brokers to which the partition is assigned.
 
     Proves
     ------
@@ -252,7 +252,7 @@ def _violation(found: list[_Allowed]) -> Violation:
 
 def _words(allowed: _Allowed) -> str:
     whose = f"broker {allowed.broker}" if allowed.topic is None else f"topic {allowed.topic}"
-    return f"{allowed.name} was {allowed.value} for {whose}, so that {allowed.effect}"
+    return f"{allowed.name} was {allowed.value} for {whose}, so {allowed.effect}"
 
 
 def _exhibits(allowed: _Allowed) -> Iterator[Exhibit]:

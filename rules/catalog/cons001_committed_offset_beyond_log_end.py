@@ -15,16 +15,16 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+group} committed offset {end_offset}, and no log goes beyond {start_offset}: what was read there is"
-    " gone. The next fetch is out of range, and auto.offset.reset decides what is read then",
+    message="{groups:+Group} committed offset {end_offset}, but no log goes beyond {start_offset}. What was read "
+    "there is gone. The next fetch is out of range, and auto.offset.reset decides what is read then.",
     implied_by=("LEAD001", "ACK001", "HW001", "LEO001", "TRUNC001"),
 )
 def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group committed an offset beyond the end of every log.
 
-    A group commits an offset after it has read the records below it. A client asks for the committed offset next. The
-    leader answers that it is out of range: with `latest` the client skips what is written meanwhile, with `earliest` it
-    reads everything again, with `none` it stops.
+    A group commits an offset after it has read the records below it. A client asks for the committed offset next.
+    The leader answers that it is out of range. With `latest` the client skips what is written meanwhile. With
+    `earliest` it reads everything again. With `none` it stops.
 
     Proves
     ------
@@ -37,6 +37,7 @@ def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Vio
     Upheld
     ------
     broker 1* 0000|
+    broker 2  0000|
     group g 4
 
     Violated
@@ -55,7 +56,7 @@ def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Vio
         yield _violation(evidence, whole, end)
     else:
         yield Undecided(
-            reason="a group committed an offset beyond the logs, which are not whole or may have been copied before",
+            reason="a group committed an offset beyond the logs, which are not whole or may be older copies",
             missing="whole logs, copied from stopped brokers",
             start_offset=end,
             end_offset=max(commit.offset for commit in beyond),

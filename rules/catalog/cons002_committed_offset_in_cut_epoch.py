@@ -16,16 +16,16 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+group} read offset {start_offset} in leader epoch {epoch}, and broker {leader}, which leads, holds a"
-    " record of epoch {held} there: what was read is not what stands in the log",
+    message="{groups:+Group} read offset {start_offset} in leader epoch {epoch}. Broker {leader}, which leads, holds "
+    "a record of epoch {held} there. What was read is not what stands in the log.",
     implied_by=("LEAD001", "ACK001", "TRUNC001", "LOG001"),
 )
 def committed_offset_in_cut_epoch(evidence: PartitionEvidence) -> Iterator[Violation]:
     """A group committed in a leader epoch that ends below its offset.
 
-    A commit carries the leader epoch of the last record that was read. Clients since 2.1 compare it with the leader's
-    epochs before they go on (KIP-320): they go back to where the epoch ended, or stop with a LogTruncationException.
-    Older clients go on, and never read what stands below their offset now.
+    A commit carries the leader epoch of the last record that was read. Clients since 2.1 compare it with the
+    leader's epochs before they go on (KIP-320). They go back to where the epoch ended, or stop with a
+    LogTruncationException. Older clients go on, and never read what stands below their offset now.
 
     Proves
     ------

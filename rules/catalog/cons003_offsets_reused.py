@@ -19,8 +19,8 @@ NAMED: Final = 8
     severity=Severity.HIGH,
     needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
     law="ConsistentRead",
-    message="offsets [{start_offset}, {end_offset}) held committed records of epoch {epoch}, and hold others"
-    " now{since}: whoever read them before has to read them again; {known}",
+    message="Committed records of epoch {epoch} stood at {offsets}. Other records{since} stand there now. Whoever "
+    "read them before has to read them again. {known}",
     implied_by=("LEAD001", "ACK001", "TRUNC001"),
 )
 def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -68,7 +68,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     groups = tuple(group.group for group in loss.groups)
     clients = tuple(sorted({reader.client_id or "a client without a name" for reader in loss.readers}))
     affected = [f"group {name}" for name in groups[:NAMED]] + [f"client {name}" for name in clients[:NAMED]]
-    known = f"known of it: {', '.join(affected)}" if affected else "who read them is not known here"
+    known = f"Known readers: {', '.join(affected)}." if affected else "Who read them is not known here."
     epochs = loss.reused_epochs
     spans = [c.span for c in evidence.group_offsets if c.group in groups][:NAMED]
     return Violation(

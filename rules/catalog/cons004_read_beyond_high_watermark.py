@@ -15,15 +15,15 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent),
     law="ConsistentRead",
-    message="a consumer asked broker {leader} for offset {end_offset} in epoch {epoch}, and no high watermark can have been"
-    " beyond {start_offset} by then",
+    message="A consumer asked broker {leader} for offset {end_offset} in epoch {epoch}. No high watermark can have "
+    "been beyond {start_offset} by then.",
     implied_by=("HW003",),
 )
 def read_beyond_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A consumer was in range at an offset that was never committed.
 
-    A consumer asks for what follows the records that it was served. A new leader's high watermark may lawfully be lower
-    than what the old one showed: so what counts is the highest that any leader can have had until then.
+    A consumer asks for what follows the records that it was served. A new leader's high watermark may lawfully be
+    lower than what the old one showed. So what counts is the highest that any leader can have had until then.
 
     Proves
     ------

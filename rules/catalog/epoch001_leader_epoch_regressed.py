@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="MonotonicEpoch",
-    message="broker {broker}'s log falls from leader epoch {higher_epoch} back to {epoch} at offset {start_offset}",
+    message="Broker {broker}'s log falls from leader epoch {higher_epoch} back to {epoch} at offset {start_offset}.",
     implied_by=("SEG006",),
 )
 def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -23,9 +23,10 @@ def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     Proves
     ------
-    A deposed leader appended to this log, files of two histories were mixed, or epochs began anew, as after ZooKeeper was
-    put back to an older state: then rules that order statements by epoch are undecided. Every answer about where an epoch ends
-    that is computed from such a log is wrong, and so is every truncation that follows from it.
+    A deposed leader appended to this log, files of two histories were mixed, or epochs began anew. They do so where
+    ZooKeeper was put back to an older state. Then rules that order statements by epoch are undecided. Every answer
+    about where an epoch ends that is computed from such a log is wrong, and so is every truncation that follows
+    from it.
 
     Undecided when
     --------------

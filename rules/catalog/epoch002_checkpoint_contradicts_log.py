@@ -16,16 +16,16 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s leader-epoch-checkpoint lets epoch {claimed_epoch} begin at offset {claimed_start},"
-    " but its log {contradiction}",
+    message="In broker {broker}'s leader-epoch-checkpoint epoch {claimed_epoch} begins at offset {claimed_start}, but "
+    "its log {contradiction}.",
     implied_by=("EPOCH001", "SEG006"),
 )
 def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The checkpoint gives an offset to another epoch than its batch carries.
 
-    It lets an epoch begin before batches of an older one, or later than the epoch's own first record, so that an older
-    epoch gets what is not its own. An entry without any batch is lawful: a leader that wrote nothing. Batches wholly
-    below the log start offset need no entry. Epochs of which the file says nothing are told by EPOCH003.
+    It lets an epoch begin before batches of an older one, or after the epoch's own first record. Then an older
+    epoch gets what is not its own. An entry without any batch is lawful: a leader that wrote nothing. Batches
+    wholly below the log start offset need no entry. Epochs of which the file says nothing are told by EPOCH003.
 
     Proves
     ------
@@ -33,8 +33,8 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
 
     Undecided when
     --------------
-    The file is malformed (EPOCH004), or the log is of a format without epochs. Without an orderly stop a file that is
-    newer than the log, by a truncation that the log does not show yet, is reported with low severity.
+    The file is malformed (EPOCH004), or the log is of a format without epochs. Without an orderly stop the file may
+    be newer than the log, by a truncation that the log does not show yet. That is reported with low severity.
 
     Upheld
     ------
@@ -56,7 +56,7 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
                 said = f"goes on in epoch {run.epoch} up to offset {run.end_offset}"
                 yield _violation(replica, run, early, max(first, early.start_offset), run.end_offset, said)
             if late is not None:
-                said = f"has records of that epoch from offset {first} on: the entry starts later than its first record"
+                said = f"has records of that epoch from offset {first} on"
                 yield _violation(replica, run, late, first, min(late.start_offset, run.end_offset), said)
 
 

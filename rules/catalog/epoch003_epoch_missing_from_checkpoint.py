@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
 from rules.protocol.versions import KafkaVersion
 from rules.rule import rule
 
@@ -17,8 +17,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s leader-epoch-checkpoint does not say that offsets [{start_offset}, {end_offset})"
-    " are of epoch {epoch}: {signature}",
+    message="Broker {broker}'s leader-epoch-checkpoint does not say that {offsets} are of epoch {epoch}. {signature:.}",
     implied_by=("SEG006",),
     bearing=Bearing(
         calls_for="Operators: let the replica copy its log anew, or its leader-epoch-checkpoint misleads its followers."
@@ -27,22 +26,22 @@ from rules.rule import rule
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Batches of an epoch have no entry in the leader-epoch-checkpoint.
 
-    An entry is flushed before the batch that opens its epoch, so a missing one was lost later: the file was deleted,
-    overwritten or left behind by a crash. Kafka does not rebuild it from the log except after an unclean stop, and then
-    only what is newer than all that is left.
+    An entry is flushed before the batch that opens its epoch, so a missing one was lost later. The file was
+    deleted, overwritten or left behind by a crash. Kafka does not rebuild it from the log except after an unclean
+    stop, and then only what is newer than all that is left.
 
     Proves
     ------
-    This replica cannot tell where the epoch ended; as a follower it falls back to its high watermark, as a leader it
-    answers with a wrong epoch.
+    This replica cannot tell where the epoch ended. As a follower it falls back to its high watermark. As a leader
+    it answers with a wrong epoch.
 
     Undecided when
     --------------
-    There is no such file: brokers make one with the log, so that the copy left it out; or it is malformed or could
-    not be read (EPOCH004). Or the log-start-offset-checkpoint was left out or could not be read, and the file begins
-    late: where the log starts as late, nothing is missing. Without an orderly stop, a file that lacks only the newest
-    epochs may be of an earlier moment than the log, and one that begins late may be newer than the log start offset on
-    disk: both are reported with low severity.
+    There is no such file. Brokers make one with the log, so the copy left it out. Or it is malformed or could not
+    be read (EPOCH004). Or the log-start-offset-checkpoint was left out or could not be read, and the file begins
+    late: where the log starts as late, nothing is missing. Without an orderly stop, a file that lacks only the
+    newest epochs may be of an earlier moment than the log. One that begins late may be newer than the log start
+    offset on disk. Both are reported with low severity.
 
     Upheld
     ------
@@ -57,8 +56,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     absent = tuple(sorted(r.broker for r in evidence.current if r.epoch_file.state == "missing" and _missing(r)))
     if absent:
         yield Undecided(
-            reason="replicas were copied without their leader-epoch-checkpoints",
-            missing="their leader-epoch-checkpoints",
+            reason=f"the copies of {numbered('broker', absent)} lack the file leader-epoch-checkpoint",
+            missing=f"the leader-epoch-checkpoint of {numbered('broker', absent)}",
             brokers=absent,
         )
     for replica in evidence.current:
@@ -151,7 +150,7 @@ def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *,
     if file.entries and file.entries[0].start_offset > run.start_offset:
         cause = "where leader epochs begin anew" if anew else "after its deletion"
         middle = f"the file begins in the middle of the log, as {cause}"
-        zero = " or, where only epoch 0 is gone, after an unclean restart of 2.2 to 2.6.0 (KAFKA-10432)"
+        zero = "; where only epoch 0 is gone, an unclean restart of 2.2 to 2.6.0 does so too (KAFKA-10432)"
         fits = run.epoch == 0 and replica.log.epochs[0] is run and _may_be(release, (2, 2), (2, 6, 1))
         return middle + (zero if fits else "")
     missing = "the file misses an epoch between those it knows"

@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(EpochEntry, Refusal),
     law="TypeOk",
-    message="broker {broker}'s leader-epoch-checkpoint is malformed: {problem}",
+    message="Broker {broker}'s leader-epoch-checkpoint is malformed: {problem}.",
 )
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader-epoch-checkpoint breaks its grammar or does not rise.

@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(EpochEntry, BatchHeader),
     law="EpochStartUnique",
-    message="leader epoch {epoch} begins at offset {left_start} on broker {left},"
-    " and at offset {right_start} on broker {right}",
+    message="Leader epoch {epoch} begins at offset {left_start} on broker {left}, but at offset {right_start} on "
+    "broker {right}.",
     implied_by=("EPOCH001", "EPOCH002", "EPOCH004", "SEG005", "SEG006"),
 )
 def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

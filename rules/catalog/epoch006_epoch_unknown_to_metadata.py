@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, BatchHeader, EpochEntry),
     law="EpochGap",
-    message="broker {broker} holds leader epoch {epoch} from offset {start_offset}, which the metadata log never gave: it"
-    " knows {known}",
+    message="Broker {broker} holds leader epoch {epoch} from offset {start_offset} on. The metadata log never gave "
+    "that epoch: it knows {known}.",
 )
 def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A log names a leader epoch that a complete metadata log does not.

@@ -8,7 +8,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, capital
 from rules.rule import rule
 
 TOLD: Final = 100
@@ -20,7 +20,7 @@ TOLD: Final = 100
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="leader {epochs:+epoch} left no trace on any replica{fate}",
+    message="Leader {epochs:+epoch} left no trace on any replica{fate}.",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.
@@ -71,11 +71,11 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> s
     ends = {epoch: evidence.epoch_ends[epoch].offset for epoch in missing if epoch in evidence.epoch_ends}
     if not told and max(ends.values(), default=0) > held:
         epoch = max(ends, key=lambda each: ends[each])
-        return f": the log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand goes on from it"
+        return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand goes on from it"
     if not told:
         return ", which is harmless if whoever led then wrote nothing"
     acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
-    return f": {acknowledged}, and no replica at hand holds them"
+    return f". {capital(acknowledged)}, and no replica at hand holds them"
 
 
 def _gaps(

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, MetadataChange, Description),
     law="NeverTwoLeadersInSameEpoch",
-    message="{leaders:+broker} led in one and the same epoch {epoch}",
+    message="{leaders:+Broker} led in the same epoch {epoch}.",
     order="of roles",
 )
 def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -23,15 +23,16 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Proves
     ------
-    Fencing is broken, or the evidence is of two clusters or of two lives of a topic: records of this epoch may differ
-    from broker to broker, and the epoch protocol cannot tell them apart.
+    Fencing is broken, or the evidence is of two clusters or of two lives of a topic. Records of this epoch may
+    differ from broker to broker, and the epoch protocol cannot tell them apart.
 
     Undecided when
     --------------
-    Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again. Or one
-    of the two is known by its answers to fetches alone: a request log does not name the broker that wrote it, and may
-    have been collected into another one's folder. Or a tool printed a leader, in an epoch that it does not print, who led in
-    none that anything tells; the status of the metadata quorum names its epoch and is held against the others.
+    Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again. Or
+    one of the two is known by its answers to fetches alone. A request log does not name the broker that wrote it.
+    It may have been collected into another one's folder. Or a tool printed a leader without its epoch, and nothing
+    tells of an epoch that this broker led. The status of the metadata quorum names its epoch and is held against
+    the others.
 
     Upheld
     ------
@@ -62,7 +63,7 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
             continue
         if evidence.chronicle.epochs_begin_anew:
             reason = f"two brokers led in epoch {epoch}, and leader epochs begin anew"
-            yield Undecided(reason=reason, missing="topic ids in the logs, which say whether it is one topic")
+            yield Undecided(reason=reason, missing="copies that bear topic ids, which say whether it is one topic")
             return
         if len(leaders) < 2:
             unsure.update(leaders, answering)
@@ -75,7 +76,7 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
     if unsure:
         yield Undecided(
             reason="of two leaders of one epoch, one is known by its answers to fetches alone",
-            missing="whose request log it is: a folder may hold those of several brokers",
+            missing="the id of the broker whose request log it is",
             brokers=tuple(sorted(unsure)),
         )
     yield from _printed_without_epoch(evidence.moments, claims)

@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="broker {broker}'s leader-epoch-checkpoint lets epoch {epoch} begin at offset {claimed},"
-    " but its log ends at {log_end_offset}",
+    message="In broker {broker}'s leader-epoch-checkpoint epoch {epoch} begins at offset {claimed}, but its log ends "
+    "at {log_end_offset}.",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001"),
 )
 def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

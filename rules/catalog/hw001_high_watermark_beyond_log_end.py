@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}: {meaning};"
-    " brokers that hold the missing records: {holders}",
+    message="Broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}. {meaning:.} "
+    "Brokers that hold the missing records: {holders}.",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001", "TRUNC001"),
 )
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -32,11 +32,11 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
-    replica. Up to 2.3 a cut left the high watermark alone until the next answer of the leader, and the checkpoint with
-    it. In a copy taken live (`--copied live`) log and checkpoint are of different moments; where nothing says that it was
-    and no log here reaches the high watermark, that is a question. All else is reported with low
-    severity, with medium where other replicas are at hand and none holds the records, and stays high where the tail
-    had been flushed.
+    replica. Up to 2.3 a cut left the high watermark alone until the next answer of the leader, and the checkpoint
+    with it. In a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nothing says
+    so and no log here reaches the high watermark, that is a question. All else is reported with low severity. It is
+    medium where other replicas are at hand and none holds the records. It stays high where the tail had been
+    flushed.
 
     Upheld
     ------
@@ -73,7 +73,7 @@ def _of_another_moment(replica: Replica, claim: OffsetClaim) -> Undecided:
     reason = f"broker {replica.broker} wrote high watermark {claim.offset}, and no log here reaches it"
     return Undecided(
         reason=reason,
-        missing="how the brokers were copied: --copied live, stopped or crashed",
+        missing="the option --copied live, stopped or crashed",
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=claim.offset,

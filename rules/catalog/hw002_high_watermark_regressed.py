@@ -19,34 +19,35 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="MonotonicHighWatermark",
-    message="{higher} and later, in the same epoch {epoch}, {lower}",
+    message="{higher:.} Later, in the same epoch {epoch}, {lower}.",
 )
 def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark went back while the same leader led.
 
-    Compared is what one follower was told: it has one fetch in flight, so its answers stand in the order in which they
-    were given. Across terms a high watermark may lawfully be lower. The checkpoint that a broker writes at an orderly stop
-    is compared with what the replay says that it must have held then, which rests on no told high watermark.
+    Compared is what one follower was told: it has one fetch in flight, so its answers stand in the order in which
+    they were given. Across terms a high watermark may lawfully be lower. A broker writes a checkpoint at an orderly
+    stop. It is compared with what the replay says that the broker must have held then. The replay rests on no told
+    high watermark.
 
     Proves
     ------
-    The leader took back what it had shown as committed, or the answers are of two clusters, two topics or two lives. A
-    checkpoint that is too low was changed since the stop, or restored: a release that truncates to its high watermark
-    cuts committed records at its next start.
+    The leader took back what it had shown as committed, or the answers are of two clusters, two topics or two
+    lives. A checkpoint that is too low was changed since the stop, or restored. A release that truncates to its
+    high watermark cuts committed records at its next start.
 
     Undecided when
     --------------
-    Answers rest on fetch sessions whose beginning was not recorded: these are passed over. Two answers are of two sessions,
-    and the leader's server.log does not go on to the second: it may have been restarted in between. A checkpoint of an orderly
-    stop stands on its own word where the broker's logs, or its leader's, do not reach to that stop, or where the log itself ends below
-    what the checkpoint was due to tell.
+    Answers rest on fetch sessions whose beginning was not recorded: these are passed over. Two answers are of two
+    sessions, and the leader's server.log does not go on to the second: it may have been restarted in between.
+    Nothing confirms a checkpoint of an orderly stop where the broker's logs, or its leader's, do not reach to that
+    stop. The same holds where the log itself ends below what the checkpoint was due to tell.
 
     No answer tells a high watermark: there is nothing to compare.
 
     Upheld
     ------
-    broker 1 0000|
-    broker 2 0000|
+    broker 1 0000| ; unclean
+    broker 2 0000| ; unclean
     t1 leads 1 epoch 0 at 0 hw 0
     t2 fetch 2@4 from 1 hw=4
     t3 leads 2 epoch 1 at 4 hw 3
@@ -54,8 +55,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Violated
     --------
-    broker 1 0000|
-    broker 2 0000|
+    broker 1 0000| ; unclean
+    broker 2 0000| ; unclean
     t1 leads 1 epoch 0 at 0 hw 0
     t2 fetch 2@4 from 1 hw=4
     t3 fetch 2@4 from 1 hw=3
@@ -73,8 +74,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     yield from _closed_too_low(evidence)
     answers = [row.moment for course in evidence.replayed.courses for row in course.rows if row.moment.kind == "fetched"]
     if none_told(answer.high_watermark for answer in answers):
-        missing = "answers that tell a high watermark: those of trace logging (DEBUG) or of the followers' own logs"
-        yield Undecided(reason="no answer tells a high watermark to compare", missing=missing, blocking=False)
+        missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
+        yield Undecided(reason="no answer here tells a high watermark to compare", missing=missing, blocking=False)
     if evidence.replayed.courses:
         for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
             yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
@@ -111,13 +112,13 @@ def _closed_too_low(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             continue
         if end < held:
             reason = f"broker {closing.broker}'s log ends at {end}, below the high watermark {held} that it was due to hold"
-            missing = "the cut, the restart or the election after which it ends there"
+            missing = "the log lines of the cut, restart or election after which it ends there"
             yield Undecided(reason=reason, missing=missing, brokers=(closing.broker,), blocking=False)
         else:
             yield _lowered(closing, claim)
 
 
-_OWN_WORD: Final = "a high watermark that was written at an orderly stop stands on its own word"
+_OWN_WORD: Final = "nothing here confirms the high watermark saved at shutdown"
 
 
 def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
@@ -131,7 +132,7 @@ def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
         confidence="likely" if closing.estimated else "certain",
         facts={
             "higher": f"broker {closing.broker} held high watermark {held} at least ({because})",
-            "lower": f"wrote only {claim.offset} when it stopped in order",
+            "lower": f"it wrote only {claim.offset} when it stopped in order",
             "leader": closing.leader,
             "follower": None if closing.leader == closing.broker else closing.broker,
             "epoch": closing.epoch,
@@ -151,7 +152,7 @@ def _violation(before: Moment, after: Moment) -> Violation:
         end_offset=before.high_watermark,
         facts={
             "higher": f"broker {after.witness} told broker {after.broker} high watermark {before.high_watermark}",
-            "lower": f"only {after.high_watermark}",
+            "lower": f"it told only {after.high_watermark}",
             "leader": after.witness,
             "follower": after.broker,
             "epoch": after.term,

@@ -18,8 +18,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest, OffsetCheckpoint),
     law="ValidHighWatermark",
-    message="broker {leader} {told} high watermark {end_offset} in epoch {epoch}, and it can have been {start_offset} at most:"
-    " {because}",
+    message="Broker {leader} {told} high watermark {end_offset} in epoch {epoch}. It can have been {start_offset} at "
+    "most. {because:.}",
 )
 def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark was beyond what a replica in sync had reached.
@@ -34,9 +34,9 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    The leader's request log (DEBUG), its own log or the ISR of a term is not in the dump, or its fetch sessions began
-    before the log does. Under KRaft the controller changes an ISR within a term too: without a whole metadata log its
-    changes are not told.
+    The leader's request log (DEBUG), its own log or the ISR of a term is not in the dump. Or its fetch sessions
+    began before the log does. Under KRaft the controller changes an ISR within a term too: without a whole metadata
+    log its changes are not told.
 
     No answer tells a high watermark: there is nothing to compare.
 
@@ -71,8 +71,8 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
             yield _violation(told, "likely" if key in estimated else "certain")
     yield from _written(evidence)
     if none_told(told.observed for told in evidence.replayed.told if told.by_leader):
-        missing = "answers that tell a high watermark: those of trace logging (DEBUG) or of the followers' own logs"
-        yield Undecided(reason="no answer tells a high watermark to hold against the ISR", missing=missing, blocking=False)
+        missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
+        yield Undecided(reason="no answer here tells a high watermark to hold against the ISR", missing=missing, blocking=False)
     if evidence.replayed.told:
         created_again = len(evidence.told_ids) > 1
         for reason, missing in unbounded(evidence.replayed.missing, "above", created_again=created_again):

@@ -19,8 +19,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="FollowerHWBound",
-    message="broker {broker} held high watermark {end_offset} when it {when}, and it can have been {start_offset} at most:"
-    " {because}",
+    message="Broker {broker} held high watermark {end_offset} when it {when}. It can have been {start_offset} at "
+    "most. {because:.}",
     implied_by=("HW003",),
 )
 def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -34,8 +34,8 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
 
     Undecided when
     --------------
-    The release is unknown or below 2.4, where a truncation left the high watermark alone; or no trace bounds what the
-    leader told; or no broker's own log tells a high watermark, so that there is nothing to compare.
+    The release is unknown or below 2.4, where a truncation left the high watermark alone. Or no trace bounds what
+    the leader told. Or no broker's own log tells a high watermark, so there is nothing to compare.
 
     Upheld
     ------

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(OffsetCheckpoint,),
     law="TypeOk",
-    message="broker {broker} wrote high watermark {high_watermark}, below its log start offset {log_start_offset}",
+    message="Broker {broker} wrote high watermark {high_watermark}, below its log start offset {log_start_offset}.",
 )
 def high_watermark_below_log_start(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The high watermark on disk is below the log start offset.
@@ -27,7 +27,7 @@ def high_watermark_below_log_start(evidence: PartitionEvidence) -> Iterator[Viol
 
     Undecided when
     --------------
-    The broker did not stop in order: a checkpoint that is merely older than a move of the log start is lawful, and
+    The broker did not stop in order. A checkpoint that is merely older than a move of the log start is lawful, and
     nothing is said.
 
     Upheld

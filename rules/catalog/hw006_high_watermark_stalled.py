@@ -16,16 +16,16 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
     law="liveness of the high watermark",
-    message="broker {leader} told high watermark {start_offset} in epoch {epoch} although it was due at {end_offset}:"
-    " {because} ({counted:such answer})",
+    message="Broker {leader} told high watermark {start_offset} in epoch {epoch}, although {end_offset} was due "
+    "({counted:such answer}). {because:.}",
 )
 def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark stayed below what every counted replica had reached.
 
-    The lower bound is recomputed from fetch offsets, acknowledgements and the ISR in force. A high watermark lags by
-    one fetch round; a follower outside the ISR that passes for caught up holds it back (until 3.6 also one that is
-    shutting down, KAFKA-15021); since 3.7 it rests while the ISR is below min.insync.replicas. All that is lawful and
-    stays silent.
+    The lower bound is recomputed from fetch offsets, acknowledgements and the ISR in force. A high watermark lags
+    by one fetch round. A follower outside the ISR that passes for caught up holds it back. Until 3.6 one that is
+    shutting down does so too (KAFKA-15021). Since 3.7 it rests while the ISR is below min.insync.replicas. All that
+    is lawful and stays silent.
 
     Proves
     ------

@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
 from parsers.tables.metadata import NO_LEADER
 from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, sentences
 from rules.history.led import EarliestTerms
 from rules.history.moments import ROLE_KINDS
 from rules.replicas.electable import vacancy
@@ -20,8 +20,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, MetadataChange, IsrRequest, Fetch, BrokerEvent),
     law="LeaderCandidateCompleteness",
-    message="broker {broker} is in the last ISR ({isr:+broker}) and its log ends at offset {start_offset}, although"
-    " records are committed up to offset {end_offset}: {because}",
+    message="Broker {broker} is in the last ISR ({isr:+broker}), but its log ends at offset {start_offset}. Records "
+    "are committed up to offset {last}. {because:.}",
     implied_by=("LEO001", "SEG003", "SEG002", "SEG001"),
 )
 def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -29,13 +29,14 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
 
     Proves
     ------
-    The next clean election of this replica loses what it lacks, without any alarm. What a later leader opened its epoch
-    without is no member's lack: of a high watermark told in no certain epoch, the oldest that it can be of counts.
+    The next clean election of this replica loses what it lacks, without any alarm. What a later leader opened its
+    epoch without is no member's lack. A high watermark told in no certain epoch counts for the oldest that it can
+    be of.
 
     Undecided when
     --------------
-    The files were copied while brokers ran, unless nobody leads and the log is as its broker told it then; no
-    statement tells the last ISR, or nothing tells where a later epoch opened: it may have given the records up.
+    The files were copied while brokers ran, unless nobody leads and the log is as its broker told it then. Or no
+    statement tells the last ISR. Or nothing tells where a later epoch opened, which may have given the records up.
 
     Upheld
     ------
@@ -64,7 +65,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
         gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
         yield Undecided(
             reason="files of brokers that ran are moments apart",
-            missing="a copy of stopped brokers, or how they were copied: --copied live, stopped or crashed",
+            missing="a copy of stopped brokers, or the option --copied live, stopped or crashed",
             blocking=gone,
         )
     for replica in evidence.current:
@@ -91,8 +92,8 @@ def _held_by_nobody(evidence: PartitionEvidence, proof: Committed) -> bool:
 
 
 def _given_up(broker: int, proof: Committed, untold: int) -> Undecided:
-    reason = f"broker {broker}, in the last ISR, lacks what epoch {untold} may have given up: {proof.because}"
-    missing = f"where epoch {untold} opened, by its leader's own log (state-change.log, up to 2.5 server.log)"
+    reason = f"broker {broker}, in the last ISR, lacks what epoch {untold} may have given up. {sentences(proof.because).removesuffix('.')}"
+    missing = f"the state-change.log (up to 2.5 server.log) of the leader of epoch {untold}"
     return Undecided(reason=reason, missing=missing, brokers=(broker,), end_offset=proof.end_offset)
 
 

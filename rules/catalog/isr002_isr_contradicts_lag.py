@@ -20,15 +20,15 @@ SLACK_MS: Final = 5000
     severity=Severity.MEDIUM,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
     law="ISR by replica.lag.time.max.ms",
-    message="broker {follower} {deed} by leader {leader} in epoch {epoch}: {because}",
+    message="Broker {follower} {deed} by leader {leader} in epoch {epoch}. {because:.}",
 )
 def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The ISR was not what the followers' lag makes of it.
 
-    A leader looks every half of replica.lag.time.max.ms for members that have not been caught up for all of it, and
-    drops them; since 2.1 one that stands at its log end stays however long ago it fetched. Caught up is who asks for the
-    leader's log end, or for what was the log end at its former fetch. The latest time at which a member can have been
-    caught up is recomputed from its fetches. Fencing and orderly stops take members out without any lag.
+    Every half of replica.lag.time.max.ms a leader drops members that have not been caught up for all of it. Since
+    2.1 a member that stands at its log end stays, however long ago it fetched. Caught up is who asks for the
+    leader's log end, or for what was the log end at its former fetch. The latest time at which a member can have
+    been caught up is recomputed from its fetches. Fencing and orderly stops take members out without any lag.
 
     Proves
     ------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence
-from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, numbered, sentences
 from rules.replicas.lineage import LostTerm, known_to_none
 from rules.rule import rule
 
@@ -16,8 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce, Description),
     law="LeaderCompleteness",
-    message="{who} opened epoch {epoch} {instead}, although records up to offset {end_offset} were"
-    " committed: {because}",
+    message="{who:^} opened epoch {epoch} {instead}. Yet records up to offset {last} were committed. {because:.}",
     implied_by=("LEAD002", "LEO001"),
     bearing=Bearing(change="opening below committed records", records=RecordsMeant(newest="the epoch before")),
 )
@@ -30,12 +29,12 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
 
     Undecided when
     --------------
-    Nothing tells at which offset an epoch opened, or what was committed before it. Where the disks alone do, by an epoch's
-    first batch in the log that would lead and the high watermark of a replica that knows no such epoch, or where only its
-    leader's epoch file tells where it opened, borne out by the log beside it, it is likely; where no disk that knows the
-    epoch is here, that high watermark alone decides nothing. That its
-    log was long enough and held an older epoch's records shows only while its own disk holds them still. Or a tool printed a
-    log end, at a moment that nobody wrote down, that no log reaches: the status of the metadata quorum alone names the
+    Nothing tells at which offset an epoch opened, or what was committed before it. Two kinds of disks alone make it
+    likely. In one the log that would lead shows an epoch's first batch, and a replica without that epoch has the
+    high watermark. In the other only the leader's epoch file tells where it opened, and the log beside it bears
+    that out. Where no disk here knows the epoch, that high watermark alone decides nothing. That its log was long
+    enough and held an older epoch's records shows only while its own disk holds them still. Or a tool printed a log
+    end that no log reaches, at a moment that nobody wrote down. The status of the metadata quorum alone names the
     epoch of its high watermark.
 
     Upheld
@@ -92,8 +91,8 @@ def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
     led = "who led" if former is None else f"broker {former}, which led"
     witness = term.committed.moment.witness
     return Undecided(
-        reason=f"{who} opened epoch {term.epoch} at offset {term.start_offset}, and {term.committed.because}, over"
-        f" records of epoch {term.committed.term}: no log here knows epoch {term.epoch}",
+        reason=f"{who} opened epoch {term.epoch} at offset {term.start_offset}. {sentences(term.committed.because)}"
+        f" These are records of epoch {term.committed.term}. No log here knows epoch {term.epoch}",
         missing=f"{who}'s disk, or the request log of {led} epoch {term.committed.term}",
         brokers=tuple(sorted({broker for broker in (term.leader, witness) if broker is not None})),
         start_offset=term.start_offset,
@@ -108,8 +107,9 @@ def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
 def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
     """Leaders whose logs were long enough, and held older records where committed ones belonged."""
     for kept in evidence.kept_older:
+        before = f". Who led {numbered('epoch', kept.perhaps_before)} may have begun so before" if kept.perhaps_before else ""
         yield Violation(
-            brokers=(kept.leader,),
+            brokers=() if before else (kept.leader,),
             start_offset=kept.start_offset,
             end_offset=kept.end_offset,
             facts={
@@ -120,7 +120,7 @@ def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
                 "committed_in_epoch": kept.committed.term,
                 "held_epoch": kept.held_epoch,
                 "instead": f"with epoch {kept.held_epoch}'s records from offset {kept.start_offset} on, not those of"
-                f" epoch {kept.committed.term}",
+                f" epoch {kept.committed.term}{before}",
                 "clock": kept.opening.clock,
                 "time": kept.opening.time,
             },
@@ -140,8 +140,8 @@ def _printed_beyond(evidence: PartitionEvidence) -> Iterator[Undecided]:
     whole = ends and all(replica.end_known for replica in evidence.current)
     if furthest is not None and whole and (furthest.end_offset or 0) > max(ends):
         yield Undecided(
-            reason=f"a tool printed the log end {furthest.end_offset}, beyond every log here, and nobody wrote down when",
-            missing="when it was printed: before the disks were copied, committed records are missing since",
+            reason=f"a tool printed the log end {furthest.end_offset}, beyond every log here, at an unknown time",
+            missing="the time at which it was printed: if the disks were copied later, committed records are missing",
             start_offset=max(ends),
             end_offset=furthest.end_offset,
             blocking=False,

@@ -20,22 +20,22 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
-    message="broker {leader} was elected for epoch {epoch} {outside}: {cost}",
+    message="Broker {leader} was elected for epoch {epoch} {outside}. {cost:.}",
     implied_by=("CONF001",),
     bearing=Bearing(change="unclean election"),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A broker was elected that was neither in sync nor eligible.
 
-    Where no replica was left in sync or eligible, releases since 4.0 may elect the last known leader, which wrote what
-    there is and may have lost its tail.
+    Where no replica was left in sync or eligible, releases since 4.0 may elect the last known leader. It wrote what
+    there is, and may have lost its tail.
 
     Proves
     ------
-    Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is that
-    of the cost: high where records are known to be lost, or nothing tells how far the epoch before was written; medium
-    where what is told of it reaches no further than the new leader's log did. Of the last known leader it is one lower
-    where no loss is known.
+    Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is
+    that of the cost. It is high where records are known to be lost, or nothing tells how far the epoch before was
+    written. It is medium where what is told of it reaches no further than the new leader's log did. Of the last
+    known leader it is one lower where no loss is known.
 
     Undecided when
     --------------
@@ -98,7 +98,7 @@ def _untold(evidence: PartitionEvidence, told: Container[int | None]) -> Iterato
             yield Undecided(
                 reason=f"broker {leader} led epoch {epoch} without records that were committed, and nothing tells who was"
                 " in sync before",
-                missing="the ISR before the election (the metadata log, the controller's log or its orders)",
+                missing="the ISR before the election: the metadata log or the controller's log",
                 brokers=(leader,),
                 blocking=False,
                 exhibits=(Exhibit(span=opening.span, role="the leader opens its epoch"),),
@@ -109,7 +109,7 @@ def _weigh(evidence: PartitionEvidence, change: LeaderChange) -> tuple[Severity,
     lost = [lost.committed.end_offset for lost in evidence.lost_terms if lost.epoch == change.epoch]
     lost += [kept.end_offset for kept in evidence.kept_older if kept.epoch == change.epoch]
     if lost:
-        return Severity.HIGH, f"committed records below {max(lost)} were given up"
+        return Severity.HIGH, f"committed records up to offset {max(lost) - 1} were given up"
     again = not change.previous_isr and _last_leader(evidence.chronicle, change) == change.leader
     who = "it was the last known leader, and " if again else ""
     opening = evidence.openings.get(change.epoch)

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(MetadataChange, IsrRequest, BrokerEvent, Description),
     law="LeaderInIsr",
-    message="broker {leader} leads {when} and is not among the in-sync replicas ({isr:+broker})",
+    message="Broker {leader} leads {when} but is not among the in-sync replicas ({isr:+broker}).",
 )
 def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader of a partition state is not a member of its ISR.

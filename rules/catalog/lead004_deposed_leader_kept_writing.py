@@ -35,8 +35,8 @@ class _Deposed:
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Produce, BatchHeader),
     law="NeverTwoLeadersInSameEpoch",
-    message="broker {broker} wrote records [{start_offset}, {end_offset}) as leader of epoch {led} although epoch"
-    " {epoch} had begun without it: {because}",
+    message="Broker {broker} wrote {offsets} as leader of epoch {led}, although epoch {epoch} had begun without it. "
+    "{because:.}",
     order="of roles",
 )
 def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -51,10 +51,10 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    Leader epochs begin anew and no topic id tells one life of the topic from the next; nothing tells who led some
-    newer epoch; the deposed leader's log does not tell whether it had restarted; or no clock relates the two. What
-    rests on an estimate of the clocks is only likely. A log that its own leader-epoch-checkpoint contradicts
-    (EPOCH002) is no witness.
+    Leader epochs begin anew and no topic id tells one life of the topic from the next. Or nothing tells who led
+    some newer epoch. Or the deposed leader's log does not tell whether it had restarted. Or no clock relates the
+    two. What rests on an estimate of the clocks is only likely. A log that its own leader-epoch-checkpoint
+    contradicts (EPOCH002) is no witness.
 
     Upheld
     ------
@@ -148,7 +148,8 @@ def _stands_in_a_log(index: _Told, deposed: _Deposed) -> Violation | None:
         return None
     end = deposed.role.offset or 0
     for replica, run in index.runs.get(deposed.led, ()):
-        if run.end_offset > end and not _denied(replica, run):
+        sound = replica.cleaned or replica.holds(max(end, run.start_offset), run.end_offset)
+        if run.end_offset > end and sound and not _denied(replica, run):
             why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
             shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
             return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)

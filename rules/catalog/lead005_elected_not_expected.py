@@ -16,15 +16,15 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(MetadataChange, IsrRequest),
     law="ElectionOrder",
-    message="broker {leader} was elected for epoch {epoch} although broker {expected} stands before it in the assignment"
-    " ({replicas:+broker}) and stayed in the ISR ({isr:+broker})",
+    message="Broker {leader} was elected for epoch {epoch}. Broker {expected} stands before it in the assignment "
+    "({replicas:+broker}) and stayed in the ISR ({isr:+broker}).",
 )
 def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """An election passed over an earlier replica of the assignment.
 
-    The one passed over stood in the ISR before and after it. Every kind of clean election, be it after a failure, for
-    a controlled shutdown, of the preferred leader or at the end of a reassignment, takes the first replica of the
-    assignment that is alive and in the ISR; whoever is dead or stops leaves the ISR in the same change. Elections
+    The one passed over stood in the ISR before and after it. Every clean election takes the first replica of the
+    assignment that is alive and in the ISR. That holds after a failure, for a controlled shutdown, of the preferred
+    leader and at the end of a reassignment. Whoever is dead or stops leaves the ISR in the same change. Elections
     during a reassignment, unclean ones, those from the eligible leader replicas and an incumbent that stays are
     lawful.
 

@@ -19,15 +19,16 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, BatchHeader),
     law="LogMatchingProperty",
-    message="broker {broker} {held} and so held all below it, but its log {ends}",
+    message="Broker {broker} {held}, so it held every record before that offset. Its log {ends}.",
 )
 def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A log ended, when loaded or on disk, below an offset it had reached.
 
-    A follower asks for its own log end. The leader counts that as held; pages that were not flushed can be lost with
-    the machine all the same, and so can a leader's, which told what it held by its answers and its high watermark: above
-    that, and what it answered for all replicas, this is information only. An orderly stop flushes them: the log on disk
-    must reach as far as the broker's last fetches, its own appends and its own word say.
+    A follower asks for its own log end. The leader counts that as held. Pages that were not flushed can be lost
+    with the machine all the same, a leader's too. A leader tells what it held by its answers and its high
+    watermark. Above that, and above what it answered for all replicas, this is information only. An orderly stop
+    flushes them. The log on disk must reach as far as the broker's last fetches, its own appends and its own word
+    say.
 
     Proves
     ------
@@ -35,11 +36,11 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    Logs and traces do not reach to the orderly stop, or what the broker told last of its log's end stands before it met a
-    leader whose epoch had opened below: the line of its cut may be missing. The log end at loading is not logged, a
-    truncation or a reassignment in between cannot be excluded, or the broker's log does not tell in which epoch it was
-    before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely. A log that was loaded
-    empty may be on a new disk: where its broker tells that it created the log, nothing is said.
+    Logs and traces do not reach to the orderly stop. Or the broker told its log's end last before it met a leader
+    whose epoch had opened below. Then the line of its cut may be missing. The log end at loading is not logged. Or
+    a truncation or a reassignment in between cannot be excluded. Or the broker's log does not tell in which epoch
+    it was before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely. A log that
+    was loaded empty may be on a new disk: where its broker tells that it created the log, nothing is said.
 
     Upheld
     ------
@@ -118,7 +119,7 @@ def _undecided(found: Shorter) -> Undecided:
     who = f"broker {found.broker}"
     held = f"led up to offset {found.had}" if found.as_leader else f"asked for offset {found.had}"
     if found.silence is None:
-        emptied = f"what tells whether {who}'s disk was replaced or emptied: its line that it created the log, or the ids of"
+        emptied = f"{who}'s line that it created the log, or the ids of"
         reason, missing = f"{who} {held}, and its log was empty when it was loaded again", f"{emptied} {_IDS}"
         return Undecided(reason=reason, missing=missing, brokers=(found.broker,))
     missing = would_tell(found.silence)

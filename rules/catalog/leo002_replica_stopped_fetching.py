@@ -17,14 +17,14 @@ ROLES = ("leader-starts", "follower-starts", "log-loaded")
     severity=Severity.MEDIUM,
     needs=(BrokerEvent, Fetch),
     law="liveness of replication",
-    message="broker {broker} marked the partition as failed, never fetched it again, and its log ends at {start_offset}"
-    " where broker {leader}'s goes on to {end_offset}",
+    message="Broker {broker} marked the partition as failed and never fetched it again. Its log ends at "
+    "{start_offset}, while broker {leader}'s goes on to {end_offset}.",
 )
 def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A replica stopped fetching after a failure, and its log fell behind.
 
-    A failed partition is not fetched until the next leader epoch. The line is everyday noise of a change of leaders:
-    what counts is that neither a new role nor a fetch came after it, and that the leader went on.
+    A failed partition is not fetched until the next leader epoch. The line is everyday noise of a change of
+    leaders. What counts is that neither a new role nor a fetch came after it, and that the leader went on.
 
     Proves
     ------

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="{brokers:+broker} hold different records at offsets [{start_offset}, {end_offset}), which each of them counts as"
-    " committed: {judgement}",
+    message="{brokers:+Broker} hold different records at {offsets}. Each of them counts its own as committed. "
+    "{judgement:.}",
     implied_by=("LOG003", "SEG006", "SEG007", "EPOCH001", "TRUNC002", "LEAD001"),
     bearing=Bearing(
         healed_by_a_cut=True,
@@ -78,7 +78,7 @@ def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
             end_offset=gap.end_offset,
             blocking=gap.blocking,
         )
-    for difference in evidence.differences:
+    for difference in evidence.differences if evidence.topic != METADATA_TOPIC else ():
         if not difference.watermarks_known and not difference.same_epoch:
             yield Undecided(
                 reason="records differ, and whether they were committed is not known",

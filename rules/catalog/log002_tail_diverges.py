@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="brokers {left} and {right} hold different records at offsets [{start_offset}, {end_offset}),"
-    " not known to be committed on both: whoever follows will be cut",
+    message="Brokers {left} and {right} hold different records at {offsets}. These are not known to be committed on "
+    "both. Whoever follows will be cut.",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records above a high watermark.
@@ -48,7 +48,7 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
         if evidence.epochs_used_twice:
             yield Undecided(
                 reason=f"brokers {difference.left.broker} and {difference.right.broker} hold different records, which a"
-                " high watermark on disk does not reach; what logs tell of what was committed has no order",
+                " high watermark on disk does not reach. What logs tell of what was committed has no order",
                 missing="the high watermarks that both brokers wrote last, each beside its log of that time",
                 brokers=(difference.left.broker, difference.right.broker),
                 start_offset=start,

@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, RecordRow),
     law="LogMatchingProperty",
-    message="brokers {left} and {right} hold different records of leader epoch {epochs} at offsets"
-    " [{start_offset}, {end_offset}): the epoch protocol takes them for the same, and nothing will heal it; {judgement}",
+    message="Brokers {left} and {right} hold different records of leader epoch {epochs} at {offsets}. The epoch "
+    "protocol takes them for the same, and nothing will heal it. {judgement:.}",
     implied_by=("SEG006", "SEG007", "LEAD001"),
     bearing=Bearing(
         calls_for="Operators: no protocol will heal this; let the wrong replica copy its log anew."

@@ -22,8 +22,8 @@ _JUDGEMENTS: Final = {
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{brokers:+broker} lost the last record of {what}, which {holders:+broker} kept at offsets"
-    " [{start_offset}, {end_offset}): {judgement}",
+    message="{brokers:+Broker} lost the last record of {what}, which {holders:+broker} kept at {offsets}. "
+    "{judgement:.}",
     implied_by=("LOG001", "SEG005"),
 )
 def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(SourceRow,),
     law="ConsistentTopicId",
-    message="{brokers:+broker} hold {incarnations} incarnations of the topic: {because}",
+    message="{brokers:+Broker} hold {incarnations} incarnations of the topic. {because:.}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Replicas are of different lives of a topic that was created again.
@@ -24,15 +24,17 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     Proves
     ------
     These are two histories, not a divergence: replicas of different topic ids are never compared with each other. A
-    replica of an older incarnation is deleted when its broker returns. It is certain where the metadata log, a log or
-    other directories of the topic know the other id too, else possible; an id that is another topic's is LOG007.
+    replica of an older incarnation is deleted when its broker returns. It is certain where the metadata log, a log
+    or other directories of the topic know the other id too. Else it is possible. An id that is another topic's is
+    LOG007.
 
     Undecided when
     --------------
-    Replicas of two ids hold the same records, and nothing tells of the topic's other life: one of the ids is damaged or
-    misplaced, and the replicas would have to be compared. Or replicas carry no topic id (before 2.8): then they are compared, but for one that was left behind. Its broker told of
-    an earlier life of the topic, nobody tells of it in the last one, and its records are all older than the others'.
-    Where no logs tell, and all records of one replica are older, LOG001 leaves it open.
+    Replicas of two ids hold the same records, and nothing tells of the topic's other life. One of the ids is
+    damaged or misplaced, and the replicas would have to be compared. Or replicas carry no topic id (before 2.8):
+    then they are compared, but for one that was left behind. Its broker told of an earlier life of the topic, and
+    nobody tells of it in the last one. Its records are all older than the others'. Where no logs tell, and all
+    records of one replica are older, LOG001 leaves it open.
 
     Upheld
     ------

@@ -15,22 +15,22 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(SourceRow, MetadataChange),
     law="ConsistentTopicId",
-    message="broker {broker}'s directory bears topic id {topic_id}, {whose}: its broker takes it for no replica of this"
-    " partition, and it is compared with none",
+    message="Broker {broker}'s directory bears topic id {topic_id}, {whose}. Its broker takes it for no replica of "
+    "this partition. It was compared with none.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A directory names a topic id that is not this topic's.
 
     Proves
     ------
-    The directory was renamed or restored from another topic's, or its `partition.metadata` was: the broker refuses it as
-    inconsistent, or puts it aside as stray, and has no replica of the partition then.
+    The directory was renamed or restored from another topic's, or its `partition.metadata` was. The broker refuses
+    it as inconsistent, or puts it aside as stray. It has no replica of the partition then.
 
     Undecided when
     --------------
-    Nothing else in the dump tells of the id, nor of the topic's own: the topic may have been created again (LOG006). Where
-    logs give the topic other ids alone it is of low severity: a metadata log whose beginning was deleted forgets the lives
-    of a topic before it.
+    Nothing else in the dump tells of the id, nor of the topic's own: the topic may have been created again
+    (LOG006). Where logs give the topic other ids alone it is of low severity. A metadata log whose beginning was
+    deleted forgets the lives of a topic before it.
 
     Upheld
     ------

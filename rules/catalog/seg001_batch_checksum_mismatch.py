@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds a damaged batch at offsets [{start_offset}, {end_offset}): its bytes do not give its"
-    " checksum; brokers with a good copy: {good_copies}",
+    message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not give its checksum. Brokers with a "
+    "good copy: {good_copies}.",
     bearing=Bearing(
         calls_for="Operators: move the replica's damaged log away while it is stopped; it copies the batch again."
     ),
@@ -25,13 +25,13 @@ from rules.rule import rule
 def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A stored batch does not give the checksum it carries.
 
-    Kafka verifies checksums when a follower appends and when a log is recovered, not when it serves: a flipped bit in
-    flushed data goes unnoticed until a consumer or a new follower reads it.
+    Kafka verifies checksums when a follower appends and when a log is recovered, not when it serves. A flipped bit
+    in flushed data goes unnoticed until a consumer or a new follower reads it.
 
     Proves
     ------
-    The bytes changed after the batch was written. Whether another replica holds the same batch with a good checksum is
-    said with the finding; where none does and the offsets are committed, they are lost.
+    The bytes changed after the batch was written. The finding says whether another replica holds the same batch
+    with a good checksum. Where none does and the offsets are committed, they are lost.
 
     Undecided when
     --------------

@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal),
     law="TypeOk",
-    message="broker {broker} has {bytes:unreadable byte} inside its log, {where}",
+    message="Broker {broker} has {bytes:unreadable byte} inside its log, {where}.",
     bearing=Bearing(
         calls_for="Operators: move the replica's damaged log away while it is stopped; it copies the log again."
     ),

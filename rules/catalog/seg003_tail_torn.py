@@ -20,13 +20,14 @@ NAMED: Final = 4
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker}'s log ends in {bytes:byte} of no batch, at offset {start_offset}; {meaning}",
+    message="Broker {broker}'s log ends in {bytes:byte} of no batch, at offset {start_offset}. {meaning:.}",
 )
 def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The log ends in bytes that are no batch.
 
-    A write that was cut short, or a copy of a file that was still being written, leaves a torn batch at the end: above
-    the recovery point that is everyday, and recovery cuts it. Zeros at the end are preallocated space, not damage.
+    A write that was cut short, or a copy of a file that was still being written, leaves a torn batch at the end.
+    Above the recovery point that is everyday, and recovery cuts it. Zeros at the end are preallocated space, not
+    damage.
 
     Proves
     ------

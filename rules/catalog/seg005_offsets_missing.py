@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import EPOCHS_SINCE_MAGIC, PartitionEvidence, Replica, Span
+from rules.evidence import PartitionEvidence, Replica, Span
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.holes import Hole, holes
 from rules.rule import rule
 
@@ -16,8 +17,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} holds nothing at offsets [{start_offset}, {end_offset}), {where};"
-    " brokers that do: {holders}",
+    message="Broker {broker} holds nothing at {offsets}, {where}. Brokers that do: {holders}.",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
     bearing=Bearing(
         calls_for="Operators: move the replica's log with the hole away while it is stopped; it copies the log again."
@@ -26,14 +26,15 @@ from rules.rule import rule
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Offsets are missing inside a log that was never compacted.
 
-    A leader writes its offsets without holes, and a segment is named after the first offset in it. Compaction, the
-    cleaning of transactions that goes with it, and the down-conversion of control batches for an old follower are
-    lawful reasons; where one of them can apply, nothing is said. Holes below the log start offset count for nothing.
+    A leader writes its offsets without holes, and a segment is named after the first offset in it. Three reasons
+    are lawful: compaction, the cleaning of transactions that goes with it, and the down-conversion of control
+    batches for an old follower. Where one of them can apply, nothing is said. Holes below the log start offset
+    count for nothing.
 
     Proves
     ------
-    A segment or some batches are gone from this replica, its first or last ones too, or it appended past a hole after
-    a cut inside a batch.
+    A segment or some batches are gone from this replica, its first or last ones too. Or it appended past a hole
+    after a cut inside a batch.
 
     Undecided when
     --------------

@@ -16,15 +16,15 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="broker {broker} holds a batch {where} whose {field} contradicts the batches around it",
+    message="Broker {broker} holds a batch {where} whose {field} contradicts the batches around it.",
 )
 def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A header field is contradicted by everything around its batch.
 
-    Base offset, length, leader epoch and format byte lie outside the checksum: a flipped bit there passes every
-    verification; and whoever makes a checksum anew can write a last offset that the records do not reach. The
-    surroundings tell: neighbours that continue without the batch, the epoch file, the offsets that checkpoints, peers
-    and the segment's name give to the log's ends, the same batch on another replica; or the field itself says what no
+    Base offset, length, leader epoch and format byte lie outside the checksum. A flipped bit there passes every
+    verification. Whoever makes a checksum anew can write a last offset that the records do not reach. The
+    surroundings tell. These are neighbours that continue without the batch, the epoch file, and the same batch on
+    another replica. Checkpoints, peers and the segment's name give the log's ends. Or the field itself says what no
     broker writes. Every other rule judges the log with what the surroundings say in the field's place.
 
     Proves

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow),
     law="TypeOk",
-    message="broker {broker} holds a batch that cannot be decoded: {found}",
+    message="Broker {broker} holds a batch that cannot be decoded: {found}.",
     implied_by=("SEG001", "SEG006"),
 )
 def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

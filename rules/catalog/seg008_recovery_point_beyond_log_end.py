@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="broker {broker} had flushed its log up to offset {end_offset}, but it ends at {start_offset};"
-    " brokers with a longer log: {longer}",
+    message="Broker {broker} had flushed its log up to offset {end_offset}, but it ends at {start_offset}. Brokers "
+    "with a longer log: {longer}.",
     implied_by=("SEG001", "SEG002", "SEG003"),
 )
 def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -54,7 +54,7 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         if untold and peers and all(peer.log_end_offset < point.offset for peer in peers):
             yield Undecided(
                 reason=f"broker {replica.broker} had flushed its log up to {point.offset}, and no log here reaches it",
-                missing="how the brokers were copied: --copied live, stopped or crashed",
+                missing="the option --copied live, stopped or crashed",
                 brokers=(replica.broker,),
                 start_offset=replica.log_end_offset,
                 end_offset=point.offset,

@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
-from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.protocol.versions import parse_kafka_version
 from rules.rule import rule
 
@@ -17,8 +17,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch),
     law="NoTruncationBelowTrueHW",
-    message="broker {broker} cut its log from offset {log_end_offset} to {start_offset}, below its high watermark {high_watermark}:"
-    " it removed the committed records [{start_offset}, {end_offset}){when}",
+    message="Broker {broker} cut its log from offset {log_end_offset} to {start_offset}, below its high watermark "
+    "{high_watermark}. It removed the committed records at {offsets}.{when}",
     implied_by=("LEAD001",),
     bearing=Bearing(records=RecordsMeant()),
 )
@@ -32,12 +32,12 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    No line before the cut tells the replica's high watermark, as none does before 1.0: where records beyond the cut are
-    known to have been committed before it, that is a question. A cut of which no log tells is inferred from segments that
-    wait for their deletion, and is likely where the high watermark on disk is still above the log end; where the log has
-    grown again, nothing tells whether what went was committed. So it is where a producer snapshot knows records at offsets
-    that hold others now, or where a new epoch begins with a sequence ahead of the one that was due. A producer snapshot
-    beyond the log end tells only that the log was longer once.
+    No line before the cut tells the replica's high watermark, as none does before 1.0. Where records beyond the cut
+    are known to have been committed before it, that is a question. A cut of which no log tells is inferred from
+    segments that wait for their deletion. It is likely where the high watermark on disk is still above the log end.
+    Where the log has grown again, nothing tells whether what went was committed. So it is where a producer snapshot
+    knows records at offsets that hold others now. So it is where a new epoch begins with a sequence ahead of the
+    one that was due. A producer snapshot beyond the log end tells only that the log was longer once.
 
     Upheld
     ------
@@ -140,7 +140,7 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Unde
             "because": cut.because,
             "after": cut.after,
             "before": cut.before,
-            "when": f"; no log tells of it, but {cut.because}: it was cut after {cut.after} and before {cut.before}",
+            "when": f" No log tells of it. {sentences(cut.because)} It was cut after {cut.after} and before {cut.before}.",
         },
         exhibits=(Exhibit(span=cut.span, role=_ROLES[cut.proof]), Exhibit(span=watermark.span, role=_WATERMARK)),
     )
@@ -154,7 +154,7 @@ def _untold(cut: InferredCut) -> Undecided:
         missing = f"the logs of the broker that led epoch {cut.epoch}, or its disk as it was"
     return Undecided(
         reason=f"{whose} cut at {cut.offset} or below, from {cut.log_end_offset}, after {cut.after} and before"
-        f" {cut.before}: {cut.because}",
+        f" {cut.before}. {sentences(cut.because).removesuffix('.')}",
         missing=missing,
         brokers=() if cut.broker is None else (cut.broker,),
         start_offset=cut.offset,

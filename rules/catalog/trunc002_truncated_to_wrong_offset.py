@@ -16,15 +16,16 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
-    message="broker {follower} kept its log up to {end_offset} on broker {leader}'s answer {answered_offset} for epoch"
-    " {asked_epoch}; with the epoch in the answer, ({answered_epoch}, {answered_offset}), it would have cut to {start_offset}",
+    message="Broker {follower} kept its log up to {end_offset} on broker {leader}'s answer {answered_offset} for "
+    "epoch {asked_epoch}. With the epoch in the answer, ({answered_epoch}, {answered_offset}), it would have cut "
+    "to {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A follower cut to another offset than the epochs of both logs call for.
 
-    Answers of OffsetsForLeaderEpoch version 0 do not say whose epoch ends at the offset they name (KIP-279): a leader
-    that never knew the asked epoch answers with the start of a newer one.
+    Answers of OffsetsForLeaderEpoch version 0 do not say whose epoch ends at the offset they name (KIP-279). A
+    leader that never knew the asked epoch answers with the start of a newer one.
 
     Proves
     ------
@@ -32,8 +33,8 @@ def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    The follower's epochs at the time of the question cannot be told from its disk, or the leader's log is no longer the one
-    that it answered of: it begins no newer epoch at the offset in its answer.
+    The follower's epochs at the time of the question cannot be told from its disk. Or the leader's log is no longer
+    the one that it answered of: it begins no newer epoch at that offset.
 
     Upheld
     ------

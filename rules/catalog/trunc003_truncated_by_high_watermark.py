@@ -1,20 +1,19 @@
-"""TRUNC003: a follower cut by its high watermark what the leader's epochs would have let it keep."""
+"""TRUNC003: a follower cut or kept by its high watermark what the leader's epochs would have let it keep, or cut."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
 from rules.evidence import Cut, Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.protocol import replica as protocol
-from rules.protocol.epochs import EpochChain, assign
-from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.truncation import Truncation, truncate_by_epoch_end
+from rules.protocol.truncation import Truncation
+from rules.replicas.due_cut import due_cut
 from rules.rule import rule
+from rules.unwritten.asking import Answer
+from rules.unwritten.reconstruction import Reconciled
+from rules.unwritten.turns import BY_HIGH_WATERMARK
 
-BY_HIGH_WATERMARK = ("cut-by-high-watermark", "epoch-answer-unknown")
 DECISIONS = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
 
 
@@ -23,20 +22,22 @@ DECISIONS = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="broker {broker} cut records [{start_offset}, {end_offset}) by its high watermark; broker {leader} would have"
-    " answered that epoch {asked_epoch} ends at {answered_offset}, and the records would have stayed",
+    message="Broker {broker} {did} {offsets} by its high watermark. Broker {leader} would have answered that {answered}. "
+    "{instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A follower cut by its high watermark what epochs would have kept.
+    """By its high watermark a follower cut or kept what epochs would not.
 
     A high watermark lags behind what is committed by one round of fetching. A cut that removed nothing, and the first
     contact of an empty log (`due to local high watermark 0`), are lawful and frequent. What lies below the leader's log
-    start by now was deleted there too: nobody misses it.
+    start by now was deleted there too: nobody misses it. Where the record format carries no epochs, they are
+    reconstructed: from who led when, and from where logs ended.
 
     Proves
     ------
-    Records that the leader held too were removed from this replica; if it leads before it has them again, they are lost.
+    Cut: records that the leader held too were removed from this replica. If it leads before it has them again, they are
+    lost. Kept: this replica went on with records that its leader did not hold. The two logs differ from there on.
 
     Undecided when
     --------------
@@ -62,6 +63,70 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
     t4 cuts 2 to 3 by hw
     t5 truncates 2 to 3
     """
+    if evidence.unwritten.applies:
+        found = [said for done in evidence.unwritten.reconciled for said in _reconstructed(evidence, done)]
+        yield from (said for said in found if isinstance(said, Violation))
+        yield from {said.missing: said for said in found if isinstance(said, Undecided)}.values()
+    else:
+        yield from _written(evidence)
+
+
+def _reconstructed(evidence: PartitionEvidence, done: Reconciled) -> Iterator[Violation | Undecided]:
+    """Judged by the epochs that the logs would have carried."""
+    answer = done.asked.answers.get("kip-279")
+    deleted = max((r.log_start_offset for r in evidence.current if r.broker == done.leader), default=0)
+    if answer is not None and max(done.offset, deleted) < answer.least:
+        yield _by_reconstruction(evidence, done, answer, (max(done.offset, deleted), answer.least))
+    elif answer is not None and max(answer.most, deleted) < done.offset:
+        yield _by_reconstruction(evidence, done, answer, (max(answer.most, deleted), done.offset))
+    elif done.asked.open is not None and (answer is None or not answer.decided):
+        yield Undecided(
+            reason="a follower went by its high watermark, and what is told leaves open which epochs its records and"
+            " its leader's were of",
+            missing=done.asked.open.missing,
+            brokers=(done.broker,),
+            blocking=False,
+        )
+
+
+def _by_reconstruction(
+    evidence: PartitionEvidence, done: Reconciled, answer: Answer, offsets: tuple[int, int]
+) -> Violation:
+    cut, exchanges = answer.least > done.offset, answer.truncation.exchanges
+    instead = "The records would have stayed" if cut else f"Broker {done.broker} would have cut its log to {answer.most}"
+    return Violation(
+        brokers=(done.broker,),
+        start_offset=offsets[0],
+        end_offset=offsets[1],
+        confidence="certain" if done.epoch_told else "likely",
+        severity=None if cut or _differ(evidence, done, offsets) else Severity.LOW,
+        facts={
+            "broker": done.broker,
+            "leader": done.leader,
+            "epoch": done.epoch,
+            "did": "cut" if cut else "kept",
+            "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
+            "answered": answer.words,
+            "instead": f"{instead}. No record carries an epoch: they are reconstructed from who led when",
+        },
+        exhibits=(
+            Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"),
+            *((Exhibit(span=done.decision.span, role="what decided it"),) if done.decision else ()),
+        ),
+    )
+
+
+def _differ(evidence: PartitionEvidence, done: Reconciled, offsets: tuple[int, int]) -> bool:
+    """Whether the two logs hold different records there to this day; what was kept for a while alone did no harm."""
+    pair = {done.broker, done.leader}
+    return any(
+        {d.left.broker, d.right.broker} == pair and d.start_offset < offsets[1] and offsets[0] < d.end_offset
+        for d in evidence.differences
+    )
+
+
+def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Judged by the epochs that the logs carry."""
     held = {replica.broker: replica for replica in evidence.current}
     for cut in evidence.chronicle.cuts:
         decision = _decision(evidence, cut)
@@ -75,7 +140,7 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
             missing = "its log end before the cut, and both logs to their ends with their epochs"
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
         elif cut.offset < cut.log_end_offset:
-            due = _due(follower, leader, cut, cut.log_end_offset)
+            due = due_cut(follower, leader, cut, cut.log_end_offset)
             first = max(cut.offset, leader.log_start_offset)
             if due is not None and due.offset > first:
                 yield _violation(cut, decision, leader, due, first)
@@ -92,32 +157,6 @@ def _decision(evidence: PartitionEvidence, cut: Cut) -> Moment | None:
     return None
 
 
-def _due(follower: Replica, leader: Replica, cut: Cut, end: int) -> Truncation | None:
-    """What KIP-279 makes of both logs; the least that stays where the epochs of the cut records are not certain."""
-    kept = follower.at(cut.offset)
-    found = []
-    for chain in _chains(kept.epochs, cut):
-        asking = replace(kept, epochs=chain, log_end_offset=Offset(end))
-        found.append(truncate_by_epoch_end(asking, _as_it_stood(leader, cut)))
-    return min(found, key=lambda due: due.offset, default=None)
-
-
-def _chains(kept: EpochChain, cut: Cut) -> list[EpochChain]:
-    """The records that went were of the last epoch that is left, or of a later one up to the follower's former role's."""
-    chains = [kept] if kept else []
-    former = cut.former_epoch
-    if former is not None and former >= 0 and (not kept or former > kept[-1].epoch):
-        chains.append(assign(kept, Epoch(former), Offset(cut.offset)))
-    return chains
-
-
-def _as_it_stood(leader: Replica, cut: Cut) -> protocol.Replica:
-    """The leader without the epochs that came after the cut; its log end then was at least where the next one began."""
-    state = leader.at(leader.log_end_offset)
-    later = [entry for entry in state.epochs if cut.epoch is not None and entry.epoch > cut.epoch]
-    return leader.at(later[0].start_offset) if later else state
-
-
 def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation, first: int) -> Violation:
     exchange = due.exchanges[-1] if due.exchanges else None
     return Violation(
@@ -128,7 +167,10 @@ def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation, fir
             "broker": cut.broker,
             "leader": leader.broker,
             "high_watermark": cut.high_watermark,
+            "did": "cut",
             "asked_epoch": exchange.asked_epoch if exchange else None,
+            "answered": f"epoch {exchange.asked_epoch} ends at {exchange.answered_offset}" if exchange else "nothing",
+            "instead": "the records would have stayed",
             "answered_offset": exchange.answered_offset if exchange else None,
         },
         exhibits=(

@@ -18,8 +18,9 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
     implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006", "LEAD001"),
-    message="broker {follower} will cut its log to offset {start_offset} when it follows broker {leader}: asked where"
-    " epoch {asked_epoch} ends, that one answers that epoch {answered_epoch} ends at {answered_offset}; {meaning}",
+    message="Broker {follower} will cut its log to offset {start_offset} when it follows broker {leader}. Asked where "
+    "epoch {asked_epoch} ends, broker {leader} answers that epoch {answered_epoch} ends at {answered_offset}. "
+    "{meaning:.}",
     order="of epochs",
     bearing=Bearing(
         owes_a_cut=True,
@@ -30,20 +31,21 @@ from rules.rule import rule
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The epoch protocol demands a cut that has not happened yet.
 
-    The replica with the newest epoch, then the longest log, is taken for the leader, as the protocol would have it; while
-    nobody leads and that one is not in the ISR, a member of the ISR whose log is as its broker told it since.
+    The replica with the newest epoch, then the longest log, is taken for the leader, as the protocol would have it.
+    While nobody leads and that one is not in the ISR, a member of the ISR is taken. Its log has to be as its broker
+    told it since.
 
     Proves
     ------
-    When the replica returns as a follower, its records from the named offset on are removed. Above its high watermark
-    that is the protocol at work and information only; below it, or below what logs tell of records of their epochs,
-    committed records are destroyed, and this may be their last copy. Where the leader holds the same records the cut
-    only costs a copy: low severity.
+    When the replica returns as a follower, its records from the named offset on are removed. Above its high
+    watermark that is the protocol at work and information only. Below it, or below what logs tell of records of
+    their epochs, committed records are destroyed. This may be their last copy. Where the leader holds the same
+    records the cut only costs a copy: low severity.
 
     Undecided when
     --------------
-    One of the two knows no epoch (an old format, a lost leader-epoch-checkpoint, an empty log that would lead): the cut
-    would be at the high watermark. A segment could not be read.
+    One of the two knows no epoch: an old format, a lost leader-epoch-checkpoint, an empty log that would lead. The
+    cut would be at the high watermark. A segment could not be read.
 
     Upheld
     ------
@@ -77,15 +79,15 @@ def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
     """No epoch decides where one of the two knows none: why it does not, and what would tell."""
     whose = f"broker {ignorant.broker}"
     if ignorant.log_end_offset <= ignorant.log_start_offset:
-        cause, missing = f"{whose}'s log, which would lead, is empty", f"what {whose}'s log held: its disk as it was"
+        cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
-        cause = f"{whose}'s records are of a format that carries no leader epochs"
-        missing = "batches of format 2 and their leader-epoch-checkpoint"
+        cause = f"{whose}'s record format carries no leader epochs"
+        missing = "evidence in record format 2 with its leader-epoch-checkpoint"
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
     return Undecided(
-        reason=f"{cause}: a cut would be at the high watermark",
+        reason=f"{cause}. A cut would be at the high watermark",
         missing=missing,
         brokers=(follower.broker,),
         blocking=False,

@@ -16,16 +16,17 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry, BrokerEvent),
     law="TruncationJustified",
-    message="broker {broker} was cut to {end_offset}, inside a batch that began at {start_offset}: the batch went as a whole"
-    " and the log went on at {end_offset}; {because}; brokers that hold [{start_offset}, {end_offset}): {holders}",
+    message="Broker {broker} was cut to {end_offset}, inside a batch that began at {start_offset}. The batch went as "
+    "a whole, and the log went on at {end_offset}. {because:.} Brokers that hold {offsets}: {holders}.",
     implied_by=("TRUNC002", "TRUNC003", "LEAD001"),
 )
 def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A cut inside a batch left a hole in the offsets of a log.
 
-    A truncation removes whole batches and yet sets the log end to the offset it was asked for. By the epoch protocol
-    since KIP-279 that is always the border of a batch; an answer without an epoch (KIP-101), a high watermark or the
-    latest offset of an out-of-range leader need not be. What the follower fetches next stands behind the hole.
+    A truncation removes whole batches and yet sets the log end to the offset it was asked for. By the epoch
+    protocol since KIP-279 that is always the border of a batch. An answer without an epoch (KIP-101), a high
+    watermark or the latest offset of an out-of-range leader need not be. What the follower fetches next stands
+    behind the hole.
 
     Proves
     ------
@@ -33,8 +34,8 @@ def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Undecided when
     --------------
-    The log is compacted, where holes are lawful; or neither the epoch file nor a logged cut tells a cut from other
-    losses: SEG005 speaks of the hole then.
+    The log is compacted, where holes are lawful. Or neither the epoch file nor a logged cut tells a cut from other
+    losses. Then SEG005 speaks of the hole.
 
     Upheld
     ------
@@ -120,4 +121,4 @@ def _weigh(cut: Cut | None, claim: EpochClaim | None, peer: Replica | None) -> t
     )
     if peer is None:
         return told, "likely"
-    return f"{told}, and broker {peer.broker}, which never knew it, answers with the start of a newer epoch", "certain"
+    return f"{told}; broker {peer.broker} never knew it and answers with the start of a newer epoch", "certain"

@@ -7,14 +7,15 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
-from rules.facts.stretch import BucketDigest, EpochRun, LogFacts, OffsetStep, ProducerRun, SequenceStep, UnreadBytes
+from rules.facts.producers import join_producers
+from rules.facts.producing import ProducerRun
+from rules.facts.stretch import BucketDigest, EpochRun, LogFacts, OffsetStep, UnreadBytes
 from rules.facts.transactions import join_transactions
 
 KEEP: Final = 256
 """How many members a list of defects keeps; the rest is counted."""
 KEEP_RUNS: Final = 4096
 """Epoch runs and producers kept: far more than clusters have, and few enough for bytes made to exhaust memory."""
-_SEQUENCES: Final = 1 << 31
 _LAST: Final = (1 << 63) - 1
 
 
@@ -60,8 +61,10 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         undecodable=(left.undecodable + right.undecodable)[:KEEP],
         undecodable_count=left.undecodable_count + right.undecodable_count,
         digests=_join_digests(left.digests, right.digests),
-        producers=_join_producers(left.producers, right.producers),
-        transactions=join_transactions(left.transactions, right.transactions),
+        producers=newest(join_producers(left.producers, right.producers)),
+        transactions=join_transactions(left.transactions, right.transactions, right.first_clock),
+        first_clock=left.first_clock or right.first_clock,
+        last_clock=right.last_clock or left.last_clock,
     )
 
 
@@ -128,37 +131,3 @@ def _join_digests(left: tuple[BucketDigest, ...], right: tuple[BucketDigest, ...
 
 def _wrap(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def _join_producers(left: tuple[ProducerRun, ...], right: tuple[ProducerRun, ...]) -> tuple[ProducerRun, ...]:
-    if not left or not right:
-        return left + right
-    runs = {(run.producer_id, run.producer_epoch): run for run in left}
-    for run in right:
-        earlier = runs.get((run.producer_id, run.producer_epoch))
-        runs[run.producer_id, run.producer_epoch] = run if earlier is None else _join_producer(earlier, run)
-    return newest(tuple(runs[key] for key in sorted(runs)))
-
-
-def _join_producer(left: ProducerRun, right: ProducerRun) -> ProducerRun:
-    due = (left.last_sequence + 1) % _SEQUENCES
-    meets = right.first_sequence == due
-    border = None
-    if not meets and left.last_epoch != right.first_epoch:
-        border = SequenceStep(
-            expected=due,
-            found=right.first_sequence,
-            offset=right.first_offset,
-            epoch_before=left.last_epoch,
-            epoch_after=right.first_epoch,
-            span=right.first,
-        )
-    return replace(
-        left,
-        step=left.step or border or right.step,
-        last_sequence=right.last_sequence,
-        last_epoch=right.last_epoch,
-        end_offset=right.end_offset,
-        batches=left.batches + right.batches,
-        breaks=left.breaks + right.breaks + (not meets),
-    )

@@ -10,6 +10,7 @@ from typing import Final
 
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
+from rules.facts.producing import NO_TRANSACTIONS, BrokerTime, ProducerRun, Transactions
 
 BUCKET_OFFSETS: Final = 8192
 """Offsets of one bucket of digests: the least that is read again where two replicas differ."""
@@ -102,79 +103,6 @@ class BucketDigest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceStep:
-    """Two neighbouring batches of one producer whose sequences do not meet, of two leader epochs."""
-
-    expected: int
-    found: int
-    offset: int
-    """First offset of the later batch."""
-    epoch_before: int
-    epoch_after: int
-    span: Span
-    """The later batch."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerRun:
-    """The batches of one producer id and epoch in a stretch of log."""
-
-    producer_id: int
-    producer_epoch: int
-    first_sequence: int
-    last_sequence: int
-    first_offset: int
-    end_offset: int
-    batches: int
-    breaks: int
-    """Neighbouring batches of the producer whose sequences do not meet."""
-    first_epoch: int
-    last_epoch: int
-    """Leader epochs of its first batch and of its last."""
-    first: Span
-    step: SequenceStep | None = None
-    """The first break at which the leader epoch changed too."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transaction:
-    """A transaction that began and ended in a stretch: its first record's offset, and that of its marker."""
-
-    producer_id: int
-    start_offset: int
-    marker_offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenTransactions:
-    """What a stretch leaves open of one producer: a transaction that may have begun before it, and the last one."""
-
-    producer_id: int
-    head_start: int | None
-    """First record in the stretch before the producer's first marker; it may go on with an older transaction."""
-    head_marker: int | None
-    """The producer's first marker; null where the stretch holds none, and all of its records are one transaction's."""
-    open_from: int | None
-    """First record behind the producer's last marker."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transactions:
-    """The transactions of a stretch of log; of markers only the place is kept, not what they decide."""
-
-    closed: tuple[Transaction, ...] = ()
-    """Ascending by marker; of very many, the last ones."""
-    closed_count: int = 0
-    open: tuple[OpenTransactions, ...] = ()
-    """Ascending by producer id."""
-    untold: bool = False
-    """Whether there are more producers than are kept; then nothing is told."""
-
-
-NO_TRANSACTIONS: Final = Transactions()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogFacts:
     """A stretch of one replica's log, folded. Lists of defects keep their first members and count them all."""
 
@@ -222,6 +150,9 @@ class LogFacts:
     producers: tuple[ProducerRun, ...] = ()
     """Ascending by producer id and epoch; of very many, the newest."""
     transactions: Transactions = NO_TRANSACTIONS
+    first_clock: BrokerTime | None = None
+    last_clock: BrokerTime | None = None
+    """The first and the last batch that bear a broker's time."""
 
 
 def counted_end(base_offset: int | None, records: int | None) -> int | None:

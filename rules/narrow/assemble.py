@@ -12,7 +12,6 @@ from rules.evidence import (
     NO_EPOCH_FILE,
     BrokerVersion,
     EpochFile,
-    IndexFault,
     Leftover,
     Level,
     OffsetClaim,
@@ -21,6 +20,7 @@ from rules.evidence import (
     Replica,
     SegmentFile,
 )
+from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
 from rules.history.gaps import TraceGap
@@ -32,8 +32,13 @@ from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.replicas.absent import with_absent_tail
-from rules.replicas.groups import GroupCommit, in_order
+from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
+from rules.replicas.groups import GroupAssignment, GroupCommit, GroupHome, in_order
 from rules.replicas.lives import with_lives
+from rules.replicas.metadata_snapshots import SnapshotSeen
+from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCount, PartitionCounts
+from rules.replicas.placing import Placing
+from rules.replicas.remote import RemoteCopy, of_the_topic
 from rules.replicas.topic_ids import Bearer
 from rules.replicas.topic_names import Nameless, TopicName
 from rules.settings import NO_SETTINGS, Setting, Settings
@@ -49,7 +54,6 @@ class DirectoryFacts:
     epoch_file: EpochFile = NO_EPOCH_FILE
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
     producer_claims: tuple[ProducerClaim, ...] = ()
-    index_faults: tuple[IndexFault, ...] = ()
     voters: tuple[int, ...] = ()
     refusals: tuple[UnreadFile, ...] = ()
 
@@ -81,10 +85,15 @@ class Fact:
     """Place of a stretch within its log: the readers number the stretches of a replica in physical order."""
     log: LogFacts | None = None
     directory: DirectoryFacts | None = None
+    indexes: IndexFacts = NO_INDEXES
     root: RootClaims | None = None
     clean_shutdown: Span | None = None
     moments: tuple[Moment, ...] = ()
     group_commits: tuple[GroupCommit, ...] = ()
+    remote_copies: tuple[RemoteCopy, ...] = ()
+    group_homes: tuple[GroupHome, ...] = ()
+    assignments: tuple[GroupAssignment, ...] = ()
+    metadata_snapshots: tuple[SnapshotSeen, ...] = ()
     settings: tuple[Setting, ...] = ()
     gaps: tuple[TraceGap, ...] = ()
     """What is told of brokers and topics as a whole; a fact of settings or gaps tells nothing else."""
@@ -97,6 +106,8 @@ class Fact:
     trace_ends: tuple[TraceEnd, ...] = ()
     sessions_broken: tuple[SessionBroken, ...] = ()
     """How far followers' sessions went, by the logs of who answered and of who asked."""
+    counts: tuple[PartitionCount, ...] = ()
+    coordinators: tuple[CoordinatorLog, ...] = ()
     checkpoints: tuple[FileKind, ...] = ()
     """Which checkpoints of its log dir were read whole."""
     bytes_seen: int = 0
@@ -106,7 +117,7 @@ class Fact:
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
         told = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
-        return bool(told or self.names or self.nameless or self.checkpoints)
+        return bool(told or self.names or self.nameless or self.checkpoints or self.counts or self.coordinators)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +134,8 @@ class Surroundings:
     checkpoints: Mapping[str, tuple[FileKind, ...]] = field(default_factory=dict)
     """Which checkpoints of each log dir were read whole."""
     bearers: tuple[Bearer, ...] = ()
+    counts: PartitionCounts = NOTHING_COUNTED
+    coordinators: Coordinators = NO_COORDINATORS
     copied_live: bool = False
     copied: str = ""
     brokers_in_dump: int = 1
@@ -174,8 +187,16 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,
         copied=surroundings.copied,
+        coordinators=surroundings.coordinators,
         brokers_in_dump=surroundings.brokers_in_dump,
         chronicle=Chronicle(in_terms(tuple(collapse(own)))),
+        placing=Placing(
+            homes=tuple(home for fact in ordered for home in fact.group_homes),
+            assignments=tuple(told for fact in ordered for told in fact.assignments),
+            counts=surroundings.counts,
+        ),
+        metadata_snapshots=tuple(seen for fact in ordered for seen in fact.metadata_snapshots),
+        remote_copies=of_the_topic((c for fact in ordered for c in fact.remote_copies), _held_ids(replicas)),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
 
@@ -247,7 +268,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None, untold: frozenset[File
         clean_shutdown=first.clean_shutdown,
         snapshot_offsets=directory.snapshot_offsets,
         producer_claims=directory.producer_claims,
-        index_faults=directory.index_faults,
+        indexes=join_all_indexes(fact.indexes for fact in facts),
         voters=directory.voters,
         untold=untold,
         refusals=directory.refusals + root.refusals,

@@ -9,7 +9,7 @@ and is made only for what few logs show.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -20,30 +20,15 @@ import pyarrow as pa
 from parsers.provenance import Span, row_span
 from parsers.tables import Refusal
 from rules.facts.join import KEEP, first_and_last, newest
-from rules.facts.stretch import (
-    NO_TRANSACTIONS,
-    ChecksumFault,
-    EpochRun,
-    LogFacts,
-    OffsetStep,
-    ProducerRun,
-    SequenceStep,
-    Transactions,
-    UnreadBytes,
-)
+from rules.facts.producing import NO_TRANSACTIONS, BatchTime, Begun, BrokerTime, ProducerRun, Transactions
+from rules.facts.stretch import ChecksumFault, EpochRun, LogFacts, OffsetStep, UnreadBytes
 from rules.facts.transactions import transactions_of
-from rules.narrow.totals import LAST, PLACE, Mask, Totals
+from rules.narrow.producers import producers_of
+from rules.narrow.totals import APPEND_TIME, LAST, PLACE, Mask, Totals
 
 _CONTROL: Final = 0x20
-_SEQUENCES: Final = 1 << 31
 _FILE_BITS: Final = 40
 """Positions in a file are below this power of two, so that file and position make one ascending number."""
-_PRODUCER: Final = ("producer_id", "producer_epoch")
-_OF_A_PRODUCER: Final = (
-    *_PRODUCER, "first_sequence", "last_sequence", "first_offset", "end_offset", "batches", "breaks", "first_epoch",
-    "last_epoch",
-)  # fmt: skip
-_OFFSETS: Final = pl.col("end") - pl.col("base")
 _MARKER: Final = (pl.col("flags") & _CONTROL) != 0
 
 
@@ -58,6 +43,7 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
         return LogFacts(unread=unread, unread_count=len(refusals))
     totals = Totals(headers)
     one_epoch = bool((totals.epoch == totals.epoch[0]).all())
+    clocks = _Clocks(totals, sources)
     epochs = (_whole(totals, sources),) if one_epoch else _epoch_runs(told.frame, sources)
     return LogFacts(
         **totals.counts(),  # type: ignore[arg-type]
@@ -72,7 +58,9 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
         unread_count=len(refusals),
         digests=tuple(totals.digests()),
         producers=told.producers(totals.sequenced, one_epoch=one_epoch),
-        transactions=told.transactions(totals.transacted),
+        transactions=told.transactions(totals.transacted, clocks.begun),
+        first_clock=clocks.at(0),
+        last_clock=clocks.at(-1),
     )
 
 
@@ -97,12 +85,16 @@ class _Frame:
 
     def producers(self, found: Mask, *, one_epoch: bool) -> tuple[ProducerRun, ...]:
         """What each producer wrote."""
-        rows = self.frame.filter(pl.Series(found)) if found.any() else None
-        return () if rows is None else _producers(rows, self._sources, one_epoch=one_epoch)
+        if not found.any():
+            return ()
+        runs = producers_of(self.frame.filter(pl.Series(found)), self._sources, one_epoch=one_epoch)
+        return newest(runs)
 
-    def transactions(self, found: Mask) -> Transactions:
+    def transactions(self, found: Mask, begun: Callable[[int], Begun]) -> Transactions:
         """What was written in transactions."""
-        return transactions_of(self.frame.filter(pl.Series(found)), _MARKER) if found.any() else NO_TRANSACTIONS
+        if not found.any():
+            return NO_TRANSACTIONS
+        return transactions_of(self.frame.with_row_index("row").filter(pl.Series(found)), _MARKER, begun)
 
 
 def _prepare(headers: pa.Table) -> pl.DataFrame:
@@ -128,6 +120,37 @@ def _epoch_runs(frame: pl.DataFrame, sources: Sequence[str]) -> tuple[EpochRun, 
         *(pl.col(name).last().alias(f"last_{name}") for name in PLACE),
     )
     return tuple(_run(row, sources) for row in runs.iter_rows(named=True))
+
+
+class _Clocks:
+    """The times that brokers wrote, and what they say of a batch; lives only inside `fold`."""
+
+    def __init__(self, totals: Totals, sources: Sequence[str]) -> None:
+        self._totals, self._sources = totals, sources
+
+    def at(self, place: int) -> BrokerTime | None:
+        """The dated batch of this place among them: 0 for the first one, -1 for the last."""
+        dated = self._totals.dated
+        return self._told(int(dated[place])) if -len(dated) <= place < len(dated) else None
+
+    def _told(self, row: int) -> BrokerTime:
+        time = self._totals.time_of(row) or 0
+        return BrokerTime(offset=int(self._totals.base[row]), time=time, span=self._span(row))
+
+    def _span(self, row: int) -> Span:
+        return _span(self._sources, self._totals.place_of(row))
+
+    def begun(self, row: int) -> Begun:
+        """The batch of a row, with which a transaction begins."""
+        totals = self._totals
+        by_broker = bool((totals.flags[row] & APPEND_TIME) and totals.magic[row] > 0)
+        return Begun(
+            offset=int(totals.base[row]),
+            producer_epoch=totals.producer_epoch(row),
+            time=BatchTime(time=totals.time_of(row), by_broker=by_broker),
+            clock=self.at(int(np.searchsorted(totals.dated, row))),
+            span=self._span(row),
+        )
 
 
 def _whole(totals: Totals, sources: Sequence[str]) -> EpochRun:
@@ -175,48 +198,6 @@ def _batch_faults(faulty: pl.DataFrame, sources: Sequence[str]) -> tuple[Checksu
         )
         for row in faulty.head(KEEP).iter_rows(named=True)
     )
-
-
-def _producers(sequenced: pl.DataFrame, sources: Sequence[str], *, one_epoch: bool) -> tuple[ProducerRun, ...]:
-    last = (pl.col("base_sequence").cast(pl.Int64) + _OFFSETS - 1) % _SEQUENCES
-    rows = sequenced.with_columns(last_sequence=last)
-    rows = rows.with_columns(next_sequence=((pl.col("last_sequence").shift(1) + 1) % _SEQUENCES).over(_PRODUCER))
-    runs = rows.group_by(_PRODUCER, maintain_order=True).agg(
-        pl.col("base_sequence").first().alias("first_sequence"),
-        pl.col("last_sequence").last(),
-        pl.col("base").first().alias("first_offset"),
-        pl.col("end").last().alias("end_offset"),
-        pl.len().alias("batches"),
-        (pl.col("base_sequence") != pl.col("next_sequence")).sum().alias("breaks"),
-        pl.col("epoch").first().alias("first_epoch"),
-        pl.col("epoch").last().alias("last_epoch"),
-        *(pl.col(name).first().alias(f"first_{name}") for name in PLACE),
-    )
-    steps = {} if one_epoch or runs["breaks"].sum() == 0 else _sequence_steps(rows, sources)
-    named = runs.sort(_PRODUCER).iter_rows(named=True)
-    return newest(tuple(_producer(row, steps.get(tuple(row[name] for name in _PRODUCER)), sources) for row in named))
-
-
-def _producer(row: Mapping[str, int], step: SequenceStep | None, sources: Sequence[str]) -> ProducerRun:
-    return ProducerRun(**{name: row[name] for name in _OF_A_PRODUCER}, first=_span(sources, row, "first_"), step=step)
-
-
-def _sequence_steps(rows: pl.DataFrame, sources: Sequence[str]) -> dict[tuple[int, int], SequenceStep]:
-    """Of each producer the first break at which the leader epoch changed too."""
-    rows = rows.with_columns(before=pl.col("epoch").shift(1).over(_PRODUCER))
-    apart = (pl.col("base_sequence") != pl.col("next_sequence")) & (pl.col("epoch") != pl.col("before"))
-    first = rows.filter(apart).unique(_PRODUCER, keep="first", maintain_order=True)
-    return {
-        (row["producer_id"], row["producer_epoch"]): SequenceStep(
-            expected=row["next_sequence"],
-            found=row["base_sequence"],
-            offset=row["base"],
-            epoch_before=row["before"],
-            epoch_after=row["epoch"],
-            span=_span(sources, row),
-        )
-        for row in first.iter_rows(named=True)
-    }
 
 
 def _unread(frame: pl.DataFrame, sources: Sequence[str], refusals: Sequence[Refusal]) -> tuple[UnreadBytes, ...]:

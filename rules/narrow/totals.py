@@ -6,7 +6,7 @@ Most logs of a cluster are small, and nothing here costs more than a call or two
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final
 
 import numpy as np
@@ -18,11 +18,13 @@ from rules.facts.stretch import BUCKET_OFFSETS, BucketDigest
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.intp]
 
 LAST: Final = (1 << 63) - 1
 PLACE: Final = ("file", "span_start", "span_end")
 _TRANSACTIONAL: Final = 0x10
 _CONTROL: Final = 0x20
+APPEND_TIME: Final = 0x08
 _MAGIC_2: Final = 2
 _MOST_RECORDS: Final = (1 << 31) // 7
 """What a batch of the largest size could hold: a record takes seven bytes at least."""
@@ -94,7 +96,7 @@ class Totals:
 
     def counts(self) -> dict[str, int | None]:
         """The totals under the names of the facts."""
-        times, untimed = self._column("max_timestamp", -1)
+        times, untimed = self._times
         times = times[~untimed & (times >= 0)]
         # Two offsets of which one is damaged can lie farther apart than 64 bits tell.
         apart = zip(self.base[self.gaps].tolist(), self.due[self.gaps].tolist(), strict=True)
@@ -122,11 +124,42 @@ class Totals:
             "unknown_bases": int(self.base_unknown.sum()),
         }
 
+    @cached_property
+    def _times(self) -> tuple[Ints, Mask]:
+        return self._column("max_timestamp", -1)
+
+    @cached_property
+    def _places(self) -> dict[str, Ints]:
+        return {name: self._column(name, 0)[0] for name in PLACE}
+
+    @cached_property
+    def _producer_epochs(self) -> Ints:
+        return self._column("producer_epoch", -1)[0]
+
+    @cached_property
+    def dated(self) -> Rows:
+        """Rows of the batches that bear a broker's time."""
+        times, untimed = self._times
+        appended = (self.magic > 0) & ((self.flags & APPEND_TIME) != 0)
+        return np.flatnonzero((appended | (self.transacted & self.control)) & ~untimed & (times >= 0))
+
+    def time_of(self, row: int) -> int | None:
+        """The latest time in a batch; null where it has none."""
+        times, untimed = self._times
+        return None if untimed[row] else int(times[row])
+
+    def producer_epoch(self, row: int) -> int:
+        """The epoch of a batch's producer."""
+        return int(self._producer_epochs[row])
+
+    def place_of(self, row: int) -> dict[str, int]:
+        """Where a batch lies."""
+        return {name: int(values[row]) for name, values in self._places.items()}
+
     def ends(self) -> dict[str, int]:
         """Where the first and the last batch stand."""
-        places = {name: self._column(name, 0)[0] for name in PLACE}
-        first = {f"first_{name}": int(values[0]) for name, values in places.items()}
-        return first | {f"last_{name}": int(values[-1]) for name, values in places.items()}
+        first = {f"first_{name}": int(values[0]) for name, values in self._places.items()}
+        return first | {f"last_{name}": int(values[-1]) for name, values in self._places.items()}
 
     def digests(self) -> Iterator[BucketDigest]:
         """By bucket of offsets how many batches there are, and the sum of one number a batch."""

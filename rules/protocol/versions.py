@@ -13,6 +13,9 @@ from typing import Final
 Release = tuple[int, int, int, int]
 """Padded with zeros, so that 2.8 and 2.8.0 are one release; 0.x versions use all four places."""
 
+EPOCHS_SINCE_MAGIC: Final = 2
+"""The record format that carries leader epochs, producers and control batches."""
+
 LATEST_IV: Final = 1 << 16
 """An inter-broker protocol named without -IV means the newest of its release."""
 

@@ -1,0 +1,91 @@
+"""CONS005: a group has records in a partition of the offsets topic that is not its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from parsers.tables import BatchHeader, GroupOffset, MetadataChange
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.partitioning import group_partition
+from rules.protocol.topics import GROUPS_TOPIC
+from rules.replicas.groups import GroupHome
+from rules.replicas.partition_counts import PartitionCount
+from rules.rule import rule
+
+SHOWN: Final = 8
+
+
+@rule(
+    id="CONS005",
+    severity=Severity.MEDIUM,
+    needs=(BatchHeader, GroupOffset, MetadataChange),
+    law="GroupCoordination",
+    scope="group",
+    message="{groups:+group} has records in this partition of __consumer_offsets, and belongs to {homes:+partition} of"
+    " {count}; its coordinator there does not know what it committed here",
+)
+def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A group has records in a partition of the offsets topic not its own.
+
+    The hash of a group's name, modulo the number of partitions, names the one partition of `__consumer_offsets` that
+    keeps the group. Whoever leads that partition is its coordinator, and loads that partition alone.
+
+    Proves
+    ------
+    What the group committed here is not found by its coordinator: the group begins anew where `auto.offset.reset` says.
+    It comes about where partitions were added to the topic, or where a directory was copied under another number. The
+    finding is certain where the controller's record tells the number of partitions, and likely where a tool printed it.
+
+    Undecided when
+    --------------
+    A group does not fit the number of partitions that directories show, and nothing else tells how many there are.
+
+    Upheld
+    ------
+    topic __consumer_offsets
+    partitions 50
+    broker 1* 00|
+    home d
+
+    Violated
+    --------
+    topic __consumer_offsets
+    partitions 50
+    broker 1* 00|
+    home d
+    home billing
+    """
+    if evidence.topic != GROUPS_TOPIC:
+        return
+    counts = evidence.placing.counts
+    told = counts.last(GROUPS_TOPIC)
+    count = counts.least(GROUPS_TOPIC) if told is None else told.count
+    foreign = [home for home in evidence.placing.homes if group_partition(home.group, count) != evidence.partition]
+    if foreign and told is not None:
+        yield _violation(foreign, told)
+    elif foreign:
+        yield Undecided(
+            reason=f"groups do not fit the {count} partitions of which directories are here, and there may be more",
+            missing="the metadata log, or the output of kafka-topics.sh --describe",
+            blocking=False,
+            exhibits=_exhibits(foreign),
+        )
+
+
+def _violation(foreign: list[GroupHome], told: PartitionCount) -> Violation:
+    return Violation(
+        brokers=(),
+        confidence="certain" if told.told_by == "metadata" else "likely",
+        facts={
+            "groups": tuple(home.group for home in foreign),
+            "homes": tuple(sorted({group_partition(home.group, told.count) for home in foreign})),
+            "count": told.count,
+        },
+        exhibits=(*_exhibits(foreign), Exhibit(span=told.span, role="the number of partitions")),
+    )
+
+
+def _exhibits(foreign: list[GroupHome]) -> tuple[Exhibit, ...]:
+    return tuple(Exhibit(span=home.span, role=f"what {home.group} has here") for home in foreign[:SHOWN])

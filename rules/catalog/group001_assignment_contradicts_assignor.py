@@ -1,0 +1,87 @@
+"""GROUP001: members of a group have other partitions than the group's assignor gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, GroupState, MetadataChange
+from rules.evidence import PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replicas.contradicted import Contradiction, Unsettled, contradictions
+from rules.rule import rule
+
+
+@rule(
+    id="GROUP001",
+    severity=Severity.LOW,
+    needs=(BatchHeader, GroupState, MetadataChange),
+    law="GroupAssignment",
+    scope="group",
+    message="group {group} is in generation {generation} by {assignor}, and {what}: {partitions}",
+)
+def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Members have other partitions than their assignor gives them.
+
+    The leader of a classic group runs the assignor that all members name, and the coordinator writes down what each
+    member asked for and got. `range` and `roundrobin` depend on nothing else than the members and the numbers of
+    partitions, and are computed again. `sticky` and `cooperative-sticky` depend on the past, and are held to less. Each
+    partition has one owner, and the owner reads its topic. Members who read the same topics differ by one at most.
+    What a cooperative member has to give up first may stand with nobody. In the newer protocol (KIP-848) the broker
+    writes what each member should have and has, and the two are compared.
+
+    Proves
+    ------
+    The member that led ran something else than the name says, or saw other partitions. Partitions that nobody has are
+    not read; those that two have are read twice.
+
+    Undecided when
+    --------------
+    The number of a topic's partitions at that time is not told by the controller's record. A member names its rack, and
+    the assignment is not the one without racks: the racks of all replicas at that time would tell. The assignor is not
+    one of Kafka's.
+
+    Upheld
+    ------
+    topic __consumer_offsets
+    broker 1* 00|
+    partitions 5 of t
+    group g by range
+    member t has t 0 1 2
+    member t has t 3 4
+
+    Violated
+    --------
+    topic __consumer_offsets
+    broker 1* 00|
+    partitions 5 of t
+    group g by range
+    member t has t 0 1
+    member t has t 2 3 4
+    """
+    for told in evidence.placing.assignments:
+        for said in contradictions(told, evidence.placing.counts):
+            if isinstance(said, Unsettled):
+                yield Undecided(
+                    reason=f"group {told.group}: {said.reason}",
+                    missing=said.missing,
+                    blocking=False,
+                    exhibits=(Exhibit(span=told.span, role=f"generation {told.generation} of group {told.group}"),),
+                )
+            else:
+                yield _violation(told.group, told.generation, said)
+
+
+def _violation(group: str, generation: int, said: Contradiction) -> Violation:
+    return Violation(
+        brokers=(),
+        confidence="likely",
+        facts={
+            "group": group,
+            "generation": generation,
+            "assignor": said.assignor,
+            "what": said.what,
+            "partitions": said.partitions,
+            "subject": f"{group} {said.what}",
+        },
+        exhibits=(Exhibit(span=said.span, role=f"generation {generation} of group {group}"),),
+    )

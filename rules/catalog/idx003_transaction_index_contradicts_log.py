@@ -1,0 +1,53 @@
+"""IDX003: A transaction index tells of other aborts than its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, IndexEntry
+from rules.evidence import PartitionEvidence
+from rules.finding import Severity, Undecided, Violation
+from rules.index_verdicts import index_verdicts
+from rules.rule import rule
+
+
+@rule(
+    id="IDX003",
+    severity=Severity.LOW,
+    needs=(BatchHeader, IndexEntry),
+    law="TypeOk",
+    message="broker {broker}'s transaction index contradicts its log{rebuilt}: {first}; entries in all: {entries}",
+    implied_by=("SEG001", "SEG002", "SEG004", "SEG006", "SEG008"),
+)
+def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A transaction index tells of other aborts than its log.
+
+    An entry names an aborted transaction by its producer, its first offset and the offset of its marker, in the
+    segment that holds the marker. The log must have a marker of that producer there, which aborts. Entries rise. Each
+    abort of records in the log has an entry.
+
+    Lawful is a missing index, as the first abort makes it, and part of an entry at its end, which brokers pass over. So
+    is in cleaned logs whatever the cleaner took. After a crash, or in a live copy, the newest aborts may be missing.
+
+    Proves
+    ------
+    The index is damaged, or its segment is not what it was. Consumers that read committed records skip what the index
+    calls aborted, and read what it leaves out. So they can see other records than the log decides. Kafka builds a
+    deleted index anew when it recovers the log.
+
+    Undecided when
+    --------------
+    An index cannot be opened: that leaves the verdict as it is. Nothing is said where the log's own offsets go back
+    (SEG004).
+
+    Upheld
+    ------
+    broker 1 0000| ; markers
+    broker 2 0000|
+
+    Violated
+    --------
+    broker 1 0000| ; index-fault transaction
+    broker 2 0000|
+    """
+    return index_verdicts(evidence, "transaction")

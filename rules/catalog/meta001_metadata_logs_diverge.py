@@ -1,0 +1,151 @@
+"""META001: nodes of the cluster hold different metadata, below what all of them know as committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import BatchHeader, MetadataChange, RecordRow
+from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.replicas.metadata_snapshots import SnapshotSeen, committed_by, held_by_a_majority
+from rules.rule import rule
+
+
+@rule(
+    id="META001",
+    severity=Severity.CRITICAL,
+    needs=(BatchHeader, RecordRow, MetadataChange),
+    law="NoLogDivergence",
+    scope="cluster",
+    message="{says:.} {costs:.}",
+    implied_by=("LOG003", "SEG006"),
+    bearing=Bearing(calls_for="Operators: change nothing, and find out which nodes hold the true metadata."),
+)
+def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Nodes of one cluster hold different metadata.
+
+    Controllers and brokers copy one log, `__cluster_metadata`. A snapshot's name says how far the log was committed
+    when it was written, and in which epoch. So two logs agree below the ends of both nodes' snapshots. In one
+    epoch, they agree everywhere.
+
+    A snapshot replaces the log before its end. It says of topics, partitions, brokers, settings and features what the
+    log's records add up to. Its epoch is that of the log's last record before its end.
+
+    Lawful are ends of logs that most voters do not have: they are cut when the node returns.
+
+    Proves
+    ------
+    Nodes act on different leaders, ISRs or settings, or will once they start from such a snapshot. A torn snapshot is
+    damage to one node's file.
+
+    Undecided when
+    --------------
+    Logs differ in different epochs, without snapshots behind that on both nodes, and no majority of voters holds
+    either. Or the only log that reaches a snapshot may end in records that were never committed. Of each node three
+    snapshots are read: the oldest and the two newest.
+
+    Upheld
+    ------
+    topic __cluster_metadata
+    broker 7 0022 ; voters 7 8 9
+    broker 8 0022 ; voters 7 8 9
+    broker 9 001 ; voters 7 8 9
+    snapshot 7 at 4 epoch 2 is alike
+
+    Violated
+    --------
+    topic __cluster_metadata
+    broker 7 0022 ; voters 7 8 9
+    broker 8 0022 ; voters 7 8 9
+    broker 9 001 ; voters 7 8 9
+    snapshot 7 at 4 epoch 2 is alike
+    snapshot 9 at 3 epoch 1 is open
+    """
+    if evidence.topic != METADATA_TOPIC:
+        return
+    for difference in evidence.differences:
+        committed = _committed(evidence, difference)
+        if difference.same_epoch or difference.start_offset < committed:
+            yield _logs(difference, committed)
+        elif not held_by_a_majority(evidence.current, evidence.differences, difference):
+            yield _open_logs(difference)
+    for seen in evidence.metadata_snapshots:
+        yield from _snapshot(evidence, seen)
+
+
+def _committed(evidence: PartitionEvidence, difference: Difference) -> int:
+    brokers = difference.left.broker, difference.right.broker
+    return min(committed_by(evidence.metadata_snapshots, broker) for broker in brokers)
+
+
+def _open_logs(difference: Difference) -> Undecided:
+    left, right = difference.left.broker, difference.right.broker
+    return Undecided(
+        reason=f"the metadata logs of nodes {left} and {right} differ at offsets"
+        f" [{difference.start_offset}, {difference.end_offset}), and whether that was committed is not known",
+        missing="the metadata logs of most voters, with quorum-state and snapshots",
+        brokers=(left, right),
+        start_offset=difference.start_offset,
+        end_offset=difference.end_offset,
+    )
+
+
+def _logs(difference: Difference, committed: int) -> Violation:
+    left, right, first = difference.left.broker, difference.right.broker, difference.first_batches
+    end = difference.end_offset if difference.same_epoch else min(difference.end_offset, committed)
+    known = "both take it for one epoch's" if difference.same_epoch else "snapshots of both say it was committed"
+    return Violation(
+        brokers=(left, right),
+        start_offset=difference.start_offset,
+        end_offset=end,
+        confidence="certain" if difference.verified else "likely",
+        facts={
+            "says": f"the metadata logs of nodes {left} and {right} differ at offsets"
+            f" [{difference.start_offset}, {end}), and {known}",
+            "costs": "they act on different leaders, ISRs or settings",
+            "subject": "logs",
+        },
+        exhibits=tuple(Exhibit(span=at, role=f"node {node}'s first differing batch") for node, at in first),
+    )
+
+
+def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Violation | Undecided]:
+    """Records of one epoch at one offset have the same ones before them; those of another epoch may be cut."""
+    other_epoch = seen.log_epoch is not None and seen.log_epoch != seen.epoch
+    known = committed_by(evidence.metadata_snapshots, seen.log_broker)
+    surely = seen.log_broker == seen.broker or known >= seen.end_offset
+    if seen.standing == "torn":
+        yield _told(seen, "cannot be read whole", Severity.MEDIUM)
+    elif other_epoch and surely:
+        yield _told(seen, f"is of epoch {seen.epoch}, but the log's last record before it is of epoch {seen.log_epoch}")
+    elif other_epoch:
+        yield _open(seen)
+    elif seen.standing == "differs":
+        more = f"; {seen.count - 1} more differ" if seen.count > 1 else ""
+        yield _told(seen, f"does not say what the log before it says; {seen.differences[0]}{more}")
+
+
+def _told(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
+    return Violation(
+        brokers=(seen.broker,),
+        end_offset=seen.end_offset,
+        severity=severity,
+        facts={
+            "says": f"node {seen.broker}'s snapshot at offset {seen.end_offset} {what}",
+            "costs": "whoever starts from it goes another way, or not at all",
+            "differences": seen.differences,
+            "subject": f"snapshot {seen.epoch}",
+        },
+        exhibits=(Exhibit(span=seen.span, role="the snapshot"),),
+    )
+
+
+def _open(seen: SnapshotSeen) -> Undecided:
+    return Undecided(
+        reason=f"node {seen.broker}'s snapshot at offset {seen.end_offset} is of epoch {seen.epoch}, but the log that"
+        f" reaches it has epoch {seen.log_epoch} there; that may never have been committed",
+        missing="the metadata logs of the other voters",
+        brokers=(seen.broker,),
+        end_offset=seen.end_offset,
+        exhibits=(Exhibit(span=seen.span, role="the snapshot"),),
+    )

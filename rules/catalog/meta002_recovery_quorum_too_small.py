@@ -1,0 +1,103 @@
+"""META002: a partition without in-sync replicas can be recovered from too few of those that held its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from parsers.tables import ConfigChange, MetadataChange
+from rules.evidence import Moment, PartitionEvidence
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.rule import rule
+
+MIN_ISR: Final = "min.insync.replicas"
+
+
+@rule(
+    id="META002",
+    severity=Severity.MEDIUM,
+    needs=(MetadataChange, ConfigChange),
+    law="MinIsrRecoveryQuorum",
+    message="No broker is in sync and none is an eligible leader in epoch {epoch}. To recover from, the controller "
+    "knows {known:+broker}. {wanted:.}",
+    implied_by=("BUG001",),
+    bearing=Bearing(
+        calls_for="Operators: start the assigned brokers first; the longest log of the newest epoch loses least."
+    ),
+)
+def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """Too few replicas are known from which a partition could be recovered.
+
+    Since 4.0 a partition may be left without in-sync replicas. Its eligible leaders (ELR) hold all that is committed
+    then. If they come back from an unclean shutdown they are struck off too. What is left are the last known leaders.
+    A record was committed by at least `min.insync.replicas` brokers, so that many must be asked to find all of them.
+
+    Lawful are eligible leaders beside an empty ISR, and any state that was followed by another.
+
+    Proves
+    ------
+    Whoever is elected next is elected uncleanly, from fewer replicas than hold each committed record. Kafka keeps one
+    last known leader, and elects it as soon as it is back, even if the others' logs are longer.
+
+    Undecided when
+    --------------
+    Nothing tells `min.insync.replicas`. Without a metadata log the rule does not apply.
+
+    Upheld
+    ------
+    set min.insync.replicas 2
+    broker 1 0011|
+    broker 2 0011|
+    t1 leader 1 epoch 0 isr 1,2 of 1,2
+    t2 leader -1 epoch 1 isr of 1,2 elr 1,2 known 1
+
+    Violated
+    --------
+    set min.insync.replicas 2
+    broker 1 0011|
+    broker 2 0011|
+    t1 leader 1 epoch 0 isr 1,2 of 1,2
+    t2 leader -1 epoch 1 isr of 1,2 elr none known 1
+    """
+    told = [state for state in evidence.chronicle.states if state.kind == "leadership"]
+    last = told[-1] if told else None
+    if last is None or last.isr != () or last.elr != () or last.doubtful:
+        return
+    known = last.last_known_elr or ()
+    needed = _needed(evidence, last)
+    if known and needed is None:
+        yield Undecided(
+            reason=f"no broker is in sync or eligible in epoch {last.epoch}, and {len(known)} may be too few to recover",
+            missing="min.insync.replicas, as the metadata log or a broker's settings tell it",
+            brokers=known,
+            blocking=False,
+            exhibits=(Exhibit(span=last.span, role="the partition state"),),
+        )
+    elif len(known) < (needed or 1):
+        yield _violation(last, known, needed)
+
+
+def _needed(evidence: PartitionEvidence, last: Moment) -> int | None:
+    """How many brokers a record must have been on to be committed, by whatever broker may be asked."""
+    broker = next(iter((*(last.last_known_elr or ()), *(last.replicas or ()))), None)
+    setting = evidence.setting(broker, MIN_ISR, last) or evidence.setting(broker, MIN_ISR)
+    value = "" if setting is None else setting.value or ""
+    return int(value) if value.isdecimal() else None
+
+
+def _violation(last: Moment, known: tuple[int, ...], needed: int | None) -> Violation:
+    wanted = "one is needed at least"
+    if needed is not None:
+        wanted = f"records were committed by {needed} at least (min.insync.replicas)"
+    return Violation(
+        brokers=known,
+        facts={
+            "epoch": last.epoch,
+            "known": known,
+            "wanted": wanted,
+            "needed": needed,
+            "assigned": last.replicas,
+            "subject": str(last.epoch),
+        },
+        exhibits=(Exhibit(span=last.span, role="the partition state"),),
+    )

@@ -1,0 +1,120 @@
+"""PLACE001: keys lie in other partitions than the partitioner of their producer places them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from parsers.tables import BatchHeader, MetadataChange, RecordRow
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.protocol.topics import COMPACTED_TOPICS
+from rules.replicas.partition_counts import PartitionCount
+from rules.rule import topic_rule
+from rules.topic_evidence import FEW, TopicEvidence, Written
+
+ENOUGH: Final = 0.9
+"""The share of keys by which a partitioner is known; of two partitions chance gives a half."""
+
+
+@topic_rule(
+    id="PLACE001",
+    severity=Severity.LOW,
+    needs=(BatchHeader, RecordRow, MetadataChange),
+    law="KeyPlacement",
+    message="{apart:key} of {producer} lie in other partitions than {partitioner} places them in, of {count}."
+    " {agreeing} of {keys:key} agree ({percent} %). The first that does not is at offset {offset} of partition {partition}",
+)
+def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Undecided]:
+    """Keys lie in partitions that their partitioner does not choose.
+
+    A partitioner hashes the key and takes the hash modulo the number of partitions. The Java client hashes by murmur2,
+    librdkafka by CRC-32 unless told otherwise, Sarama by FNV-1a. Which one a producer uses is told by its keys: the one
+    by which nine tenths of them lie where they do. Keys that were written before partitions were added stay where they
+    are. They are judged by the number that was in force. A record without a key may be in any partition.
+
+    Proves
+    ------
+    Records of one key are in two partitions, or soon will be. Their order is lost, and a consumer that keeps state by
+    key holds it twice. Somebody chose a partition by hand, another producer hashes in another way, or its number of
+    partitions was stale. Without a producer id several producers may be told as one: the finding is then possible only.
+
+    Undecided when
+    --------------
+    Keys were not read, as below level deep. No known partitioner places nine tenths of the keys: partitions may be
+    chosen by hand or by a partitioner of one's own. The number of partitions is not told by the controller's record.
+    A producer wrote fewer than twenty different keys.
+
+    Upheld
+    ------
+    partitions 6
+    broker 1* 00|
+    keys 40 by murmur2
+
+    Violated
+    --------
+    partitions 6
+    broker 1* 00|
+    keys 40 by murmur2
+    keys 2 elsewhere
+    """
+    if evidence.partitions < 2 or evidence.topic in COMPACTED_TOPICS:
+        return
+    if evidence.level != "deep":
+        yield Undecided(
+            reason="where keys lie is read at level deep only",
+            missing="an audit at level deep",
+            blocking=False,
+            asked_at_level="deep",
+        )
+    for written in evidence.written:
+        if written.best.agreeing < written.keys:
+            yield _said(written, evidence.steps)
+    if any(share.keys is not None and share.keys.unread for share in evidence.shares):
+        yield Undecided(reason="some keys cannot be decoded", missing="sound copies of their batches", blocking=False)
+
+
+def _said(written: Written, steps: Sequence[PartitionCount]) -> Violation | Undecided:
+    share = written.best.agreeing / written.keys
+    if written.different < FEW:
+        return _open(written, "too few keys tell which partitioner it uses", "more keys")
+    if share < ENOUGH:
+        reason = "no known partitioner places its keys where they lie"
+        return _open(written, reason, "the partitioner of its producer: one of its own, or partitions chosen by hand")
+    if not steps:
+        return _open(written, "how many partitions there were is not told over time", "the metadata log")
+    return _violation(written, share, steps)
+
+
+def _open(written: Written, reason: str, missing: str) -> Undecided:
+    return Undecided(reason=f"of {_who(written)} {reason}", missing=missing, blocking=False)
+
+
+def _who(written: Written) -> str:
+    return "producers without an id, or of few keys" if written.producer < 0 else f"producer {written.producer}"
+
+
+def _counted(written: Written, steps: Sequence[PartitionCount]) -> str:
+    """The numbers of partitions that were in force, with the time from which each was."""
+    return " or ".join(step.words for step in steps if step.count in written.counts)
+
+
+def _violation(written: Written, share: float, steps: Sequence[PartitionCount]) -> Violation:
+    best = written.best
+    return Violation(
+        brokers=(),
+        confidence="possible" if written.producer < 0 else "likely",
+        facts={
+            "apart": written.keys - best.agreeing,
+            "producer": _who(written),
+            "partitioner": best.partitioner,
+            "count": _counted(written, steps),
+            "counts": written.counts,
+            "agreeing": best.agreeing,
+            "keys": written.keys,
+            "percent": f"{100 * share:.1f}",
+            "partition": written.first_partition,
+            "offset": best.first_apart,
+            "subject": f"{written.producer} {written.counts}",
+        },
+        exhibits=() if best.span is None else (Exhibit(span=best.span, role="the batch of the first such key"),),
+    )

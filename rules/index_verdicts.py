@@ -1,0 +1,49 @@
+"""What is said of a replica's indexes of one kind: which could not be read, and what contradicts the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parsers.tables import IndexKind
+from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.replicas.indexes import IndexJudgement, judged
+
+SHOWN = 5
+
+
+def index_verdicts(evidence: PartitionEvidence, kind: IndexKind) -> Iterator[Violation | Undecided]:
+    """Of each replica: indexes that were not read, and the entries that its log does not bear out."""
+    for replica in evidence.current:
+        found = judged(replica, kind, always_rebuilt=evidence.topic == METADATA_TOPIC)
+        if found.unread:
+            yield _unread(replica.broker, kind, found)
+        if found.faults:
+            yield _contradicted(replica.broker, found)
+
+
+def _unread(broker: int, kind: IndexKind, found: IndexJudgement) -> Undecided:
+    return Undecided(
+        reason=f"broker {broker}'s {kind} indexes were not all read",
+        missing="indexes that can be opened; Kafka builds lost ones anew",
+        brokers=(broker,),
+        blocking=False,
+        exhibits=tuple(Exhibit(span=fault.span, role="the index that was not read") for fault in found.unread[:1]),
+    )
+
+
+def _contradicted(broker: int, found: IndexJudgement) -> Violation:
+    return Violation(
+        brokers=(broker,),
+        start_offset=found.lowest,
+        end_offset=None if found.highest is None else found.highest + 1,
+        severity=Severity.INFO if found.rebuilt else Severity.LOW,
+        facts={
+            "broker": broker,
+            "entries": found.count,
+            "first": found.faults[0].found,
+            "flaws": found.flaws,
+            "rebuilt": " in segments whose indexes the next start builds anew" if found.rebuilt else "",
+        },
+        exhibits=tuple(Exhibit(span=fault.span, role=fault.flaw) for fault in found.faults[:SHOWN]),
+    )

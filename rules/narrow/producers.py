@@ -1,0 +1,110 @@
+"""What each producer wrote, from batch headers: the first and the last sequence, and where sequences do not meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+import polars as pl
+
+from parsers.provenance import Span
+from rules.facts.producers import KEEP_STEPS, SEQUENCES
+from rules.facts.producing import BatchTime, ProducerRun, SequenceStep
+from rules.narrow.totals import APPEND_TIME, PLACE
+
+_PRODUCER: Final = ("producer_id", "producer_epoch")
+_OF_A_PRODUCER: Final = (
+    *_PRODUCER, "first_sequence", "last_sequence", "first_offset", "end_offset", "batches", "breaks", "first_epoch",
+    "last_epoch",
+)  # fmt: skip
+_SHOWN: Final = (*PLACE, "max_timestamp", "by_broker")
+_BROKEN: Final = pl.col("base_sequence") != pl.col("due_sequence")
+_Key: TypeAlias = tuple[int, int]
+
+
+def producers_of(sequenced: pl.DataFrame, sources: Sequence[str], *, one_epoch: bool) -> tuple[ProducerRun, ...]:
+    """The runs of a stretch's producers: its batches with sequences, in physical order."""
+    last = (pl.col("base_sequence").cast(pl.Int64) + pl.col("end") - pl.col("base") - 1) % SEQUENCES
+    by_broker = (pl.col("magic") > 0) & ((pl.col("flags") & APPEND_TIME) != 0)
+    rows = sequenced.with_columns(last_sequence=last, by_broker=by_broker)
+    rows = rows.with_columns(due_sequence=((pl.col("last_sequence").shift(1) + 1) % SEQUENCES).over(_PRODUCER))
+    runs = rows.group_by(_PRODUCER, maintain_order=True).agg(
+        pl.col("base_sequence").first().alias("first_sequence"),
+        pl.col("last_sequence").last(),
+        pl.col("base").first().alias("first_offset"),
+        pl.col("end").last().alias("end_offset"),
+        pl.len().alias("batches"),
+        _BROKEN.sum().alias("breaks"),
+        pl.col("epoch").first().alias("first_epoch"),
+        pl.col("epoch").last().alias("last_epoch"),
+        *(pl.col(name).first().alias(f"first_{name}") for name in _SHOWN),
+        *(pl.col(name).last().alias(f"last_{name}") for name in _SHOWN),
+    )
+    broken = {} if runs["breaks"].sum() == 0 else _first_steps(rows, sources)
+    crossing = {} if one_epoch or not broken else _crossing(rows, sources)
+    named = runs.sort(_PRODUCER).iter_rows(named=True)
+    return tuple(_run(row, sources, broken.get(_key(row), ()), crossing.get(_key(row))) for row in named)
+
+
+def _run(
+    row: Mapping[str, int], sources: Sequence[str], steps: tuple[SequenceStep, ...], crossing: SequenceStep | None
+) -> ProducerRun:
+    return ProducerRun(
+        **{name: row[name] for name in _OF_A_PRODUCER},
+        first=_span(sources, row, "first_"),
+        last=_span(sources, row, "last_"),
+        first_time=_time(row, "first_"),
+        last_time=_time(row, "last_"),
+        step=crossing,
+        steps=steps,
+    )
+
+
+def _with_the_batch_before(rows: pl.DataFrame) -> pl.DataFrame:
+    names = (*_SHOWN, "epoch", "end")
+    return rows.with_columns(**{f"before_{name}": pl.col(name).shift(1).over(_PRODUCER) for name in names})
+
+
+def _first_steps(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, tuple[SequenceStep, ...]]:
+    """The first breaks of each producer."""
+    found = _with_the_batch_before(rows).filter(_BROKEN).group_by(_PRODUCER, maintain_order=True).head(KEEP_STEPS)
+    steps: dict[_Key, tuple[SequenceStep, ...]] = {}
+    for row in found.iter_rows(named=True):
+        steps[_key(row)] = (*steps.get(_key(row), ()), _step(row, sources))
+    return steps
+
+
+def _crossing(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, SequenceStep]:
+    """Of each producer the first break at which the leader epoch changed too."""
+    apart = _with_the_batch_before(rows).filter(_BROKEN & (pl.col("epoch") != pl.col("before_epoch")))
+    first = apart.unique(_PRODUCER, keep="first", maintain_order=True)
+    return {_key(row): _step(row, sources) for row in first.iter_rows(named=True)}
+
+
+def _step(row: Mapping[str, int], sources: Sequence[str]) -> SequenceStep:
+    before, after = _time(row, "before_"), _time(row, "")
+    return SequenceStep(
+        expected=row["due_sequence"],
+        found=row["base_sequence"],
+        offset=row["base"],
+        epoch_before=row["before_epoch"],
+        epoch_after=row["epoch"],
+        span=_span(sources, row, ""),
+        end_before=row["before_end"],
+        before=_span(sources, row, "before_"),
+        time_before=before.time,
+        time_after=after.time,
+        broker_times=before.by_broker and after.by_broker,
+    )
+
+
+def _key(row: Mapping[str, int]) -> _Key:
+    return row["producer_id"], row["producer_epoch"]
+
+
+def _span(sources: Sequence[str], row: Mapping[str, int], prefix: str) -> Span:
+    return Span(source=sources[row[f"{prefix}file"]], start=row[f"{prefix}span_start"], end=row[f"{prefix}span_end"])
+
+
+def _time(row: Mapping[str, int], prefix: str) -> BatchTime:
+    return BatchTime(time=row[f"{prefix}max_timestamp"], by_broker=bool(row[f"{prefix}by_broker"]))

@@ -1,0 +1,13 @@
+"""The topics that Kafka keeps for itself, by name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+METADATA_TOPIC: Final = "__cluster_metadata"
+GROUPS_TOPIC: Final = "__consumer_offsets"
+TRANSACTIONS_TOPIC: Final = "__transaction_state"
+REMOTE_LOG_TOPIC: Final = "__remote_log_metadata"
+"""Where brokers note which segments they copied to remote storage."""
+COMPACTED_TOPICS: Final = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC, "__share_group_state", "_schemas"})
+"""Topics that are compacted wherever they are, a schema registry's among them."""

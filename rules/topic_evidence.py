@@ -1,0 +1,139 @@
+"""What is known about one topic as a whole: the shares of its partitions, laid together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from parsers.provenance import Span
+from rules.evidence import PartitionEvidence
+from rules.history.moments import Moment
+from rules.protocol.topics import METADATA_TOPIC
+from rules.replicas.partition_counts import PartitionCount
+from rules.replicas.placing import Agreement, KeyTally
+from rules.replicas.share import PartitionShare, Rack
+
+FEW: Final = 20
+"""Different keys of a producer below which nothing is concluded of it alone: it is counted with others like it."""
+RACK: Final = "broker.rack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The keys of one producer in all partitions of a topic, while it had these numbers of partitions."""
+
+    producer: int
+    """-1 for producers without an id, and for those of few keys."""
+    counts: tuple[int, ...]
+    keys: int
+    different: int
+    best: Agreement
+    """Of the partitioner by which most of the keys lie where they do."""
+    first_partition: int
+    """Where the first key lies that this one does not place there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicEvidence:
+    """Everything known about one topic of one cluster."""
+
+    cluster_id: str | None
+    topic: str
+    shares: tuple[PartitionShare, ...]
+
+    @property
+    def level(self) -> str:
+        """How deep its partitions were read."""
+        return self.shares[0].level
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions it has at least."""
+        return max(share.partitions for share in self.shares)
+
+    @property
+    def steps(self) -> tuple[PartitionCount, ...]:
+        """How that number grew, by the controller's record."""
+        return self.shares[0].steps
+
+    @cached_property
+    def racks(self) -> Mapping[int, str]:
+        """The racks of brokers, as far as they are told."""
+        return {rack.broker: rack.rack for share in self.shares for rack in share.racks}
+
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Its keys by producer and by the number of partitions, producers of few keys together."""
+        tallies = [(s.partition, tally) for s in self.shares if s.keys is not None for tally in s.keys.tallies]
+        by_producer: dict[tuple[int, tuple[int, ...]], list[tuple[int, KeyTally]]] = {}
+        for partition, tally in tallies:
+            by_producer.setdefault((tally.producer, tally.counts), []).append((partition, tally))
+        pooled: dict[tuple[int, tuple[int, ...]], list[tuple[int, KeyTally]]] = {}
+        for (producer, counts), own in by_producer.items():
+            few = sum(tally.different for _, tally in own) < FEW
+            pooled.setdefault((-1 if few else producer, counts), []).extend(own)
+        return tuple(_written(producer, counts, own) for (producer, counts), own in sorted(pooled.items()))
+
+
+def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTally]]) -> Written:
+    keys = sum(tally.keys for _, tally in own)
+    by_name: dict[str, int] = {}
+    for _, tally in own:
+        for each in tally.agreements:
+            by_name[each.partitioner] = by_name.get(each.partitioner, 0) + each.agreeing
+    name = max(by_name, key=lambda partitioner: by_name[partitioner])
+    apart = sorted(_apart(own, name), key=lambda found: found[:2])
+    partition, offset, span = apart[0] if apart else (-1, None, None)
+    return Written(
+        producer=producer,
+        counts=counts,
+        keys=keys,
+        different=sum(tally.different for _, tally in own),
+        best=Agreement(partitioner=name, agreeing=by_name[name], first_apart=offset, span=span),
+        first_partition=partition,
+    )
+
+
+def _apart(own: Iterable[tuple[int, KeyTally]], name: str) -> Iterable[tuple[int, int, Span | None]]:
+    for partition, tally in own:
+        for each in tally.agreements:
+            if each.partitioner == name and each.first_apart is not None:
+                yield partition, each.first_apart, each.span
+
+
+def share_of(evidence: PartitionEvidence) -> PartitionShare | None:
+    """What a partition tells of its topic; nothing where no replica is here."""
+    if not evidence.current or evidence.topic == METADATA_TOPIC:
+        return None
+    state, counts = _last_state(evidence), evidence.placing.counts
+    ids = {replica.topic_id for replica in evidence.current if replica.topic_id is not None}
+    return PartitionShare(
+        partition=evidence.partition,
+        level=evidence.level,
+        topic_id=min(ids) if len(ids) == 1 else None,
+        replicas=() if state is None else state.replicas or (),
+        leader=None if state is None else state.leader,
+        isr=() if state is None else state.isr or (),
+        told_at=None if state is None else state.span,
+        racks=tuple(_racks(evidence)),
+        partitions=counts.least(evidence.topic),
+        steps=counts.steps(evidence.topic),
+        keys=evidence.placing.keys,
+    )
+
+
+def _last_state(evidence: PartitionEvidence) -> Moment | None:
+    """The last state that names the assignment: the controller's, else what a tool printed."""
+    told = [state for state in evidence.chronicle.states if state.replicas]
+    printed = [moment for moment in evidence.moments if moment.kind == "described" and moment.replicas]
+    return next(iter([*told[-1:], *printed[-1:]]), None)
+
+
+def _racks(evidence: PartitionEvidence) -> Iterable[Rack]:
+    brokers = {s.broker for s in evidence.settings.statements if s.name == RACK and s.broker is not None}
+    for broker in sorted(brokers):
+        told = evidence.settings.in_force(None, broker, RACK)
+        if told is not None and told.value:
+            yield Rack(broker=broker, rack=told.value)
