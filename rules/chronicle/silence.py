@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 Log = Literal["roles", "isr", "server", "state-change", "requests", "server and requests", "disk"]
 _CALLED: Final[dict[Log, str]] = {
-    "roles": "own log of its roles (state-change.log, up to 2.5 server.log)",
-    "isr": "own log of its ISR (server.log)",
+    "roles": "state-change.log (up to 2.5 server.log)",
+    "isr": "server.log",
     "server": "server.log",
     "state-change": "state-change.log",
     "requests": "request log",
-    "server and requests": "own logs (server.log and its request log)",
+    "server and requests": "server.log and request log",
     "disk": "disk",
 }
 Window = Literal["", "whole", "whole up to its end", "of that time"]
@@ -36,8 +36,9 @@ class Silence:
         """What is to be brought, for people."""
         who = "its leader" if self.broker is None else f"broker {self.broker}"
         since = "" if self.since_epoch is None else f" from epoch {self.since_epoch} on"
-        window = f" {self.window}" if self.window else ""
-        return f"{who}'s {_CALLED[self.log]}{window}{since}{f': {self.perhaps}' if self.perhaps else ''}"
+        whole = "whole " if self.window.startswith("whole") else ""
+        window = f" {rest}" if (rest := self.window.removeprefix("whole").strip()) else ""
+        return f"{who}'s {whole}{_CALLED[self.log]}{window}{since}{f': {self.perhaps}' if self.perhaps else ''}"
 
 
 def would_tell(*silences: Silence | str) -> str:

@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.history.moments import ROLE_KINDS
 
 
-def held_on(evidence: PartitionEvidence, answer: Moment, epoch: int, lost_by: Moment) -> Moment | None:
-    """The opening of one who had a record of the epoch, led after its loss with a longer log, and tells of no cut."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """One who may have led with records that a leader before had not got."""
+
+    broker: int | None
+    opening: Moment | None
+    """The epoch that it led; null where no log tells that it did."""
+
+    @property
+    def words(self) -> str:
+        """How it came to lead with them."""
+        if self.opening is None:
+            return "may have led since: no log here tells who led last"
+        return f"led epoch {self.opening.epoch} and tells of no cut"
+
+
+def held_on(evidence: PartitionEvidence, answer: Moment, epoch: int, lost_by: Moment) -> Holder | None:
+    """One who had a record of the epoch, led after its loss with a longer log or may have, and tells of no cut."""
     offset, lost_in = answer.offset or 0, lost_by.epoch or 0
+    for replica in evidence.perhaps_led_since:
+        if epoch_held(replica, offset) == epoch:
+            return Holder(broker=replica.broker, opening=None)
     for newer in sorted(e for e in evidence.openings if e > lost_in):
         opening = evidence.openings[newer]
         longer = opening.broker is not None and (opening.offset or 0) > offset
         if longer and _had(evidence, opening.broker, answer, epoch) and not _cut(evidence, opening, answer, epoch):
-            return opening
+            return Holder(broker=opening.broker, opening=opening)
     return None
 
 
-def passed_over(evidence: PartitionEvidence, answer: Moment, epoch: int) -> Moment | None:
+def passed_over(evidence: PartitionEvidence, answer: Moment, epoch: int) -> Holder | None:
     """The opening of one that led next with a log long enough, and had written other records there before.
 
     That it took over those of the epoch in between, or cut its own, nothing tells.
@@ -34,7 +54,8 @@ def passed_over(evidence: PartitionEvidence, answer: Moment, epoch: int) -> Mome
     if not other or own.offset > offset or (opening.offset or 0) <= offset:
         return None
     taken = _fetched(evidence, opening.broker, epoch, offset)
-    return None if taken or any(end <= offset for end in _ends(evidence, opening, epoch - 1, None)) else opening
+    gone = taken or any(end <= offset for end in _ends(evidence, opening, epoch - 1, None))
+    return None if gone else Holder(broker=opening.broker, opening=opening)
 
 
 def _had(evidence: PartitionEvidence, broker: int | None, answer: Moment, epoch: int) -> bool:

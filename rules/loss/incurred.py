@@ -26,6 +26,7 @@ from rules.loss.left_out import LeftOut, left_out
 from rules.loss.restored import held_end, restored, unread
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
+from rules.replicas.remote import RemoteCopy
 
 BATCH_HEADER: Final = 61
 SMALLEST_RECORD: Final = 7
@@ -87,6 +88,8 @@ class Loss:
     """Whether the next leader had had them, and opened its epoch once more without them."""
     reused_epochs: tuple[int, ...] = ()
     """Epochs of the records that stand at these offsets now."""
+    remote: tuple[RemoteCopy, ...] = ()
+    """Segments in remote storage with records of the lost epoch here, as `__remote_log_metadata` tells."""
 
     @property
     def matters(self) -> bool:
@@ -97,6 +100,13 @@ class Loss:
     def standing(self) -> tuple[tuple[int, int], ...]:
         """Ranges of the records of which a copy still stands."""
         gone = without(self.start_offset, self.end_offset, [(s.start_offset, s.end_offset) for s in self.survivors])
+        return tuple(without(self.start_offset, self.end_offset, gone))
+
+    @property
+    def kept_remotely(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of the records that segments in remote storage hold."""
+        held = [(copy.start_offset, copy.end_offset) for copy in self.remote]
+        gone = without(self.start_offset, self.end_offset, held)
         return tuple(without(self.start_offset, self.end_offset, gone))
 
     @property
@@ -171,6 +181,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         readers=readers(accounts.consumed(epoch), epoch, part.leader, start, end),
         groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
+        remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),
         reused_epochs=tuple(_epochs_there(evidence, epoch if part.reopening is None else None, start, reused_end)),
     )
 

@@ -32,7 +32,9 @@ def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
     """Brokers whose server.log would tell whether a later leader still had them; none where that is known."""
     if part.reopening is not None or evidence.leaders_at_the_end:
         return ()
-    return _LedAgain(evidence, part).unread
+    since = ((r.broker, r.runs_within(part.start, part.end)) for r in evidence.perhaps_led_since)
+    holding = {broker for broker, runs in since if any(run.epoch == part.epoch for run in runs)}
+    return tuple(sorted({*holding, *_LedAgain(evidence, part).unread}))
 
 
 class _LedAgain:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence
+from rules.finding import capital
 from rules.history.gaps import ends_unseen
 from rules.history.led import given_terms
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
@@ -43,14 +44,14 @@ class Unanswered:
     @property
     def words(self) -> str:
         """What went, and why it is open whether somebody was told that it is written."""
-        gone = f"no later leader had the records [{self.start}, {self.end}) of epoch {self.epoch}, and"
+        who = capital(self.who)
+        gone = f"no later leader had the records [{self.start}, {self.end}) of epoch {self.epoch}."
         if self.by_one:
-            return f"{gone} {self.who}, whose producers did not wait for all replicas, may have acknowledged them"
+            return f"{gone} {who}, whose producers did not wait for all replicas, may have acknowledged them"
         if self.log_missing:
-            why = "no request log is here, or not all of it: with acks=1 it acknowledged them"
-            return f"{gone} of what {self.who} answered then {why}"
-        why = "may have acknowledged them last, if a producer of theirs sent with acks=1: none is seen"
-        return f"{gone} {self.who} {why}"
+            return f"{gone} {who}'s request log is not here, or not all of it. With acks=1 it acknowledged them"
+        why = "may have acknowledged them last, if a producer sent with acks=1. No such producer is seen"
+        return f"{gone} {who} {why}"
 
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:

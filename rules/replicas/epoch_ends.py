@@ -32,7 +32,7 @@ def epoch_ends(
     Who led an epoch counts whether or not anything tells where it opened. An answer that may be of a later epoch counts
     where it goes on without a break and no log reaches it.
     """
-    ends, answered, perhaps = _statements(moments, openings, led)
+    ends, answered, perhaps = _statements(moments, openings, led, replicas)
     for epoch, last in answered.items():
         told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
@@ -49,7 +49,7 @@ def epoch_ends(
 
 
 def _statements(
-    moments: Sequence[Moment], openings: Mapping[int, Moment], led: Mapping[int, int]
+    moments: Sequence[Moment], openings: Mapping[int, Moment], led: Mapping[int, int], replicas: Sequence[Replica]
 ) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int]]]:
     """By epoch the furthest end and the last answer, and the answers that are of the epoch or of a later one."""
     ends: dict[int, tuple[int, str]] = {}
@@ -65,6 +65,8 @@ def _statements(
             perhaps += [(epoch, moment.offset)] if _answers(moment, leader) and moment.offset is not None else []
             continue
         told = _told_end(moment, leader)
+        if told is not None and _later_ones_reach(replicas, moment, epoch, told[0]):
+            continue
         if told is not None:
             ends[epoch] = max(ends.get(epoch, told), told)
         elif _answers(moment, leader) and moment.offset is not None:
@@ -141,6 +143,16 @@ def _answered_end(last: int, end: int) -> tuple[int, str]:
 def _perhaps_later(moment: Moment, epoch: int) -> bool:
     """Whether an answer may be of a later epoch than that."""
     return moment.kind in ("produced", "fetched") and moment.latest_term is not None and moment.latest_term > epoch
+
+
+def _later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
+    """Whether a broker's word of its log end may be of a later epoch, whose records reach as far or are deleted."""
+    latest = epoch if word.latest_term is None else word.latest_term
+    if latest <= epoch or not end:
+        return False
+    runs = (run for replica in replicas for run in replica.log.epochs if epoch < run.epoch <= latest)
+    deleted = any(replica.log_start_offset >= end for replica in replicas)
+    return deleted or any(run.end_offset >= end for run in runs)
 
 
 def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:

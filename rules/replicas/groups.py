@@ -30,6 +30,49 @@ class GroupCommit:
     span: Span
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupHome:
+    """A group that has records in the partition of `__consumer_offsets`, and the newest of them."""
+
+    group: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Partitions of one topic, which the newer protocol names by its id."""
+
+    topic: str
+    partitions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMember:
+    """A member of a group: what it reads, what it had, what it has, and what it should have where that is told."""
+
+    topics: tuple[str, ...] = ()
+    rack: str | None = None
+    owned: tuple[Held, ...] = ()
+    assigned: tuple[Held, ...] = ()
+    target: tuple[Held, ...] = ()
+    settled: bool = False
+    """Whether it says that it has what it should have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAssignment:
+    """What a group's members have, as the group's records in `__consumer_offsets` tell."""
+
+    group: str
+    generation: int
+    assignor: str | None = None
+    """By name; none where the broker assigns, as in the newer protocol (KIP-848)."""
+    state_time: int | None = None
+    members: tuple[GroupMember, ...] = ()
+    """In the order in which assignors go through them."""
+    span: Span
+
+
 def in_order(commits: Iterable[GroupCommit], topic_ids: frozenset[str]) -> tuple[GroupCommit, ...]:
     """Commits by group; those of another incarnation of the topic are of another partition."""
     own = [c for c in commits if c.topic_id is None or not topic_ids or c.topic_id in topic_ids]

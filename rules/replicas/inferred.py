@@ -13,7 +13,8 @@ from typing import Literal
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.facts.join import KEEP_RUNS
-from rules.facts.stretch import EpochRun, ProducerRun, SequenceStep
+from rules.facts.producing import ProducerRun, SequenceStep
+from rules.facts.stretch import EpochRun
 from rules.history.moments import Moment
 from rules.history.turns import Cut
 from rules.replicas.replica import Leftover, ProducerClaim, Replica

@@ -50,8 +50,7 @@ class Later:
         latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
         held = None if self._last is None else epoch_held(self._last, offset)
         if held is None or held < 0:  # up to message format 1 records carry no epoch
-            newer = self.place(latest)
-            return newer < len(self._lowest) and self._lowest[newer] <= offset
+            return self._opened_below(offset, latest) and not self._damaged_at(offset)
         if epoch < held <= latest and {self._opener.get(held), self._opener.get(latest)} & {None, answer.witness}:
             return False  # in its last epoch it may have been sent again
         if opening is None or offset < (opening.offset or 0):
@@ -59,6 +58,21 @@ class Later:
         # Its answer waits through all that its leader leads without a break.
         without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
         return held not in without_a_break
+
+    def unreadable(self, answer: Moment, epoch: int) -> bool:
+        """Whether a newer epoch opened at its offset or below, and the last leader's log is damaged there."""
+        latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
+        return self._damaged_at(answer.offset or 0) and self._opened_below(answer.offset or 0, latest)
+
+    def _opened_below(self, offset: int, latest: int) -> bool:
+        newer = self.place(latest)
+        return newer < len(self._lowest) and self._lowest[newer] <= offset
+
+    def _damaged_at(self, offset: int) -> bool:
+        last = self._last
+        if last is None or last.cleaned or not last.log_start_offset <= offset < last.log_end_offset:
+            return False
+        return not last.holds(offset, offset + 1)
 
     def perhaps_lacks(self, answer: Moment, epoch: int) -> int | None:
         """The epoch of the record in its place, by another leader: it is gone unless it was sent again later."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from parsers.provenance import Span
@@ -191,6 +191,8 @@ class KeptOlder:
     held: Span
     committed: Committed
     opening: Moment
+    perhaps_before: tuple[int, ...] = ()
+    """Epochs in between that others led, of whose openings nothing is told: one of them may have begun so before."""
 
 
 def openings_on_older_records(
@@ -218,7 +220,15 @@ def openings_on_older_records(
             found = _kept(leader, starts[epoch], starts.get(term), best[term])
             if found and not cut_since(found.leader, found.epoch, found.end_offset, chronicle):
                 told.add(term)
-                yield found
+                yield replace(found, perhaps_before=tuple(_unopened(chronicle, term, found)))
+
+
+def _unopened(chronicle: Chronicle, term: int, found: KeptOlder) -> Iterator[int]:
+    """Epochs between what was committed and an opening that somebody else led, and whose own openings nobody tells."""
+    for epoch in range(term + 1, found.epoch):
+        led = chronicle.leaders.get(epoch)
+        if epoch not in chronicle.opened and led not in (None, found.leader) and epoch not in chronicle.led_by_nobody:
+            yield epoch
 
 
 def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Committed) -> KeptOlder | None:

@@ -10,6 +10,7 @@ from itertools import accumulate, takewhile
 from typing import Final, Literal
 
 from parsers.provenance import FileKind, ReplicaState, Span
+from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray, UnreadBytes
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
@@ -49,6 +50,7 @@ class ProducerClaim:
 
 
 EpochFileState = Literal["missing", "empty", "entries", "malformed", "unreadable"]
+UNREAD_EPOCHS: Final[frozenset[EpochFileState]] = frozenset({"malformed", "unreadable"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +87,6 @@ class Leftover:
     """Whether nothing in it failed its checksum, and no offset is missing between its batches."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexFault:
-    """An index entry that its segment contradicts."""
-
-    kind: str
-    expected: str
-    found: str
-    span: Span
-
-
 @dataclass(frozen=True, kw_only=True)
 class Replica:
     """One replica as its disk shows it."""
@@ -119,7 +111,7 @@ class Replica:
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
     producer_claims: tuple[ProducerClaim, ...] = ()
     """Of the newest snapshots."""
-    index_faults: tuple[IndexFault, ...] = ()
+    indexes: IndexFacts = NO_INDEXES
     untold: frozenset[FileKind] = frozenset()
     """Checkpoints of its log dir that were not copied or could not be read: whether they claim anything is open."""
     voters: tuple[int, ...] = ()

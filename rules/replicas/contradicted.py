@@ -1,0 +1,148 @@
+"""What is wrong with the assignment of a group, by its own records and by what its assignor computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Final
+
+from parsers.provenance import Span
+from rules.protocol.assignment import (
+    Counts,
+    Member,
+    Share,
+    assign_ranges,
+    assign_round_robin,
+    foreign,
+    given_twice,
+    is_balanced,
+    left_over,
+)
+from rules.replicas.groups import GroupAssignment, GroupMember, Held
+from rules.replicas.partition_counts import PartitionCounts
+
+RANGE: Final = "range"
+ROUND_ROBIN: Final = "roundrobin"
+COOPERATIVE: Final = "cooperative-sticky"
+STICKY: Final = ("sticky", COOPERATIVE)
+VIEWS: Final = 64
+"""Combinations of numbers of partitions that the leader may have seen, of topics that grew at about that time."""
+SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """One thing that is wrong, and some of the partitions that show it."""
+
+    assignor: str
+    what: str
+    partitions: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsettled:
+    """Why an assignment is not judged, and what would settle it."""
+
+    reason: str
+    missing: str
+
+
+def contradictions(told: GroupAssignment, counts: PartitionCounts) -> Iterator[Contradiction | Unsettled]:
+    """All that is wrong with a group's assignment, or what keeps it from being judged."""
+    if told.assignor is None:
+        yield from _by_its_own_records(told)
+    elif any(member.assigned for member in told.members):
+        yield from _of_the_assignor(told, told.assignor, counts)
+
+
+def _of_the_assignor(
+    told: GroupAssignment, assignor: str, counts: PartitionCounts
+) -> Iterator[Contradiction | Unsettled]:
+    shares = [_share(member.assigned) for member in told.members]
+    members = [Member(topics=frozenset(member.topics), rack=member.rack) for member in told.members]
+    if assignor not in (RANGE, ROUND_ROBIN, *STICKY):
+        reason = f"nothing is known of what the assignor {assignor} gives"
+        yield Unsettled(reason=reason, missing="that assignor's own law")
+        return
+    views = list(_views(told, counts))
+    found = [list(_against(assignor, told, shares, members, view)) for view in views]
+    fitting = min(found, key=len)
+    if not fitting:
+        return
+    if not _counts_are_told(told, counts):
+        reason = "its assignment does not fit the partitions of which directories are here, and there may be more"
+        yield Unsettled(reason=reason, missing="the metadata log")
+    elif assignor == RANGE and any(member.rack is not None for member in members) and not _breaks(shares):
+        reason = "members name their racks, and where replicas stood at that time was not compared"
+        yield Unsettled(reason=reason, missing="the racks of all replicas at that time")
+    else:
+        yield from fitting
+
+
+def _breaks(shares: Sequence[Share]) -> bool:
+    """Whether it is wrong wherever replicas stand."""
+    return bool(given_twice(shares))
+
+
+def _views(told: GroupAssignment, counts: PartitionCounts) -> Iterator[Counts]:
+    """The numbers of partitions that the leader may have seen."""
+    topics = sorted({topic for member in told.members for topic in member.topics})
+    choices = [counts.around(topic, told.state_time) or (0,) for topic in topics]
+    for view in islice(product(*choices), VIEWS):
+        yield dict(zip(topics, view, strict=True))
+
+
+def _counts_are_told(told: GroupAssignment, counts: PartitionCounts) -> bool:
+    topics = {topic for member in told.members for topic in member.topics}
+    return counts.tells_all and all(counts.steps(topic) or not counts.least(topic) for topic in topics)
+
+
+def _against(
+    assignor: str, told: GroupAssignment, shares: Sequence[Share], members: Sequence[Member], counts: Counts
+) -> Iterator[Contradiction]:
+    """What is wrong where the leader saw these numbers of partitions."""
+    withheld = _withheld(told.members, shares) if assignor == COOPERATIVE else frozenset()
+    found = {
+        "two members have a partition": given_twice(shares),
+        "members have partitions that are not theirs to read": foreign(shares, members, counts),
+        "nobody has partitions that are read": left_over(shares, members, counts) - withheld,
+    }
+    if assignor in STICKY:
+        if not withheld and not is_balanced(shares, members):
+            found["members that read the same differ by more than one partition"] = max(shares, key=len)
+    elif not any(found.values()):
+        assign = assign_ranges if assignor == RANGE else assign_round_robin
+        moved = (own ^ due for own, due in zip(shares, assign(counts, members), strict=True))
+        found["members have other partitions than it gives"] = frozenset().union(*moved)
+    yield from (_contradiction(assignor, what, shown, told.span) for what, shown in found.items() if shown)
+
+
+def _withheld(members: Sequence[GroupMember], shares: Sequence[Share]) -> Share:
+    """What members had and have no longer: a cooperative group gives it to another one in its next generation."""
+    before = (_share(member.owned) for member in members)
+    return frozenset().union(*(had - has for had, has in zip(before, shares, strict=True)))
+
+
+def _by_its_own_records(told: GroupAssignment) -> Iterator[Contradiction]:
+    """Of the newer protocol: what members have, and give up, against what they should have."""
+    held = [_share((*member.assigned, *member.owned)) for member in told.members]
+    targets = [_share(member.target) for member in told.members]
+    settled = zip(told.members, targets, strict=True)
+    apart = (_share(member.assigned) ^ due for member, due in settled if member.settled)
+    found = {
+        "two members have a partition": given_twice(held),
+        "two members should have a partition": given_twice(targets),
+        "members that are settled have other partitions than they should": frozenset().union(*apart),
+    }
+    yield from (_contradiction("its broker", what, shown, told.span) for what, shown in found.items() if shown)
+
+
+def _contradiction(assignor: str, what: str, shown: Share, span: Span) -> Contradiction:
+    partitions = tuple(f"{topic}-{partition}" for topic, partition in sorted(shown)[:SHOWN])
+    return Contradiction(assignor=assignor, what=what, partitions=partitions, span=span)
+
+
+def _share(held: Sequence[Held]) -> Share:
+    return frozenset((each.topic, partition) for each in held for partition in each.partitions)

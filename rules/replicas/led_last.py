@@ -1,0 +1,70 @@
+"""Who led last by word, and who may have led since: a log that ends too early has no word of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rules.chronicle.chronicle import Chronicle
+from rules.history.clocks import ClockOffset, clock_offsets, translated
+from rules.replicas.disagreement import Difference
+from rules.replicas.replica import Replica, same_topic
+from rules.settings import STOPPED, Setting, Settings
+
+
+def perhaps_led_since(
+    replicas: Sequence[Replica], differences: Sequence[Difference], chronicle: Chronicle, settings: Settings
+) -> Iterator[Replica]:
+    """The replicas whose brokers may have led a newer epoch than the last told leader, with other records than it has.
+
+    Either a broker stopped in order, as its disk shows, and its log does not reach so far. Or the leader stopped in
+    order while this broker went on, and nobody tells who led then, or that nobody did. A metadata log tells of all.
+    """
+    epoch, leader = chronicle.last_leader
+    led = next((replica for replica in replicas if replica.broker == leader), None)
+    if led is None or epoch < max(replica.last_known_epoch for replica in replicas):
+        return
+    others = [*_others(led, replicas, differences)]
+    if not others or any(m.witness is None and m.kind == "leadership" for m in chronicle.moments):
+        return
+    succeeded = any(m.epoch is not None and m.epoch > epoch for m in chronicle.moments)
+    ended = None if succeeded else _stop(settings.states(leader))
+    clocks = {} if ended is None else {clock.clock: clock for clock in clock_offsets(chronicle.moments)}
+    for other in others:
+        if stop_untold(other, settings) or _went_on(settings.states(other.broker), ended, f"broker {leader}", clocks):
+            yield other
+
+
+def leads_by_word(
+    replicas: Sequence[Replica], last: tuple[int, int], presumed: tuple[Replica, ...]
+) -> tuple[Replica, ...]:
+    """The told leader's log, if it is here whole; the presumed ones where none is told, or disks know a newer epoch."""
+    epoch, leader = last
+    if leader < 0 or epoch < max((replica.last_known_epoch for replica in replicas), default=0):
+        return presumed
+    return tuple(r for r in replicas if r.broker == leader and r.end_known)[:1]
+
+
+def stop_untold(replica: Replica, settings: Settings) -> bool:
+    """Whether its broker stopped in order, as its disk shows, and its server.log does not reach so far."""
+    stopped = replica.clean_shutdown is not None and replica.broker in settings.tell_their_stops
+    return stopped and _stop(settings.states(replica.broker)) is None
+
+
+def _others(led: Replica, replicas: Sequence[Replica], differences: Sequence[Difference]) -> Iterator[Replica]:
+    """Those that hold other records than the told leader, or more."""
+    differ = {id(replica) for d in differences for replica in (d.left, d.right) if led in (d.left, d.right)}
+    for replica in replicas:
+        apart = id(replica) in differ or replica.log_end_offset > led.log_end_offset
+        if replica is not led and apart and same_topic(replica, led):
+            yield replica
+
+
+def _stop(states: Sequence[Setting]) -> int | None:
+    """When a broker stopped in order, if that is the last that it tells of itself."""
+    return states[-1].since if states and states[-1].value == STOPPED else None
+
+
+def _went_on(own: Sequence[Setting], ended: int | None, other: str, clocks: Mapping[str, ClockOffset]) -> bool:
+    """Whether a broker surely stopped later than another one did."""
+    window = translated(_stop(own), own[-1].clock, other, clocks) if own else None
+    return window is not None and ended is not None and window[0] > ended

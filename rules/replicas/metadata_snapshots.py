@@ -1,0 +1,48 @@
+"""Snapshots of the metadata log: what their names assert, and what came of holding them against the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from parsers.provenance import Span
+from rules.replicas.disagreement import Difference
+from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSeen:
+    """A snapshot that some node keeps; its name says that all before its end was committed in its epoch."""
+
+    broker: int
+    end_offset: int
+    epoch: int
+    standing: Literal["alike", "differs", "torn", "open"]
+    log_epoch: int | None = None
+    """The epoch of the last record that it replaces, as the log has it that it was held against."""
+    log_broker: int = -1
+    """Whose log that was; where others make up for its beginning, whose reaches furthest."""
+    differences: tuple[str, ...] = ()
+    count: int = 0
+    span: Span
+
+
+def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:
+    """How far a node's own snapshots assert that the metadata log is committed; 0 for a node without any."""
+    return max((each.end_offset for each in snapshots if each.broker == broker), default=0)
+
+
+def held_by_a_majority(
+    replicas: Sequence[Replica], differences: Sequence[Difference], difference: Difference
+) -> bool:
+    """Whether most voters hold what one side does: then the other's records are an end that will be cut."""
+    start, end = difference.start_offset, difference.end_offset
+    apart = [d for d in differences if d.start_offset < end and start < d.end_offset]
+    voters = next((replica.voters for replica in replicas if replica.voters), ())
+    for side in (difference.left, difference.right):
+        against = {id(other) for d in apart if side in (d.left, d.right) for other in (d.left, d.right)} - {id(side)}
+        alike = {r.broker for r in replicas if id(r) not in against and r.log_end_offset > start}
+        if 2 * len(alike.intersection(voters)) > len(voters):
+            return True
+    return False

@@ -1,0 +1,185 @@
+"""Transactions that a leader's log leaves open, and whether their coordinator is still to end them.
+
+A coordinator writes down a partition before its producer may write to it, and forgets it when all markers are written.
+So of a transaction that is open in the log and not with its coordinator, no marker will ever come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from parsers.provenance import Span
+from rules.evidence import PartitionEvidence, Replica
+from rules.facts.producing import Begun, OpenTransactions
+from rules.history.turns import last_assignment
+from rules.protocol.topics import TRANSACTIONS_TOPIC
+from rules.replicas.coordinators import DECIDED, Coordinated, CoordinatorLog
+
+Standing = Literal["young", "overdue", "undelivered", "hanging", "open"]
+"""Within its time-out; beyond it by its coordinator's own record; decided, and its marker never written; open though
+its coordinator has none of it; open for all that is known."""
+MAXIMUM: Final = "transaction.max.timeout.ms"
+DEFAULT_MAXIMUM_MS: Final = 900_000
+SLACK_MS: Final = 300_000
+"""Coordinators look for what is overdue every ten seconds, and moves of coordinators and retries take their time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransaction:
+    """A transaction without a marker in the log of the partition's leader."""
+
+    broker: int
+    producer_id: int
+    begun: Begun
+    standing: Standing
+    coordinated: Coordinated | None = None
+    """The last state of its transactional id, where a coordinator's log tells it."""
+    age_ms: int | None = None
+    """How long it had been open at least when the log ends."""
+    timeout_ms: int = DEFAULT_MAXIMUM_MS
+    unknown: str = ""
+    """Of one that is open for all that is known: what is not known."""
+    clock: Span | None = None
+    """The batch by whose broker's time that is known."""
+
+    @property
+    def held_up(self) -> bool:
+        """Whether it ought to have ended."""
+        return self.standing in ("overdue", "undelivered", "hanging")
+
+
+def open_transactions(evidence: PartitionEvidence) -> tuple[OpenTransaction, ...]:
+    """The open transactions of the log that leads, by their first offsets."""
+    leader = evidence.leader_at_the_end
+    if leader is None or leader.log.transactions.untold:
+        return ()
+    told = [each for each in leader.log.transactions.open if each.begun is not None]
+    if not told:
+        return ()
+    found = _Watch(evidence, leader)
+    return tuple(sorted(map(found.judged, told), key=lambda each: (each.begun.offset, each.producer_id)))
+
+
+class _Watch:
+    """What tells the time, and what coordinators know; lives only inside `open_transactions`."""
+
+    def __init__(self, evidence: PartitionEvidence, leader: Replica) -> None:
+        self._evidence, self._leader = evidence, leader
+        self._place = f"{evidence.topic}-{evidence.partition}"
+        self._final = leader.clean_shutdown is not None or evidence.copied in ("stopped", "crashed")
+        self._now = max(self._times(), default=None)
+
+    def _times(self) -> Iterator[int]:
+        """Brokers' times at which the log still ended as it does."""
+        clock = self._leader.log.last_clock
+        if clock is not None:
+            yield clock.time
+        reached = self._evidence.coordinators.reached_by(self._leader.broker)
+        if reached is not None and self._final and self._leads_surely():
+            yield reached
+
+    def _leads_surely(self) -> bool:
+        """Whether no replica that is not here can have led on."""
+        ids = frozenset(r.topic_id for r in self._evidence.current if r.topic_id is not None)
+        assigned = last_assignment(self._evidence.moments, ids)
+        here = {replica.broker for replica in self._evidence.current}
+        return bool(assigned) and here.issuperset(assigned)
+
+    def judged(self, told: OpenTransactions) -> OpenTransaction:
+        """One of them, as far as it is known."""
+        begun = told.begun
+        if begun is None:
+            message = f"producer {told.producer_id} has nothing open"
+            raise ValueError(message)
+        found = self._evidence.coordinators.of(told.producer_id)
+        state = None if found is None else found[1]
+        if state is not None and state.producer_epoch >= begun.producer_epoch and self._place in state.partitions:
+            return self._with_its_coordinator(told.producer_id, begun, state)
+        return self._without(told.producer_id, begun, found)
+
+    def _with_its_coordinator(self, producer: int, begun: Begun, state: Coordinated) -> OpenTransaction:
+        """One that its coordinator has: it counts from when that says."""
+        decided = state.state in DECIDED
+        since = state.update_time if decided else state.start_time
+        allowed = 0 if decided else state.timeout_ms
+        age = None if since is None or self._now is None else self._now - since
+        late = age is not None and age > allowed + SLACK_MS
+        standing: Standing = "young" if not late else "undelivered" if decided else "overdue"
+        return self._told(producer, begun, standing, state, age)
+
+    def _without(
+        self, producer: int, begun: Begun, found: tuple[CoordinatorLog, Coordinated] | None
+    ) -> OpenTransaction:
+        """One that its coordinator has not, or of which nobody knows who that is."""
+        state = None if found is None else found[1]
+        since = self._since(begun)
+        age = None if since is None or self._now is None else self._now - since
+        if age is not None and age <= self._timeout(state) + SLACK_MS:
+            return self._told(producer, begun, "young", state, age)
+        unknown = self._unknown(begun, since, age, found)
+        return self._told(producer, begun, "open" if unknown else "hanging", state, age, unknown)
+
+    def _since(self, begun: Begun) -> int | None:
+        """When it surely had begun, by a broker's clock; of a log that has ended its producer's clock will do.
+
+        Whatever it says, no marker comes any more there.
+        """
+        by_broker = None if begun.clock is None else begun.clock.time
+        own = begun.time.time
+        if not self._final or own is None:
+            return by_broker
+        return own if by_broker is None else min(own, by_broker)
+
+    def _unknown(
+        self, begun: Begun, since: int | None, age: int | None, found: tuple[CoordinatorLog, Coordinated] | None
+    ) -> str:
+        """Why it cannot be said that no marker will come; empty where it can."""
+        coordinators = self._evidence.coordinators
+        if not coordinators.logs:
+            return "no copy of __transaction_state is here that could tell whether it is ongoing"
+        count = self._evidence.placing.counts.last(TRANSACTIONS_TOPIC)
+        if found is None and not coordinators.tell_all(None if count is None else count.count):
+            return "the partitions of __transaction_state that are here do not name its producer"
+        if found is not None and (not found[0].whole or found[1].producer_epoch < begun.producer_epoch):
+            return "its coordinator's log is not known up to the transaction's beginning"
+        if since is None or age is None:
+            return "no broker's time tells how long it has been open"
+        reach = coordinators.latest if found is None else self._reach(found[0])
+        if reach is None or reach < since:
+            return "its coordinator's log ends before the transaction began"
+        return ""
+
+    def _reach(self, log: CoordinatorLog) -> int | None:
+        """How late a coordinator's log surely tells: its broker copied all partitions alike."""
+        times = (log.latest, self._evidence.coordinators.reached_by(log.broker))
+        return max((time for time in times if time is not None), default=None)
+
+    def _timeout(self, state: Coordinated | None) -> int:
+        if state is not None:
+            return state.timeout_ms
+        told = (s.value for s in self._evidence.settings.statements if s.name == MAXIMUM and s.value is not None)
+        return max((int(value) for value in told if value.isdecimal()), default=DEFAULT_MAXIMUM_MS)
+
+    def _told(
+        self,
+        producer: int,
+        begun: Begun,
+        standing: Standing,
+        state: Coordinated | None,
+        age: int | None,
+        unknown: str = "",
+    ) -> OpenTransaction:
+        clock = self._leader.log.last_clock
+        return OpenTransaction(
+            broker=self._leader.broker,
+            producer_id=producer,
+            begun=begun,
+            standing=standing,
+            coordinated=state,
+            age_ms=age,
+            timeout_ms=self._timeout(state),
+            unknown=unknown,
+            clock=None if clock is None else clock.span,
+        )

@@ -1,0 +1,63 @@
+"""Where keys and groups belong, and what of them lies in a partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from parsers.provenance import Span
+from rules.replicas.groups import GroupAssignment, GroupHome
+from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How many keys of a tally lie where one partitioner places them, and the first that does not."""
+
+    partitioner: str
+    agreeing: int
+    first_apart: int | None = None
+    """Offset of the first key that another partition should hold."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTally:
+    """The keys that one producer wrote into the partition while it had these numbers of partitions."""
+
+    producer: int
+    """-1 for all producers without an id."""
+    counts: tuple[int, ...]
+    """Numbers of partitions that the producer may have known of: two around the moment when some were added."""
+    keys: int
+    different: int
+    """Different keys among them, counted up to a limit."""
+    agreements: tuple[Agreement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysPlaced:
+    """The keys of a partition's log, and what has none."""
+
+    broker: int
+    """Whose copy was read."""
+    tallies: tuple[KeyTally, ...] = ()
+    without_key: int = 0
+    unread: int = 0
+    """Batches whose keys could not be decoded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placing:
+    """What is known of a partition's place among others."""
+
+    homes: tuple[GroupHome, ...] = ()
+    """Of a partition of `__consumer_offsets`: the groups that have records in it."""
+    assignments: tuple[GroupAssignment, ...] = ()
+    """What the members of those groups have."""
+    keys: KeysPlaced | None = None
+    counts: PartitionCounts = NOTHING_COUNTED
+    """How many partitions the topics of the cluster have."""
+
+
+NOT_PLACED: Final = Placing()

@@ -1,0 +1,122 @@
+"""Where a producer's sequences do not meet in a log, and what a leader may have forgotten by then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, Literal
+
+from parsers.provenance import Span
+from rules.facts.producers import SEQUENCES
+from rules.facts.producing import ProducerRun, SequenceStep
+from rules.replicas.replica import Replica
+
+BreakKind = Literal["gap", "again", "anew"]
+"""Sequences are left out, some come a second time, or they begin at 0 again."""
+_HALF: Final = SEQUENCES // 2
+_NOWHERE: Final = Span(source="", start=0, end=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceBreak:
+    """Two batches of one producer that lie side by side in a log, though their sequences do not."""
+
+    producer_id: int
+    producer_epoch: int
+    kind: BreakKind
+    step: SequenceStep
+
+    @property
+    def missing(self) -> int:
+        """How many sequences are left out, or come again."""
+        return abs(_ahead(self.step))
+
+    @property
+    def words(self) -> str:
+        """The break as people say it."""
+        step = self.step
+        return (
+            f"producer {self.producer_id} of epoch {self.producer_epoch} goes on with sequence {step.found} at offset"
+            f" {step.offset}, where {step.expected} was due"
+        )
+
+
+def sequence_breaks(replica: Replica) -> Iterator[SequenceBreak]:
+    """The breaks that no hole of the log explains; none of a log that was cleaned, or that holds older formats."""
+    if replica.cleaned or len(replica.log.magics) != 1:
+        return
+    for run in replica.log.producers:
+        for step in _own_steps(run.steps):
+            if replica.holds(step.end_before - 1, step.offset + 1):
+                yield _break(run, step)
+    for earlier, later in pairwise(replica.log.producers):
+        entrance = _entrance(earlier, later)
+        if entrance is not None and replica.holds(entrance.end_before - 1, entrance.offset + 1):
+            yield SequenceBreak(
+                producer_id=later.producer_id, producer_epoch=later.producer_epoch, kind="gap", step=entrance
+            )
+
+
+def _own_steps(steps: Sequence[SequenceStep]) -> Iterator[SequenceStep]:
+    """Breaks without those that only lead back behind sequences which came again."""
+    back: SequenceStep | None = None
+    for step in steps:
+        if back is None or step.found != back.expected:
+            yield step
+        back = step if _ahead(step) < 0 else None
+
+
+def _break(run: ProducerRun, step: SequenceStep) -> SequenceBreak:
+    kind: BreakKind = "gap" if _ahead(step) > 0 else "again" if step.found else "anew"
+    return SequenceBreak(producer_id=run.producer_id, producer_epoch=run.producer_epoch, kind=kind, step=step)
+
+
+def _ahead(step: SequenceStep) -> int:
+    """How far the found sequence lies beyond the one that was due; sequences wrap."""
+    return (step.found - step.expected + _HALF) % SEQUENCES - _HALF
+
+
+def _entrance(earlier: ProducerRun, later: ProducerRun) -> SequenceStep | None:
+    """Where a producer's next epoch does not begin with sequence 0, though the one before stands in the same log."""
+    follows = earlier.producer_id == later.producer_id and earlier.end_offset <= later.first_offset
+    if not follows or later.first_sequence == 0:
+        return None
+    return SequenceStep(
+        expected=0,
+        found=later.first_sequence,
+        offset=later.first_offset,
+        epoch_before=earlier.last_epoch,
+        epoch_after=later.first_epoch,
+        span=later.first,
+        end_before=earlier.end_offset,
+        before=earlier.last,
+        time_before=earlier.last_time.time,
+        time_after=later.first_time.time,
+        broker_times=earlier.last_time.by_broker and later.first_time.by_broker,
+    )
+
+
+def remembered(replica: Replica, step: SequenceStep, expiry_ms: int) -> bool:
+    """Whether the leader surely still knew the producer when it took the later batch.
+
+    A leader forgets a producer whose last batch is older than the expiry: older by the time in the batch, which may be
+    the producer's own. So the leader's clock must be known, by the later batch or by one behind it.
+    """
+    if step.time_before is None:
+        return False
+    clock = replica.log.last_clock
+    behind = clock.time if clock is not None and clock.offset > step.offset else None
+    then = step.time_after if step.broker_times else behind
+    return then is not None and then - step.time_before < expiry_ms
+
+
+def merged(found: Sequence[tuple[int, SequenceBreak]]) -> list[tuple[tuple[int, ...], SequenceBreak]]:
+    """Breaks with the brokers whose logs show them, each once."""
+    brokers: dict[SequenceBreak, list[int]] = {}
+    first: dict[SequenceBreak, SequenceBreak] = {}
+    for broker, each in found:
+        place = replace(each, step=replace(each.step, span=_NOWHERE, before=None))
+        first.setdefault(place, each)
+        brokers.setdefault(place, []).append(broker)
+    return [(tuple(sorted(set(brokers[place]))), each) for place, each in first.items()]
