@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
 from rules.protocol import replica as protocol
 from rules.protocol.truncation import RULES, RuleName, Truncation, end_offset_rule, rule_in_force
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
+from rules.unwritten.asking import Asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,9 @@ class ProtocolOutcome:
     lost_end: int
     because: str
     in_force: bool
-    """Whether this is the rule that the follower ran, by its versions."""
+    """Whether this is the rule that the follower ran, by its versions, or because its records carried no epochs."""
+    exact: bool = True
+    """Whether it asked and was answered just so; else other answers are possible, to the same effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,8 @@ class Counterfactual:
     because: str
     differ: bool = False
     """Whether the logs are known to hold different records from the start offset on."""
+    reconstructed: bool = False
+    """Whether the logs carry no epochs, so that protocols are asked over those that they would have carried."""
 
     def parts_at(self, outcome: ProtocolOutcome) -> int | None:
         """From where the follower keeps what its leader does not hold, as the newest generation finds; else None."""
@@ -61,7 +66,7 @@ class Counterfactual:
 
 def counterfactuals(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
     """The table of every pair of replicas whose contents differ."""
-    leaders = evidence.presumed_leaders
+    leaders = evidence.leaders_at_the_end if evidence.unwritten.applies else evidence.presumed_leaders
     tables: list[Counterfactual] = []
     for left, right in evidence.pairs:
         own = [d for d in evidence.differences if d.left is left and d.right is right]
@@ -101,9 +106,12 @@ def _table(
     whole = end >= leader.log_end_offset and follower.end_known
     stood_at = follower.log_end_offset if whole else difference.end_offset
     asking = as_run(follower, versions.get(follower.broker), stood_at)
+    if evidence.unwritten.applies:
+        return _reconstructed(roles, asking, evidence, leaders)
     answering = as_run(leader, versions.get(leader.broker), leader.log_end_offset)
     in_force = rule_run_by(versions.get(follower.broker))
-    known = "by newest epoch and log end" if leader in leaders and len(leaders) == 1 else "either could lead"
+    sure = leader in leaders and len(leaders) == 1
+    known = "are taken by newest epoch and log end" if sure else "are open: either could lead"
     return Counterfactual(
         follower=follower.broker,
         leader=leader.broker,
@@ -112,9 +120,59 @@ def _table(
         outcomes=tuple(
             outcome(rule(asking, answering), asking, in_force=name == in_force) for name, rule in RULES.items()
         ),
-        because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}; roles {known}",
+        because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}. Roles {known}.",
         differ=True,
     )
+
+
+def _reconstructed(
+    roles: tuple[Replica, Replica, Difference],
+    asking: protocol.Replica,
+    evidence: PartitionEvidence,
+    leaders: tuple[Replica, ...],
+) -> Counterfactual:
+    """The same of logs that carry no epochs: asked over those that they would have carried."""
+    follower, leader, difference = roles
+    asked = evidence.unwritten.meeting(follower, leader, asking.log_end_offset, asking.high_watermark)
+    known = f"Broker {leader.broker} led last" if leader in leaders and len(leaders) == 1 else "Either could lead"
+    return Counterfactual(
+        follower=follower.broker,
+        leader=leader.broker,
+        start_offset=difference.start_offset,
+        end_offset=asking.log_end_offset,
+        outcomes=reconstructed_outcomes(asked, asking),
+        because=f"broker {follower.broker} as it stood at offset {asking.log_end_offset}. {known}. {origin_of(asked)}",
+        differ=True,
+        reconstructed=True,
+    )
+
+
+def reconstructed_outcomes(asked: Asked, asking: protocol.Replica) -> tuple[ProtocolOutcome, ...]:
+    """The lines that can be told; of logs without epochs all releases cut by the high watermark."""
+    by_watermark = RULES["hw-truncation"](asking, asking)
+    lines = [outcome(by_watermark, asking, in_force=True)]
+    for name, answer in asked.answers.items():
+        if name != "hw-truncation" and answer.decided:
+            line = outcome(answer.truncation, asked.asking or asking, in_force=False)
+            lines.append(replace(line, exact=answer.exact))
+    return tuple(lines)
+
+
+def origin_of(asked: Asked) -> str:
+    """Where the epochs of a table come from that no record carries, and what of them is open."""
+    if asked.asking is None and asked.open is not None:
+        why, missing = asked.open.reason, asked.open.missing
+        return f"No record carries an epoch, and none can be reconstructed: {why}. Add {missing}"
+    held = f" The follower's records were of {named_epochs(asked.epochs)}." if asked.epochs else ""
+    origin = f"No record carries an epoch. Epochs are reconstructed from who led when and from where logs ended.{held}"
+    left = f" Open: {asked.open.reason}. Add {asked.open.missing}" if asked.open is not None else ""
+    return f"{origin}{left}"
+
+
+def named_epochs(epochs: Sequence[int]) -> str:
+    """Epochs as people say them."""
+    told = list(dict.fromkeys(epochs))
+    return f"epoch {told[0]}" if len(told) == 1 else f"epochs {', '.join(map(str, told))}"
 
 
 def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.Replica:

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rules.counterfactual import Counterfactual, as_run, outcome, rule_run_by
+from rules.counterfactual import (
+    Counterfactual,
+    as_run,
+    origin_of,
+    outcome,
+    reconstructed_outcomes,
+    rule_run_by,
+)
 from rules.evidence import (
     BrokerVersion,
     Cut,
@@ -22,6 +29,7 @@ from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import RULES
+from rules.unwritten.reconstruction import Reconciled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +100,45 @@ def _watermark(cut: Cut, decision: Moment | None) -> int | None:
 
 def cut_tables(evidence: PartitionEvidence) -> tuple[Counterfactual, ...]:
     """The table of every reconciliation that removed records, and of every cut of which the disk alone tells."""
-    logged = [r for r in reconciliations(evidence) if r.cut.offset < r.log_end_offset]
-    tables = [table_of(evidence, r) for r in logged]
+    tables: list[Counterfactual | None]
+    if evidence.unwritten.applies:
+        tables = [*_reconstructed_tables(evidence)]
+    else:
+        logged = [r for r in reconciliations(evidence) if r.cut.offset < r.log_end_offset]
+        tables = [table_of(evidence, r) for r in logged]
     tables += [_inferred(evidence, cut) for cut in evidence.inferred_cuts if cut.broker is not None]
     return tuple(table for table in tables if table is not None)
+
+
+def _reconstructed_tables(evidence: PartitionEvidence) -> Iterator[Counterfactual]:
+    """Of logs that carry no epochs: every cut by the high watermark, and every log that epochs would have cut."""
+    for done in evidence.unwritten.reconciled:
+        otherwise = any(answer.most < done.offset for answer in done.asked.answers.values())
+        if done.leader >= 0 and (done.offset < done.log_end_offset or otherwise):
+            yield _reconstructed_table(done)
+
+
+def _reconstructed_table(done: Reconciled) -> Counterfactual:
+    asking = done.asked.asking or protocol.Replica(
+        epochs=(), log_end_offset=Offset(done.log_end_offset), high_watermark=Offset(done.offset)
+    )
+    end = f"{done.log_end_offset}" if done.end_known else f"{done.log_end_offset} or later"
+    return Counterfactual(
+        follower=done.broker,
+        leader=done.leader,
+        start_offset=min(outcome.cut_to for outcome in reconstructed_outcomes(done.asked, asking)),
+        end_offset=done.log_end_offset,
+        outcomes=reconstructed_outcomes(done.asked, asking),
+        because=f"broker {done.broker} went from log end {end} to {done.offset} in {_epoch_of(done)}, as its log"
+        f" tells. {origin_of(done.asked)}",
+        reconstructed=True,
+    )
+
+
+def _epoch_of(done: Reconciled) -> str:
+    if done.epoch < 0:
+        return "an epoch that nothing tells"
+    return f"epoch {done.epoch}" if done.epoch_told else f"epoch {done.epoch} by all that is told of roles"
 
 
 def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual | None:
@@ -118,6 +161,10 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual |
     run = rule_run_by(versions.get(follower.broker))
     # Where the log has grown again, its high watermark on disk is not the one that a cut would have gone by.
     rules = {name: rule for name, rule in RULES.items() if name != "hw-truncation" or not cut.regrown}
+    left = ""
+    if evidence.unwritten.applies:
+        rules = {name: rule for name, rule in rules.items() if name == "hw-truncation"}
+        left = ". No record carries an epoch, and no log tells of the cut: what rules by epochs would have done is open"
     return Counterfactual(
         follower=follower.broker,
         leader=leader.broker,
@@ -125,7 +172,8 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual |
         end_offset=cut.log_end_offset,
         outcomes=tuple(outcome(rule(asking, answering), asking, in_force=name == run) for name, rule in rules.items()),
         because=f"broker {follower.broker} cut its log, which had reached {cut.log_end_offset}, at {cut.offset} or"
-        f" below, after {cut.after} and before {cut.before}: {cut.because}",
+        f" below, after {cut.after} and before {cut.before}: {cut.because}{left}",
+        reconstructed=evidence.unwritten.applies,
     )
 
 

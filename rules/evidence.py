@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from itertools import combinations
+from typing import Literal
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
@@ -14,27 +15,19 @@ from rules.history.gaps import TraceGap
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.repetitions import times_told
 from rules.history.turns import Cut, LeaderChange
+from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import (
-    ClockOffset,
-    Course,
-    Lag,
-    LeaderRow,
-    Replay,
-    Told,
-    lags,
-    release_at,
-    replay,
-    translated,
-)
+from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
 from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
+from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnd, epoch_ends
 from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
+from rules.replicas.led_last import leads_by_word, perhaps_led_since
 from rules.replicas.lineage import (
     KeptOlder,
     LostTerm,
@@ -45,12 +38,14 @@ from rules.replicas.lineage import (
     parted,
 )
 from rules.replicas.lives import incarnations
+from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.openings import first_openings
+from rules.replicas.placing import NOT_PLACED, Placing
+from rules.replicas.remote import RemoteCopy
 from rules.replicas.replica import (
     NO_EPOCH_FILE,
     EpochClaim,
     EpochFile,
-    IndexFault,
     Leftover,
     OffsetClaim,
     ProducerClaim,
@@ -63,11 +58,12 @@ from rules.replicas.survivors import KeysApart, KeysUncompared
 from rules.replicas.told_committed import told_committed
 from rules.replicas.topic_ids import Bearer, OtherId, other_ids
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
+from rules.unwritten.reconstruction import Reconstruction
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
 
 __all__ = [
     "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Chronicle", "Closing",
-    "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "IndexFault", "InferredCut",
+    "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "InferredCut",
     "KeptOlder", "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
     "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic", "times_told",
@@ -75,10 +71,6 @@ __all__ = [
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
-COMPACTED_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "_schemas"})
-METADATA_TOPIC: Final = "__cluster_metadata"
-EPOCHS_SINCE_MAGIC: Final = 2
-"""The record format that carries leader epochs, producers and control batches."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +100,10 @@ class PartitionEvidence:
     """What logs, traces and metadata say of the partition, and what is asked of it."""
     group_offsets: tuple[GroupCommit, ...] = ()
     """What consumer groups committed of it, as `__consumer_offsets` and the outputs of tools tell."""
+    placing: Placing = NOT_PLACED
+    coordinators: Coordinators = NO_COORDINATORS  # of the cluster's transactions
+    remote_copies: tuple[RemoteCopy, ...] = ()
+    metadata_snapshots: tuple[SnapshotSeen, ...] = ()
     differences: tuple[Difference, ...] = ()
     """Where replicas hold different records at one offset, as `rules.zoom.differences` found."""
     uncompared: tuple[Uncompared, ...] = ()
@@ -204,6 +200,12 @@ class PartitionEvidence:
         return replay(moments, self.current, binaries, self._certain_setting, self.gaps)
 
     @cached_property
+    def unwritten(self) -> Reconstruction:
+        """The epochs that their record format did not carry, from who led when and from where logs ended."""
+        told = self.chronicle, self.current, (self.versions, self.settings), self.gaps
+        return Reconstruction(*told, (self.differences, self.uncompared), ordered=not self.epochs_used_twice)
+
+    @cached_property
     def closings(self) -> tuple[Closing | Unclosed, ...]:
         """What every replica must have held when its broker stopped in order, or what the replay lacks to say it."""
         if self.topic == METADATA_TOPIC:
@@ -233,8 +235,7 @@ class PartitionEvidence:
         """What a broker ran last, or at a moment, where that is known."""
         last = next((version.binary for version in self.versions if version.broker == broker), None)
         clocks = {} if at is None else {clock.clock: clock for clock in self.replayed.clocks}
-        binary = release_at(broker, at, self._certain_setting, clocks, last)
-        return parse_kafka_version(binary) if binary else None
+        return parse_kafka_version(release_at(broker, at, self._certain_setting, clocks, last) or "")
 
     def setting(self, broker: int | None, name: str, at: Moment | None = None) -> Setting | None:
         """The setting in force for this partition on a broker at a moment, or when the evidence ends.
@@ -247,18 +248,15 @@ class PartitionEvidence:
 
     @cached_property
     def compacted(self) -> bool:
-        """Whether any replica shows that the partition is compacted; copies of a cleaned log have its holes too."""
-        return self.topic in COMPACTED_TOPICS or any(replica.cleaned for replica in self.current)
+        """Whether any replica or setting shows that it is compacted; copies of a cleaned log have its holes too."""
+        told = (self.setting(replica.broker, "cleanup.policy") for replica in self.current)
+        by_word = any(policy is not None and "compact" in (policy.value or "") for policy in told)
+        return self.topic in COMPACTED_TOPICS or by_word or any(replica.cleaned for replica in self.current)
 
     @cached_property
     def pairs(self) -> tuple[tuple[Replica, Replica], ...]:
         """Every two replicas that hold the same topic id, so that their contents may be compared."""
-        return tuple(
-            (left, right)
-            for index, left in enumerate(self.current)
-            for right in self.current[index + 1 :]
-            if same_topic(left, right)
-        )
+        return tuple(pair for pair in combinations(self.current, 2) if same_topic(*pair))
 
     @cached_property
     def other_ids(self) -> tuple[OtherId, ...]:
@@ -282,13 +280,15 @@ class PartitionEvidence:
 
     @cached_property
     def leaders_at_the_end(self) -> tuple[Replica, ...]:
-        """Who led last by word, if its log is here whole; else, or when the disks know a newer epoch, who would."""
-        if self.epochs_used_twice:
+        """Who led last, by word or by the disks; nobody where that is not known, or its log is not here whole."""
+        if self.epochs_used_twice or self.perhaps_led_since:
             return ()
-        epoch, leader = self.chronicle.last_leader
-        if epoch >= max((replica.last_known_epoch for replica in self.current), default=0) and leader >= 0:
-            return tuple(r for r in self.current if r.broker == leader and r.end_known)[:1]
-        return self.presumed_leaders
+        return leads_by_word(self.current, self.chronicle.last_leader, self.presumed_leaders)
+
+    @cached_property
+    def perhaps_led_since(self) -> tuple[Replica, ...]:
+        """Those whose brokers may have led after the last leader that is told, and whose logs differ from that log."""
+        return tuple(perhaps_led_since(self.current, self.differences, self.chronicle, self.settings))
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""
@@ -296,5 +296,5 @@ class PartitionEvidence:
         return sides(self.current, self.differences, (start, end), disputed, leader, epochs_used_twice=twice)
 
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
-        """The other replicas of the leader's incarnation of the topic."""
+        """The other replicas of its incarnation of the topic."""
         return tuple(r for r in self.current if r is not leader and same_topic(r, leader))

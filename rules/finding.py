@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -123,6 +124,13 @@ class Finding:
         """The short name by which people refer to the finding."""
         return f"F-{self.fingerprint[: self.id_digits]}"
 
+    @property
+    def place(self) -> str:
+        """What it is about: a partition, a topic as a whole, or nothing narrower than the dump."""
+        if self.topic is None:
+            return ""
+        return f"topic {self.topic}" if self.partition is None else f"{self.topic}-{self.partition}"
+
     def values(self) -> dict[str, FactValue]:
         """The facts as plain values."""
         return {fact.name: json.loads(fact.value) for fact in self.facts}
@@ -163,11 +171,50 @@ Bearings = Mapping[str, Bearing]
 NO_BEARING: Final = Bearing()
 
 
+_RANGE: Final = re.compile(r"(?:(offsets) )?\[(\d{1,20}), (\d{1,20})\)")
+
+
 def numbered(noun: str, values: Sequence[object]) -> str:
     """Things that bear numbers, in words: broker 1; brokers 1, 2 and 3; no broker."""
     if len(values) < 2:  # noqa: PLR2004 - one thing, or none
         return f"{noun} {values[0]}" if values else f"no {noun}"
     return f"{noun}s {', '.join(map(str, values[:-1]))} and {values[-1]}"
+
+
+def capital(words: str) -> str:
+    """The words as the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
+def offsets_told(start: int, end: int) -> str:
+    """Offsets as people say them, the last one named: offset 7; offsets 100–149; no offsets."""
+    if end - start < 2:  # noqa: PLR2004 - one offset, or none
+        return f"offset {start}" if end > start else "no offsets"
+    return f"offsets {start}–{end - 1}"
+
+
+def sentences(words: str) -> str:
+    """Clauses as sentences: each begins with a capital and ends with a stop."""
+    told = (clause.strip() for clause in with_last_offsets(words).split("; "))
+    return " ".join(_sentence(clause) for clause in told if clause)
+
+
+def with_last_offsets(words: str) -> str:
+    """Half-open ranges in words as people say them: records [100, 150) are records 100–149."""
+    return _RANGE.sub(_range, words)
+
+
+def _range(found: re.Match[str]) -> str:
+    told = offsets_told(int(found[2]), int(found[3]))
+    return told if found[1] else told.removeprefix("offsets ").removeprefix("offset ")
+
+
+def _sentence(clause: str) -> str:
+    """A name such as min.insync.replicas keeps its small letter."""
+    first = clause.split(maxsplit=1)[0].rstrip(",:")
+    plain = first.replace("'", "").isalpha()
+    head = clause[:1].upper() + clause[1:] if plain else clause
+    return head if head.endswith((".", "!", "?")) else f"{head}."
 
 
 def named_facts(facts: Mapping[str, FactValue]) -> tuple[NamedFact, ...]:

@@ -12,7 +12,7 @@ from rules.protocol.steps import Budget, TooManySteps
 STEPS: Final = 1_000_000
 STEPS_EACH: Final = 1_000
 """Steps that the loops of all rules may take for a partition, and more for each statement, epoch and batch of it."""
-REPORTED: Final = "a corrected auditor; please report this dump's shape"
+REPORTED: Final = "a corrected auditor, and report this dump's shape, please"
 
 
 def budget_of(evidence: PartitionEvidence) -> Budget:

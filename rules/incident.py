@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.chain import Place, Step, chain, place_of
-from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity
+from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity, capital, numbered
 from rules.loss.incurred import Loss
 from rules.protocol.steps import Bound
 
@@ -18,12 +18,13 @@ DAMAGED_PARTITIONS: Final = 3
 """Damage of this many partitions of one log dir is told as damage of the disk."""
 ONE_EVENT_MS: Final = 30_000
 """Changes of leaders that one witness tells of and that follow each other as closely have one cause: a lost broker."""
-TITLES: Final[Mapping[Change, str]] = {
-    "unclean election": "unclean elections in {where}: {brokers} {were} elected from outside the in-sync replicas",
-    "opening below committed records": "committed records lost in {where}: {brokers} began to lead without them",
-    "loss of acknowledged records": "acknowledged records lost in {where}: {brokers} had answered for them",
+TITLES: Final[Mapping[Change, tuple[str, str]]] = {
+    "unclean election": ("No known loss", "{brokers} {were} elected from outside the in-sync replicas."),
+    "opening below committed records": ("Committed records left out", "{brokers} began to lead without them."),
+    "loss of acknowledged records": ("Acknowledged records left out", "{brokers} had answered for them."),
 }
-"""An event by the first of these that it shows: each may follow from those before it."""
+"""An event by the first of these that it shows, each may follow from those before it: its head where no bill gives one,
+and what happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,15 @@ def group(
         own = [finding for place in places for finding in by_partition[place]]
         make = tell.partition if len(places) == 1 else tell.event
         told.append(make(own, billed))
-    return tuple(sorted(told, key=lambda incident: (-incident.severity, incident.title, incident.id)))
+    return tuple(sorted(told, key=_gravest_first))
+
+
+def _gravest_first(incident: Incident) -> tuple[object, ...]:
+    """By severity, then by what was lost; then as the partitions are called."""
+    bill = incident.bill
+    lost = (0, 0) if bill is None else (-bill.committed, -bill.offsets)
+    places = [(place[0] or "", place[1] or "", place[2] or 0) for place in incident.places]
+    return -incident.severity, *lost, places, incident.id
 
 
 def _partitions(findings: Sequence[Finding]) -> set[Place]:
@@ -151,21 +160,19 @@ class _Telling:
     def disk(self, disk: str, findings: Sequence[Finding], losses: Losses) -> Incident:
         """Damage of many partitions of one log dir."""
         partitions = len(_partitions(findings))
-        return self._incident(f"log dir {disk} is damaged in {partitions} partitions", "broker", findings, losses)
+        title = f"The log dir {disk} is damaged in {partitions} partitions."
+        return self._incident(title, "broker", findings, losses)
 
     def event(self, findings: Sequence[Finding], losses: Losses) -> Incident:
         """A change of leaders in many partitions."""
-        topics, partitions = len({finding.topic for finding in findings}), len(_partitions(findings))
-        several = f" of {topics} topics" if topics > 1 else f" of topic {findings[0].topic}"
         brokers: dict[Change | None, set[int]] = {}
         for finding in findings:
-            change = self.bearings.get(finding.rule, NO_BEARING).change
-            brokers.setdefault(change, set()).update(finding.brokers)
-        title, own = next((TITLES[change], sorted(brokers[change])) for change in TITLES if change in brokers)
-        plural = len(own) > 1
-        who, were = f"broker{'s' if plural else ''} {', '.join(map(str, own))}", "were" if plural else "was"
-        where = f"{partitions} partitions{several}"
-        return self._incident(title.format(where=where, brokers=who, were=were), "cluster", findings, losses)
+            brokers.setdefault(self.bearings.get(finding.rule, NO_BEARING).change, set()).update(finding.brokers)
+        change = next(change for change in TITLES if change in brokers)
+        (unbilled, told), own = TITLES[change], sorted(brokers[change])
+        happened = told.format(brokers=capital(numbered("broker", own)), were="were" if len(own) > 1 else "was")
+        head = f"{unbilled} in {len(_partitions(findings))} partitions{_of_topics(findings)}"
+        return self._incident(f"{_lost(findings, losses) or head}. {happened}", "cluster", findings, losses)
 
     def partition(self, findings: Sequence[Finding], losses: Losses) -> Incident:
         """What happened to one partition."""
@@ -173,13 +180,15 @@ class _Telling:
         told = [by_id[step.finding] for step in chain(findings, self.bearings)]
         # What allowed it comes first in the chain; what happened gives it its name.
         first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
-        return self._incident(f"{first.topic}-{first.partition}: {first.message}", "partition", findings, losses)
+        bill = _bill(_gone(findings, losses))
+        place = first.place or "The dump"
+        head = f"{place}:" if bill is None else f"{place} lost {amount_lost(bill)}."
+        return self._incident(f"{head} {first.message}", "partition", findings, losses)
 
     def _incident(self, title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
         told = chain(findings, self.bearings)
         key = "|".join(sorted(finding.fingerprint for finding in findings))
         places = tuple(sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0)))
-        gone = [loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]
         return Incident(
             id=f"I-{hashlib.sha256(key.encode()).hexdigest()[:8]}",
             title=title,
@@ -192,8 +201,38 @@ class _Telling:
             steps=told,
             cause=told[0].finding,
             places=places,
-            bill=_bill(gone),
+            bill=_bill(_gone(findings, losses)),
         )
+
+
+def _gone(findings: Sequence[Finding], losses: Losses) -> list[Loss]:
+    """What the partitions lost for good, as far as anybody had been told that it was written."""
+    places = sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0))
+    return [loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]
+
+
+def _lost(findings: Sequence[Finding], losses: Losses) -> str:
+    """How much an event cost, and in how many of its partitions; empty where no loss is known."""
+    bill, places = _bill(_gone(findings, losses)), _partitions(findings)
+    if bill is None:
+        return ""
+    hurt = sum(any(loss.matters and not loss.restored for loss in losses.get(place, ())) for place in places)
+    of_all = f"{hurt} of {len(places)}" if hurt < len(places) else str(hurt)
+    return capital(f"{amount_lost(bill)} lost in {of_all} partitions{_of_topics(findings)}")
+
+
+def _of_topics(findings: Sequence[Finding]) -> str:
+    topics = {finding.topic for finding in findings}
+    return f" of {len(topics)} topics" if len(topics) > 1 else f" of topic {findings[0].topic}"
+
+
+def amount_lost(bill: IncidentBill) -> str:
+    """How much was lost, by the name of the worth that all of it shares: 50 committed records; 7 offsets."""
+    number, noun = bill.offsets, "offset"
+    if bill.records is not None or bill.dense:
+        number, noun = (bill.offsets if bill.records is None else bill.records), "record"
+    worth = "committed " if bill.committed == bill.offsets else ""
+    return f"{'' if bill.ends_known else 'at least '}{number} {worth}{noun}{'' if number == 1 else 's'}"
 
 
 def _bill(losses: Sequence[Loss]) -> IncidentBill | None:

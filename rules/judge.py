@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rules.advice import advise
+from rules.availability.accounting import availability
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
-from rules.finding import Finding, Severity, Undecided, Violation, named_facts
+from rules.finding import Finding, Severity, Undecided, Violation, named_facts, with_last_offsets
 from rules.giving_up import budget_of, failed
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
@@ -18,10 +19,14 @@ from rules.loss.incurred import Loss, losses
 from rules.open_bill import is_proved, open_points, unproved
 from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
+from rules.replicas.led_last import stop_untold
 from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.spoken import spoken
 from rules.standing import replica_verdict
+from rules.timeline.drawn import drawn_history
+from rules.timeline.values import DrawnHistory
+from rules.topic_evidence import share_of
 from rules.verdict import PartitionVerdict, RuleCoverage
 from rules.withheld import MISSING, not_told, without_order
 from rules.zoom.compare import shared_range
@@ -49,6 +54,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     undecided.extend(unproved([loss for loss in incurred if loss not in billed]))
     undecided.extend(open_points(evidence, billed))
     assignment = _assignment(evidence)
+    grave = _worth_telling(ordered)
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
@@ -61,15 +67,19 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         ),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         losses=billed,
-        milestones=told.part("the timeline", _milestones) if _worth_telling(ordered) else (),
-        clocks=told.part("the clocks", _clocks) if _worth_telling(ordered) else (),
+        milestones=told.part("the timeline", _milestones) if grave else (),
+        clocks=told.part("the clocks", _clocks) if grave else (),
+        drawn=told.by_epoch("the picture over time", _drawn) if grave else (),
+        availability=told.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
         advice=told.by_epoch("advice", lambda known: advise(known, billed))
         if _to_decide(ordered, billed, rules) or not all(r.end_known for r in evidence.current) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
+        share=share_of(evidence),
         assignment=assignment,
         assigned_only=tuple(sorted(set(assignment) - {replica.broker for replica in evidence.replicas})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
+        logs_cut_short=tuple(sorted({r.broker for r in evidence.current if stop_untold(r, evidence.settings)})),
     )
 
 
@@ -124,6 +134,11 @@ def _milestones(evidence: PartitionEvidence) -> Iterable[Milestone]:
 
 def _clocks(evidence: PartitionEvidence) -> Iterable[ClockOffset]:
     return evidence.replayed.clocks
+
+
+def _drawn(evidence: PartitionEvidence) -> Iterable[DrawnHistory]:
+    history = drawn_history(evidence)
+    return () if history is None else (history,)
 
 
 def _worth_telling(findings: Sequence[Finding]) -> bool:
@@ -210,7 +225,7 @@ def _undecided(rule: Rule, said: Undecided, evidence: PartitionEvidence) -> Find
         brokers=said.brokers,
         start_offset=said.start_offset,
         end_offset=said.end_offset,
-        message=f"undecided: {said.reason}; it would be decided by {said.missing}",
+        message=with_last_offsets(f"Undecided: {said.reason}. Add {said.missing}."),
         exhibits=said.exhibits,
         facts=named_facts({"reason": said.reason, "missing": said.missing, "subject": said.reason}),
         blocking=True,

@@ -15,12 +15,12 @@ from rules.verdict import RuleCoverage
 def open_points(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[RuleCoverage]:
     """What of a bill a deeper audit would tell, or the logs of a broker."""
     if evidence.level == "quick" and any(loss.matters and not loss.groups_known for loss in billed):
-        reason, missing = "what consumer groups committed is not read", "the logs of __consumer_offsets, decoded"
+        reason, missing = "what consumer groups committed was not read", "the logs of __consumer_offsets, decoded"
         yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
     yield from (_perhaps_held(loss) for loss in billed if loss.matters and loss.unread)
     for cut in () if evidence.epochs_used_twice else unbilled(evidence, billed):
         what = f"[{cut.start_offset}, {cut.end_offset})"
-        reason = f"broker {cut.broker} cut committed records {what}, of an unknown epoch"
+        reason = f"broker {cut.broker} cut committed records {what} of an unknown epoch"
         missing = would_tell(Silence(broker=cut.broker, log="roles"))
         yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
 
@@ -40,15 +40,15 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
     """What may have been left out, where too little is told for any rule to say so."""
     for loss in losses:
         what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
-        reason = f"whether records {what} were left out when epoch {loss.next_epoch} began is not told"
+        reason = f"records {what} may have been left out when epoch {loss.next_epoch} began"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
         missing = " and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in brokers)
-        yield RuleCoverage(rule="the bill", reason=reason, missing=missing or "who led these epochs")
+        yield RuleCoverage(rule="the bill", reason=reason, missing=missing or "a log that tells who led these epochs")
 
 
 def _perhaps_held(loss: Loss) -> RuleCoverage:
     what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
     whose = " and ".join(f"broker {broker}" for broker in loss.unread)
-    reason = f"whether {whose}, which led after records {what} were left out, still had them is not told"
-    missing = f"{whose}'s disk, or whole server.log, which tells cuts"
+    reason = f"{whose} led after records {what} were left out, and may still have had them"
+    missing = f"{whose}'s disk or whole server.log"
     return RuleCoverage(rule="the bill", reason=reason, missing=missing)

@@ -11,8 +11,10 @@ from typing import Final, Literal
 
 from rules.evidence import PartitionEvidence
 from rules.finding import NO_BEARING, Bearing, Scope, Severity, Undecided, Violation
+from rules.topic_evidence import TopicEvidence
 
 Check = Callable[[PartitionEvidence], Iterator[Violation | Undecided]]
+TopicCheck = Callable[[TopicEvidence], Iterator[Violation | Undecided]]
 Order = Literal["as its rows are", "of roles", "of epochs", "none"]
 """What a rule is ordered by: as its rows are, by roles that only rise, by the newest epoch, or by nothing."""
 SECTIONS: Final = ("Proves", "Undecided when", "Upheld", "Violated")
@@ -49,6 +51,8 @@ class Rule:
     """Of a rule that knows a table of cases: which it tells and which not, as its table says."""
     order: Order = "as its rows are"
     bearing: Bearing = NO_BEARING
+    check_topic: TopicCheck | None = None
+    """Of a rule about whole topics: `check` says nothing then."""
 
 
 def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
@@ -76,7 +80,7 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
             law=law,
             implied_by=implied_by,
             message=message,
-            page=read_page(inspect.getdoc(check) or _docstring_in_source(check)),
+            page=_page_of(check),
             check=check,
             reach=reach,
             order=order,
@@ -86,7 +90,39 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
     return declare
 
 
-def _docstring_in_source(check: Check) -> str:
+def topic_rule(
+    *,
+    id: str,  # noqa: A002 - the published word for it
+    severity: Severity,
+    needs: tuple[type, ...],
+    law: str,
+    message: str,
+) -> Callable[[TopicCheck], Rule]:
+    """Declare a rule about whole topics: `@topic_rule(...)` over its check function."""
+
+    def declare(check: TopicCheck) -> Rule:
+        return Rule(
+            id=id,
+            name=check.__name__,
+            severity=severity,
+            scope="topic",
+            needs=needs,
+            law=law,
+            implied_by=(),
+            message=message,
+            page=_page_of(check),
+            check=lambda _: iter(()),
+            check_topic=check,
+        )
+
+    return declare
+
+
+def _page_of(check: Check | TopicCheck) -> Page:
+    return read_page(inspect.getdoc(check) or _docstring_in_source(check))
+
+
+def _docstring_in_source(check: Check | TopicCheck) -> str:
     """The docstring of a function from which Python was told to strip it (-OO)."""
     (function,) = ast.parse(inspect.getsource(check)).body
     return ast.get_docstring(function) or "" if isinstance(function, ast.FunctionDef) else ""

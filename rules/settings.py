@@ -29,6 +29,8 @@ INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
 """What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
 BROKER_STATE: Final = "broker.state"
 STARTED: Final = "started"
+ON_EVERY_START: Final = "controlled.shutdown.enable"
+"""A setting that every release prints where it prints them all."""
 STOPPING: Final = "stopping"
 STOPPED: Final = "stopped in order"
 """Whether a broker runs is told so too: a killed one never says that it stopped."""
@@ -116,15 +118,18 @@ class Settings:
 
     def releases_told(self, broker: int) -> tuple[str, ...]:
         """The releases that a broker's own logs print, as they stand there."""
-        return tuple(
-            each.value
-            for each in self.statements
-            if (each.name, each.broker, each.origin) == (KAFKA_VERSION, broker, "log") and each.value is not None
-        )
+        told = self._by_place.get((None, broker, KAFKA_VERSION), ())
+        return tuple(each.value for each in told if each.origin == "log" and each.value is not None)
 
     def states(self, broker: int) -> tuple[Setting, ...]:
         """Every start and stop that a broker tells of, in their order."""
         return self._by_place.get((None, broker, BROKER_STATE), ())
+
+    @cached_property
+    def tell_their_stops(self) -> frozenset[int]:
+        """Brokers whose own logs tell that they start or stop, or print all settings: a whole one tells a stop too."""
+        own = (each for each in self.statements if each.origin == "log" and each.broker is not None)
+        return frozenset(each.broker or 0 for each in own if each.name in (BROKER_STATE, ON_EVERY_START))
 
     @cached_property
     def _ranked(self) -> dict[tuple[str | None, int | None, str], Ranks]:

@@ -1,10 +1,10 @@
-"""Facts of a violation as a rule's message says them."""
+"""Facts of a violation as a rule's message says them: sentences, and offsets as people say them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rules.finding import Violation, numbered
+from rules.finding import Violation, capital, numbered, offsets_told, sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +12,15 @@ class Spoken:
     """A fact in words.
 
     `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1
-    and 2, no broker.
+    and 2, no broker. `{because:.}` tells the fact as sentences of their own, `{who:^}` begins one.
     """
 
     value: object
 
     def __format__(self, noun: str) -> str:
         text = _phrase(self.value)
+        if noun in (".", "^"):
+            return sentences(text) if noun == "." else capital(text)
         if noun.startswith("+"):
             return numbered(noun[1:], self.value if isinstance(self.value, tuple) else (self.value,))
         return f"{text} {noun if text.split()[-1] == '1' else f'{noun}s'}" if noun else text
@@ -26,7 +28,12 @@ class Spoken:
 
 def spoken(said: Violation) -> dict[str, Spoken]:
     """The facts of a violation by the names that a rule's message gives them."""
-    known = {**said.facts, "start_offset": said.start_offset, "end_offset": said.end_offset, "brokers": said.brokers}
+    start, end = said.start_offset, said.end_offset
+    known = {**said.facts, "start_offset": start, "end_offset": end, "brokers": said.brokers}
+    if end is not None:
+        known["last"] = end - 1
+    if start is not None and end is not None:
+        known["offsets"] = offsets_told(start, end)
     return {name: Spoken(value) for name, value in known.items()}
 
 

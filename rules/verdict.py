@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.advice import Advice
+from rules.availability.account import Availability
 from rules.counterfactual import Counterfactual
-from rules.finding import Finding
+from rules.finding import Finding, numbered
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
+from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopic
+from rules.timeline.values import DrawnHistory
 from rules.zoom.ranges import UnreadFile
 
 
@@ -87,8 +90,12 @@ class PartitionVerdict:
     """Told only of partitions in which something of medium severity or above was found."""
     clocks: tuple[ClockOffset, ...] = ()
     """How far the witnesses' clocks stand apart, told with the milestones."""
+    drawn: tuple[DrawnHistory, ...] = ()
+    """What a picture over time is drawn from, one or none; told with the milestones."""
     advice: tuple[Advice, ...] = ()
     """Where something is to be decided: a finding of medium severity or above, a cut that is owed, a loss."""
+    availability: tuple[Availability, ...] = ()
+    """Who was in sync over time, one or none: told where the partition was exposed, or with the milestones."""
     claimed_only: tuple[int, ...] = ()
     """Brokers whose checkpoints name the partition although their part of the dump has no directory of it."""
     assignment: tuple[int, ...] = ()
@@ -96,10 +103,14 @@ class PartitionVerdict:
     assigned_only: tuple[int, ...] = ()
     """Brokers of the last assignment that is told that hold no copy of the partition here."""
     contradicted_releases: tuple[tuple[int, str, str], ...] = ()
+    logs_cut_short: tuple[int, ...] = ()
+    """Brokers whose own logs end before a stop of which their disks tell."""
     """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the
     last one told."""
     unnamed: tuple[UnnamedTopic, ...] = ()
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
+    share: PartitionShare | None = None
+    """What it adds to what its topic as a whole is judged by."""
     offsets_compared: int = 0
     """Offsets held by two replicas or more, whose contents were therefore compared."""
 
@@ -124,6 +135,8 @@ class Scope:
     """Kinds of which nothing was."""
     partly: tuple[str, ...] = ()
     """Kinds that some brokers have here and others lack."""
+    cut_short: tuple[int, ...] = ()
+    """Brokers whose own logs end before a stop of which their disks tell."""
     replicas_here: int = 0
     replicas_assigned: int = 0
     """Those here and those that something names and that are not."""
@@ -142,7 +155,14 @@ class Scope:
             parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
         if self.partly and self.partial:
             parts.append(f"without all {self.lacking}")
+        if self.cut_short and self.partial:
+            parts.append(f"without the end of the logs of {numbered('broker', self.cut_short)}")
         return ", ".join(parts)
+
+    @property
+    def opens(self) -> bool:
+        """Whether something of some brokers is not here that others of them have here, or the disks tell of."""
+        return bool(self.partly or self.cut_short)
 
     @property
     def lacking(self) -> str:

@@ -8,14 +8,14 @@ from typing import Final
 from parsers.tables import BrokerEvent
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, Produce
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Undecided, Violation
+from rules.finding import Severity, Undecided, Violation, capital
 from rules.rule import Rule
 
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
-REASON: Final = "leader epochs fall back while the logs go on, so a number may stand for two epochs"
-SET_BACK: Final = "a broker's clock was set back amid its logs, and it is open which of its lines it wrote since"
-MISSING: Final = "whether ZooKeeper was put back to an older state or a clock set back, and which statement is older"
+REASON: Final = "leader epochs fall back while the logs go on, so one number may mean two epochs"
+SET_BACK: Final = "a broker's clock was set back, and which of its log lines came later is open"
+MISSING: Final = "a record of whether ZooKeeper or a clock was set back, and when"
 
 
 def without_order(
@@ -32,7 +32,7 @@ def without_order(
 
 def not_told(evidence: PartitionEvidence) -> str:
     """Why there is more than findings to miss."""
-    return f"no bill, no advice and no cuts of other protocols: {_reason(evidence)}"
+    return f"no bill, no advice and no table of protocols. {capital(_reason(evidence))}"
 
 
 def _reason(evidence: PartitionEvidence) -> str:

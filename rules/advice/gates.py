@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rules.advice.model import Candidate, Doomed, Gate, Going, Stretch
 from rules.counterfactual import rule_run_by
 from rules.evidence import BrokerVersion, PartitionEvidence, Replica
+from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 from rules.replicas.electable import vacancy
+from rules.replicas.replica import UNREAD_EPOCHS
 
 
 def gates(
@@ -30,7 +32,7 @@ def gates(
     ]
     yield from restarts
     for broker in absent:
-        because = "its disk is not in this dump: what it holds, and what it would cut, is not known"
+        because = "cannot be judged. Its disk is not in this dump, so what it holds and would cut is not known."
         yield Gate(action=f"restart broker {broker}", going="unknown", because=because)
     yield from _elections(candidates, absent, [replica.broker for replica in in_order if not replica.end_known])
     yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], absent)
@@ -38,8 +40,8 @@ def gates(
 
 def _leads_by_its_start(candidate: Candidate) -> Gate:
     named = _named(candidate.lacks)
-    because = f"it is in the last ISR while nobody leads, so that it leads as soon as it runs, and lacks {named}"
-    first = f"copy what the others hold: {named}"
+    because = f"loses {named}. It is in the last ISR and nobody leads, so it leads as soon as it runs."
+    first = f"copy from the others: {named}"
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
@@ -49,23 +51,23 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss])
     leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
     if not replica.end_known:
         names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
-        because = f"its log is not here whole, for want of {names}: what it holds and would cut is not known"
+        because = f"cannot be judged. Its log is not here whole: {names} is missing."
         return Gate(action=action, going="unknown", because=because)
     if last:
-        because = f"its return destroys the last copy of {_named(d.stretch for d in last)}: {last[0].because}"
+        because = f"destroys the last copy of {_named(d.stretch for d in last)}. {capital(last[0].because)}."
         return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
     if leftovers:
         paths = ", ".join(dict.fromkeys(s.path for s in leftovers))
         return Gate(
             action=action,
             going="no-go",
-            because=f"a {leftovers[0].kind} holds lost records {_named(leftovers)} and does not outlive the start",
+            because=f"removes a {leftovers[0].kind} with lost records: {_named(leftovers)}.",
             first=f"copy {paths}",
         )
     if doomed:
-        because = "it cuts records of which another copy stands or nobody was told"
+        because = "cuts only records that stand elsewhere or that nobody was told of."
         return Gate(action=action, going="go", because=because)
-    return Gate(action=action, going="go", because="this one restart cuts nothing that it holds, as the disks stand")
+    return Gate(action=action, going="go", because="cuts nothing from its log, as the disks stand.")
 
 
 def _fades(survivor: Survivor, broker: int) -> bool:
@@ -76,25 +78,25 @@ def _elections(candidates: Sequence[Candidate], absent: Sequence[int], unseen: S
     for candidate in candidates:
         action = f"elect broker {candidate.broker}"
         going, because = _election(candidate, absent, [broker for broker in unseen if broker != candidate.broker])
-        first = f"copy what the others hold: {_named(candidate.lacks)}" if candidate.lacks else ""
+        first = f"copy from the others: {_named(candidate.lacks)}" if candidate.lacks else ""
         yield Gate(action=action, going=going, because=because, first=first)
 
 
 def _election(candidate: Candidate, absent: Sequence[int], unseen: Sequence[int]) -> tuple[Going, str]:
     if candidate.lacks:
-        return "no-go", f"it lacks {_named(candidate.lacks)}, which somebody was told are written"
+        return "no-go", f"loses {_named(candidate.lacks)}, which somebody was told are written."
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
     if apart:
         cut = apart[0]
-        return "no-go", f"broker {cut.follower} would follow it by {cut.rule} and come out {_OUTCOME[cut.then]}"
+        return "no-go", f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
     if candidate.damage:
-        return "no-go", f"it is damaged: {'; '.join(candidate.damage)}"
+        return "no-go", f"lets a log lead that is not sound: {'; '.join(candidate.damage)}."
     if absent:
-        return "unknown", f"{_are(absent)} assigned and not in this dump, and may hold more"
+        return "unknown", f"cannot be judged. {capital(_are(absent))} assigned, not in this dump, and may hold more."
     if unseen:
         logs = "log" if len(unseen) == 1 else "logs"
-        return "unknown", f"the {logs} of {_who(unseen)} may hold more than what is here"
-    return "go", "no other replica here holds anything that somebody was told is written and it lacks"
+        return "unknown", f"cannot be judged. The {logs} of {_who(unseen)} may hold more than what is here."
+    return "go", "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
 
 
 _OUTCOME = {
@@ -105,7 +107,14 @@ _OUTCOME = {
 
 
 def _named(stretches: Iterable[Stretch | Survivor]) -> str:
-    return ", ".join(f"[{s.start_offset}, {s.end_offset}){_of_epoch(s.epoch)}" for s in stretches)
+    """Stretches in words; those that follow each other in one epoch, as of several files, are one."""
+    joined: list[tuple[int, int, int]] = []
+    for s in stretches:
+        if joined and joined[-1][0] == s.epoch and joined[-1][2] == s.start_offset:
+            joined[-1] = s.epoch, joined[-1][1], s.end_offset
+        else:
+            joined.append((s.epoch, s.start_offset, s.end_offset))
+    return ", ".join(f"{offsets_told(start, end)}{_of_epoch(epoch)}" for epoch, start, end in joined)
 
 
 def _of_epoch(epoch: int) -> str:
@@ -117,34 +126,46 @@ def _versions(
     evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], absent: Sequence[int]
 ) -> Gate:
     """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
-    action = "restart all brokers one by one, or change the inter-broker protocol version"
+    action = "restart all brokers one by one, or change the inter-broker protocol"
     if barred:
         first = "; ".join(gate.first for gate in barred)
-        return Gate(action=action, going="no-go", because=f"it would {barred[0].action}, see there", first=first)
+        because = f"is barred, since one may not {barred[0].action}."
+        return Gate(action=action, going="no-go", because=because, first=first)
     versions = {version.broker: version for version in evidence.versions}
     rules = {replica.broker: rule_run_by(versions.get(replica.broker)) for replica in replicas}
     old = [broker for broker, rule in sorted(rules.items()) if rule in ("hw-truncation", "kip-101")]
     if old:
         names = ", ".join(f"broker {broker} ({rules[broker]})" for broker in old)
         because = (
-            "unlike one restart as the disks stand, each one here moves leaders while the next may lag, and these"
-            f" followers do not ask their leader by epoch and offset: {names}; logs may part or lose"
+            "may lose records or let logs part. Each restart moves leaders while the next replica may lag. These"
+            f" followers do not ask their leader by epoch and offset: {names}."
         )
         return Gate(action=action, going="no-go", because=because, first="wait for every replica to be in sync")
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
     exposed = [r for r in bare if _at_risk(r)]
     if exposed:
-        names = ", ".join(f"broker {r.broker} [{_watermark(r)}, {r.log_end_offset})" for r in exposed)
-        because = f"without leader epochs a restarted follower cuts to its high watermark: {names} would go"
+        names = ", ".join(f"broker {r.broker}'s {offsets_told(_watermark(r), r.log_end_offset)}" for r in exposed)
+        because = f"would cut {names}. Without leader epochs a restarted follower cuts to its high watermark."
         return Gate(action=action, going="no-go", because=because, first="let the high watermark reach the log end")
-    unknown = _unknown(rules, versions)
+    unknown = _unknown(rules, versions) or _doubted(replicas)
     if unknown:
-        return Gate(action=action, going="unknown", because=unknown)
+        return Gate(action=action, going="unknown", because=f"cannot be judged. {capital(unknown)}.")
     if absent or not replicas:
         who = f"{_are(absent)} assigned and" if absent else "its replicas are"
-        because = f"{who} not in this dump: nothing tells what they run and hold"
+        because = f"cannot be judged. {capital(who)} not in this dump, so what is run and held there is not known."
         return Gate(action=action, going="unknown", because=because)
-    return Gate(action=action, going="go", because="every follower asks its leader by epoch and offset before it cuts")
+    because = "lets no follower cut blindly. Each asks its leader by epoch and offset before it cuts."
+    return Gate(action=action, going="go", because=because)
+
+
+def _doubted(replicas: Sequence[Replica]) -> str:
+    """Whose log is not here whole, or whose epochs cannot be read; empty where every log can be judged."""
+    partly = sorted(replica.broker for replica in replicas if not replica.end_known)
+    if partly:
+        logs = "log of" if len(partly) == 1 else "logs of"
+        return f"the {logs} {_are(partly)} not here whole"
+    unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
+    return f"the leader-epoch-checkpoint of {_who(unread)} cannot be read" if unread else ""
 
 
 def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersion]) -> str:

@@ -15,6 +15,7 @@ from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.electable import vacancy
+from rules.replicas.replica import UNREAD_EPOCHS
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 
@@ -75,7 +76,7 @@ def _candidate(replica: Replica, owed: Cuts, evidence: PartitionEvidence) -> Can
         path=replica.path,
         last_epoch=replica.last_known_epoch,
         log_end_offset=replica.log_end_offset,
-        damage=tuple(_damage(replica)),
+        damage=tuple(_damage(replica, compacted=evidence.compacted)),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=merged(stretch for stretch in missed if stretch.told_of),
         cuts=cuts,
@@ -109,11 +110,9 @@ def _rank(candidate: Candidate) -> tuple[int, int, int]:
     return -candidate.last_epoch, -candidate.log_end_offset, len(candidate.damage)
 
 
-def _damage(replica: Replica) -> Iterator[str]:
+def _damage(replica: Replica, *, compacted: bool) -> Iterator[str]:
     log = replica.log
-    unknown = _epochs_forgotten(replica)
-    if unknown:
-        yield f"its leader-epoch-checkpoint lacks {_epochs(unknown)}, so that it answers followers wrongly"
+    yield from _epoch_damage(replica)
     if log.checksum_fault_count:
         yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
     if replica.unopened:
@@ -128,10 +127,18 @@ def _damage(replica: Replica) -> Iterator[str]:
         yield _count(len(replica.strays), "batch header is not believed", "batch headers are not believed")
     if log.overlap_count:
         yield f"offsets overlap in {_count(log.overlap_count, 'place', 'places')}"
-    if log.gap_count and not replica.cleaned:
+    if log.gap_count and not compacted:
         yield _count(log.gap_offsets, "offset is missing", "offsets are missing")
     if log.undecodable_count:
         yield _count(log.undecodable_count, "batch cannot be decoded", "batches cannot be decoded")
+
+
+def _epoch_damage(replica: Replica) -> Iterator[str]:
+    unknown = _epochs_forgotten(replica)
+    if unknown:
+        yield f"its leader-epoch-checkpoint lacks {_epochs(unknown)}, so it answers followers wrongly"
+    if replica.epoch_file.state in UNREAD_EPOCHS:
+        yield "its leader-epoch-checkpoint cannot be read, so it may not start, or answers followers wrongly"
 
 
 def _epochs_forgotten(replica: Replica) -> list[int]:

@@ -14,6 +14,10 @@ from typing import Final
 from rules.history.moments import Moment, gives_role
 
 LEAST_SLACK_MS: Final = 1000
+ENOUGH_EVENTS: Final = 3
+"""Fewer may all be of restarts, after which a broker takes its roles late."""
+LATEST_MS: Final = 30_000
+"""How late at most."""
 MOST_SLACK_MS: Final = 5000
 """What varies more tells of brokers that were down when the others wrote, not of their clocks."""
 
@@ -30,8 +34,9 @@ class ClockOffset:
 
     @property
     def slack(self) -> int:
-        """How far from the estimate a time may lie."""
-        return max(LEAST_SLACK_MS, self.spread)
+        """How far from the estimate a time may lie; few events may all have been written late."""
+        late = min(abs(self.milliseconds), LATEST_MS) if 0 < self.pairs < ENOUGH_EVENTS else 0
+        return max(LEAST_SLACK_MS + late, self.spread)
 
     @property
     def stands_apart(self) -> bool:

@@ -58,16 +58,19 @@ _NAMING_THEIRS: Final = ("fetched", "produced", "consumed", "described")
 
 
 def answered_in(in_order: Sequence[Moment]) -> Mapping[int, tuple[int, int]]:
-    """By the place of each answer without an epoch, of brokers that tell no role, the first and last it can be of.
+    """By the place of each answer without an epoch, before any role that its broker tells: which epochs it can be of.
 
-    Only who leads answers. Between two fetches of which the epochs are named an answer is of neither an older nor a
-    newer one.
+    Only who leads answers, in an epoch that the record gives it. Between two fetches of which the epochs are named an
+    answer is of neither an older nor a newer one.
     """
     led = led_by_record(in_order)
-    telling = {m.clock for m in in_order if gives_role(m)} if led else set()
-    asked = [place for place, m in enumerate(in_order) if led and _is_answer(m) and m.clock not in telling]
+    told = _first_roles(in_order) if led else {}
+    asked = [
+        place for place, m in enumerate(in_order)
+        if led and _is_answer(m) and (m.clock not in told or place < told[m.clock][0])
+    ]  # fmt: skip
     newest = _newest_before(in_order, asked)
-    oldest: dict[str, float] = {}
+    oldest: dict[str, float] = {clock: epoch - 1 for clock, (_, epoch) in told.items()}
     found: dict[int, tuple[int, int]] = {}
     for place in reversed(asked):
         moment = in_order[place]
@@ -78,6 +81,15 @@ def answered_in(in_order: Sequence[Moment]) -> Mapping[int, tuple[int, int]]:
         possible = [e for e in own if newest[place] <= e <= oldest.get(moment.clock, inf)]
         if possible:
             found[place] = possible[0], possible[-1]
+    return found
+
+
+def _first_roles(in_order: Sequence[Moment]) -> Mapping[str, tuple[int, int]]:
+    """By clock the place of the first role that its broker tells, and its epoch."""
+    found: dict[str, tuple[int, int]] = {}
+    for place, moment in enumerate(in_order):
+        if gives_role(moment) and moment.epoch is not None:
+            found.setdefault(moment.clock, (place, moment.epoch))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,7 @@ from rules.history.clocks import ClockOffset
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
 from rules.history.turns import Cut, cuts
 
+_FOLLOWS: Final = re.compile(r"broker \d+ follows\b")
 _LOADED: Final = "loads its log, which ends at offset"
 
 
@@ -27,6 +29,11 @@ class Milestone:
     epoch: int | None
     text: str
     span: Span
+
+    @property
+    def only_follows(self) -> bool:
+        """Whether it tells of a follower alone, which neither wrote nor cut by this."""
+        return _FOLLOWS.match(self.text) is not None
 
 
 def milestones(
@@ -94,16 +101,13 @@ def _words(moment: Moment) -> str | None:
 
 
 def _role_words(moment: Moment) -> str | None:
+    watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
     if moment.kind == "leader-starts":
-        watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
         return f"broker {moment.broker} opens epoch {moment.epoch} as leader at offset {moment.offset}{watermark}"
     if moment.kind == "follower-starts" and (moment.offset or 0) > 0:
         # Releases up to 2.7 do not say whom.
         leader = "" if moment.leader is None else " nobody yet" if moment.leader == -1 else f" broker {moment.leader}"
-        return (
-            f"broker {moment.broker} follows{leader} in epoch {moment.epoch} from offset {moment.offset},"
-            f" high watermark {moment.high_watermark}"
-        )
+        return f"broker {moment.broker} follows{leader} in epoch {moment.epoch} from offset {moment.offset}{watermark}"
     if moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0:
         opened = "" if moment.epoch is None else f" for epoch {moment.epoch}"
         return f"the controller elects broker {moment.leader} uncleanly{opened}"

@@ -99,6 +99,8 @@ class Moment:
     previous_isr: tuple[int, ...] | None = None
     elr: tuple[int, ...] | None = None
     """Eligible leaders outside the ISR; null where the writer's version has none or does not tell."""
+    last_known_elr: tuple[int, ...] | None = None
+    """Who led last, where neither in-sync replicas nor eligible leaders are left."""
     replicas: tuple[int, ...] | None = None
     acks: int | None = None
     error: int | None = None

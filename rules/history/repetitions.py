@@ -122,7 +122,7 @@ _REPEATABLE: Final = ("fetched", "consumed", "leader-told")
 _ASKING: Final = attrgetter("kind", "witness", "broker", "client_id", "session")
 _REPEATED: Final = attrgetter(
     "epoch", "offset", "high_watermark", "error", "answered_epoch", "answer_offset", "asked_epoch", "log_start_offset",
-    "last_stable_offset", "leader", "isr", "topic_id", "records_size", "min_bytes",
+    "last_stable_offset", "leader", "isr", "topic_id", "records_size", "min_bytes", "doubtful",
 )  # fmt: skip
 
 

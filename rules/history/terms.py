@@ -158,8 +158,11 @@ class _Later:
             until = newest + 1
         shown = self.untold.shown(moment.clock, as_leader=led, restarted=again)
         latest = [e for epochs in shown for e in _between(epochs, term, until)]
-        other = self.untold.unled(moment.clock, term, until, restarted=again) if led else self.earlier.last(moment)
-        return max([*latest, *(() if other is None else (other,))], default=None)
+        # Requests would show who led in between; a broker may have learnt what it says of itself in any role.
+        others = [self.untold.unled(moment.clock, term, until, restarted=again and led)]
+        if not led:
+            others.append(self.earlier.last(moment))
+        return max([*latest, *(epoch for epoch in others if epoch is not None)], default=None)
 
 
 def _as_leader(moment: Moment) -> bool:

@@ -36,12 +36,13 @@ class UntoldRoles:
         """Clocks of brokers that are asked by the name of an epoch, as they are since 2.1."""
         self._told = told
         self._led = {m.epoch for m in moments if _tells_who_led(m) and m.epoch is not None}
+        self._newest = max(self._led, default=-1)
 
     def unled(self, clock: str, term: int, until: int | None, *, restarted: bool) -> int | None:
-        """The latest epoch after one and before another of which nobody tells who led it: any broker may have."""
-        if until is None or (restarted and clock in self._named):
+        """The latest epoch after one, and before another if there is one, of which nobody tells who led it."""
+        if restarted and clock in self._named:
             return None
-        epoch, own = until - 1, self._told.get(clock, ())
+        epoch, own = (self._newest if until is None else until - 1), self._told.get(clock, ())
         bound = Bound(len(self._led) + len(own), "looking for an epoch that nobody led")
         while epoch in self._led or epoch in own:
             bound.step()

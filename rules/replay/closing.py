@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
@@ -128,16 +129,16 @@ class _Known:
         spoke = max((m.last_time or m.time or 0 for m in self.moments if m.clock == clock), default=0)
         stopped = states[-1].since if states and states[-1].value == STOPPED else None
         if stopped is None or spoke > stopped:
-            return "brokers' server.log up to their orderly stop"
+            return "server.log up to the shutdown"
         end = self.ends.get(broker)
         if end is None or clock not in self.telling:
-            return "the roles that brokers took last, by their own logs (state-change.log)"
+            return "state-change.log with the roles that brokers took last"
         if sum(other.broker == broker for other in self.replicas) > 1:
-            return "one directory of the partition on a broker, where there are two"
+            return "one directory of the partition a broker, not two"
         began = next((s.since for s in reversed(states) if s.value == STOPPING), stopped) or 0
         newer = (epoch for epoch in self._newer(end) if epoch > self.last_roles[broker])
         if replica.last_known_epoch > end.epoch or any(self._heard(broker, epoch, began) for epoch in newer):
-            return "brokers' logs to their end: they may have led or followed in a later epoch than they tell"
+            return "brokers' logs to their end, which may tell of later epochs"
         return None
 
     def high_watermark(self, broker: int, end: RoleEnd, low: Bound | None, stopped: int) -> ExpectedHighWatermark:
@@ -218,6 +219,15 @@ def _end_of(moment: Moment) -> int | None:
     return moment.end_offset if moment.kind in ("log-loaded", "truncation-kept") else None
 
 
+_TOLD_WHEN: Final = {
+    "leader-starts": "when it began to lead",
+    "follower-starts": "when it began to follow",
+    "truncated": "after a cut",
+    "truncation-kept": "when it cut nothing",
+    "log-loaded": "when it loaded its log",
+}
+
+
 def _its_word(moment: Moment) -> Bound:
     offset = _end_of(moment) or 0
-    return at_least(offset, f"broker {moment.broker} told a log end of {offset} itself ({moment.kind})")
+    return at_least(offset, f"broker {moment.broker} told its log end {offset} itself {_TOLD_WHEN[moment.kind]}")

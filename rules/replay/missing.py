@@ -27,16 +27,18 @@ class Missing:
     """Who led the epochs; null where they are of several."""
 
 
+_BOUND: Final = {"above": "upper", "below": "lower"}
+
+
 def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> Iterator[tuple[str, str]]:
     """What cannot be said of high watermarks, and the evidence that would say it: each broker's epochs together."""
     found: dict[tuple[int | None, str], set[int]] = {}
     for each in lacking:
         found.setdefault((each.leader, each.kind), set()).update(each.epochs)
-    by_id = ", with the topic's id: it was created again, and lines without it do not tell of which topic they are"
+    by_id = ", with the topic's id, since the topic was created again"
     for (leader, kind), epochs in found.items():
-        reason = (
-            f"the high watermark of {_named(sorted(epochs))} (leader: broker {leader}) cannot be bounded from {side}"
-        )
+        whose = f"{_named(sorted(epochs))} (leader: broker {leader})"
+        reason = f"no {_BOUND[side]} bound is known for the high watermark of {whose}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -57,16 +59,16 @@ def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterato
         if not never_led:
             yield _no_fetch(reign)
     elif reign.holed:
-        kind = f"broker {reign.leader}'s request log whole: some of its lines cannot be read"
+        kind = f"broker {reign.leader}'s whole request log, of which some lines cannot be read here"
         yield _lacking(reign, kind, kind, "how far followers had asked: the high watermark's upper bound")
     elif reign.ends_unseen:
-        kind = f"broker {reign.leader}'s request log up to its last answers: it ends before"
+        kind = f"broker {reign.leader}'s request log up to its last answers, which are not here"
         yield _lacking(reign, kind, kind, "what was written, acknowledged and fetched last")
     elif any(row.moment.doubtful for row in rows):
         kind = f"the beginnings of fetch sessions with broker {reign.leader}"
         yield _lacking(reign, kind, kind, "the offsets of partitions that requests do not name")
     if not isr.statements:
-        told = "(metadata log, state-change.log or orders)"
+        told = "(metadata log or state-change.log)"
         evidence = f"the ISR at the beginning of epoch {reign.epochs[0]} {told}"
         leaves_open = "who had to be counted: the high watermark's upper bound"
         yield _lacking(reign, f"the ISR when its leader began {told}", evidence, leaves_open)
@@ -80,12 +82,12 @@ def _no_opening(reign: Reign) -> Missing:
     """A log that is there and tells of other roles alone is not the same as no log."""
     leaves_open, first = "where the epoch opened and what its leader's log end was", reign.epochs[0]
     if not reign.roles_told:
-        kind = f"broker {reign.leader}'s own log (state-change.log, server.log)"
+        kind = f"broker {reign.leader}'s state-change.log and server.log"
         return _lacking(reign, kind, f"{kind} of epoch {first}", leaves_open)
     kind = f"broker {reign.leader}'s own line that it began to lead"
-    why = "its log, which is here, tells of other roles alone"
-    why += "" if reign.answers else ", and it may never have led then"
-    return _lacking(reign, f"{kind}: {why}", f"{kind} in epoch {first}: {why}", leaves_open)
+    why = ", which its log here lacks"
+    why += "" if reign.answers else " (it may never have led then)"
+    return _lacking(reign, f"{kind}{why}", f"{kind} in epoch {first}{why}", leaves_open)
 
 
 def _no_fetch(reign: Reign) -> Missing:
@@ -95,7 +97,7 @@ def _no_fetch(reign: Reign) -> Missing:
     why = ""
     if reign.logged:
         kind = f"fetches from broker {reign.leader}"
-        why = ": nobody fetched, or its request log, which is there, does not hold them"
+        why = ", of which its request log here tells nothing"
     elif reign.traced:
-        why = ": what is here of it tells of no fetch then"
+        why = " with the fetches of that time"
     return _lacking(reign, f"{kind}{why}", f"{kind} in {when}{why}", "every high watermark of the term")

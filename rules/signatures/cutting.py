@@ -43,7 +43,7 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         yield Hit(
             broker=m.broker,
             at=m,
-            says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} did not have, and was"
+            says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} did not have; it was"
             f" told the start of epoch {newer.epoch}, {answer}, as if it were the end",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,

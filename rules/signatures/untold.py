@@ -19,7 +19,8 @@ UNTOLD: Final = (
     Untold(
         defect="KAFKA-2334",
         title="a client is told a smaller end of the log after an election",
-        because="answers to clients that list offsets are not read",
+        because="until 2.2 a lower high watermark after an election is lawful, and which clients took it for the log's"
+        " end stands in requests that are not read",
     ),
     Untold(
         defect="KAFKA-3978",
@@ -30,6 +31,11 @@ UNTOLD: Final = (
         defect="KAFKA-6975",
         title="a replica cannot begin in the middle of a batch",
         because=_LIKE_A_FRESH_REPLICA,
+    ),
+    Untold(
+        defect="KAFKA-6880",
+        title="a replica that was left behind acts on an old leader epoch",
+        because="it was ended by what ended KAFKA-7395, and leaves the same",
     ),
     Untold(
         defect="KAFKA-7395",
@@ -46,12 +52,17 @@ UNTOLD: Final = (
     Untold(
         defect="KAFKA-12460",
         title="the metadata log is cut below its high watermark",
-        because="no file and no line tells the high watermark that a metadata log had when it was cut",
+        because="the releases that have it write no snapshots, which alone tell how far a metadata log was committed",
     ),
     Untold(
         defect="KAFKA-13127",
         title="replicas in use are deleted as strays",
         because="a topic that is deleted leaves the same, and that for a minute only",
+    ),
+    Untold(
+        defect="KAFKA-15046",
+        title="the epoch file is flushed under the lock of its log",
+        because="it costs time and no records; the file that its cure could leave torn is told as KAFKA-16541",
     ),
     Untold(
         defect="KAFKA-16157",
@@ -61,6 +72,7 @@ UNTOLD: Final = (
     Untold(
         defect="KAFKA-16297",
         title="a replica that was moved between log dirs is promoted by nobody",
-        because="which log dir the controllers assign is not compared with where the replica lies",
+        because="in every move the controllers are told the new log dir before the replica lies there: a copy of that"
+        " moment shows the same",
     ),
 )

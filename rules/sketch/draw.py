@@ -91,8 +91,8 @@ def _notes(evidence: PartitionEvidence, replica: Replica, row: Sequence[str], hi
         yield f"topic-id {replica.topic_id}"
     if replica.voters:
         yield "voters " + " ".join(map(str, replica.voters))
-    if replica.index_faults:
-        yield f"index-fault {replica.index_faults[0].kind}"
+    if replica.indexes.faults:
+        yield f"index-fault {replica.indexes.faults[0].kind}"
 
 
 def _recovery(replica: Replica) -> Iterator[str]:

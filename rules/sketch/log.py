@@ -3,62 +3,29 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow as pa
-
-from parsers.provenance import Span
-from parsers.tables import BatchHeader, Refusal, arrow_schema
+from parsers.tables import Refusal
 from rules.facts.stretch import LogFacts
 from rules.narrow.fold import fold
 from rules.protocol.epochs import EpochStart
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.steps import Bound
-from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
+from rules.sketch.batch_rows import BATCH_BYTES, EVERY_MILLISECOND, Pace, SketchedBatch, headers, zoom
+from rules.sketch.producers import NOBODY, Sender, sender
+from rules.zoom.ranges import Zoom
 
 _CELL: Final = re.compile(
     r"@(?P<jump>\d+):|(?P<mark>[|</~_])|(?P<nothing>[.#])(?:[x\u00d7](?P<offsets>\d+))?"
-    r"|\((?P<group>[^)]*)\)(?P<gbad>[!?]?)"
-    r"|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyzA-WYZ]?)(?P<bad>[!?]?)(?:[x\u00d7](?P<times>\d+))?"
+    r"|\((?P<group>[^)]*)\)(?:\{(?P<gby>[^}]*)\})?(?P<gbad>[!?]?)"
+    r"|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyzA-WYZ]?)(?:\{(?P<by>[^}]*)\})?(?P<bad>[!?]?)"
+    r"(?:[x\u00d7](?P<times>\d+))?"
 )
 _MEMBER: Final = re.compile(
     r"(?:(?P<gone>\.)|(?P<epoch>\d|\[\d+\]|-)(?P<content>[a-wyzA-WYZ]?))(?:[x\u00d7](?P<times>\d+))?"
 )
-_BATCH_BYTES: Final = 70
-_PHYSICAL: Final = [
-    "base_offset", "last_offset", "leader_epoch", "magic", "size", "crc", "crc_valid", "attributes", "record_count",
-    "base_timestamp", "max_timestamp", "producer_id", "producer_epoch", "base_sequence", "span_start", "span_end",
-]  # fmt: skip
-_SCHEMA: Final = pa.schema([*(arrow_schema(BatchHeader).field(name) for name in _PHYSICAL), ("file", pa.int32())])
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    base: int
-    contents: tuple[tuple[int, str] | None, ...]
-    """Epoch and content of each offset; null where the record was cleaned away."""
-    legacy: bool
-    flaw: str
-    """`!` for a checksum that does not fit, `?` for records that cannot be decoded; empty for a sound batch."""
-    file: int
-    start: int
-    undrawn: int = 0
-    """Offsets that the batch holds beyond its contents, whose records nobody drew."""
-
-    @property
-    def epoch(self) -> int:
-        return next((content[0] for content in self.contents if content), 0)
-
-    @property
-    def width(self) -> int:
-        return len(self.contents) + self.undrawn
-
-    @property
-    def span_size(self) -> int:
-        return _BATCH_BYTES * max(1, len(self.contents))
 
 
 class SketchError(ValueError):
@@ -73,7 +40,7 @@ class _Layout:
         self.position = 0
         self.files = [0]
         self.sizes = [0]
-        self.batches: list[_Batch] = []
+        self.batches: list[SketchedBatch] = []
         self.unread: list[tuple[str, int, int, int]] = []
         self.high_watermark: int | None = None
         self.log_start: int | None = None
@@ -96,7 +63,7 @@ class SketchedLog:
     log_start: int | None
 
 
-def sketch_log(cells: str, path: str, end_offset: int | None = None) -> SketchedLog:
+def sketch_log(cells: str, path: str, end_offset: int | None = None, pace: Pace = EVERY_MILLISECOND) -> SketchedLog:
     """The log that the cells of a line draw, in the replica directory `path`.
 
     `end_offset` lets it go on behind the cells, in one batch of the epoch drawn last.
@@ -117,10 +84,10 @@ def sketch_log(cells: str, path: str, end_offset: int | None = None) -> Sketched
     if end_offset is not None and layout.batches and end_offset > layout.offset:
         _batch(layout, layout.batches[-1].contents[-1:], "", undrawn=end_offset - layout.offset - 1)
     sources = [f"{path}/{base:020d}.log" for base in layout.files]
-    facts = fold(_headers(layout.batches), sources, [_refusal(u, sources) for u in layout.unread])
+    facts = fold(headers(layout.batches, pace), sources, [_refusal(u, sources) for u in layout.unread])
     return SketchedLog(
         facts=facts,
-        zoom=_zoom(layout.batches, sources),
+        zoom=zoom(layout.batches, sources),
         segments=tuple(zip(layout.files, sources, layout.sizes, strict=True)),
         epochs=tuple(_epochs(facts)),
         high_watermark=layout.high_watermark,
@@ -138,11 +105,12 @@ def _place(layout: _Layout, match: re.Match[str]) -> None:
     elif match["nothing"] is not None:
         _nothing(layout, match["nothing"], int(match["offsets"] or 1))
     elif match["group"] is not None:
-        _batch(layout, tuple(_contents(match["group"])), match["gbad"])
+        _batch(layout, tuple(_contents(match["group"])), match["gbad"], by=_sender(match["gby"]))
     else:
-        content = _content(match["epoch"], match["content"])
+        content, by = _content(match["epoch"], match["content"]), _sender(match["by"])
         for _ in range(int(match["times"] or 1)):
-            _batch(layout, (content,), match["bad"])
+            _batch(layout, (content,), match["bad"], by=by)
+            by = by.after(1)
 
 
 def _mark(layout: _Layout, mark: str) -> None:
@@ -165,8 +133,8 @@ def _nothing(layout: _Layout, mark: str, offsets: int) -> None:
 
 
 def _unread(layout: _Layout, kind: str) -> None:
-    layout.unread.append((kind, len(layout.files) - 1, layout.position, layout.position + _BATCH_BYTES))
-    layout.advance(0, _BATCH_BYTES)
+    layout.unread.append((kind, len(layout.files) - 1, layout.position, layout.position + BATCH_BYTES))
+    layout.advance(0, BATCH_BYTES)
 
 
 def _contents(group: str) -> Iterator[tuple[int, str] | None]:
@@ -183,96 +151,31 @@ def _contents(group: str) -> Iterator[tuple[int, str] | None]:
         position = match.end()
 
 
+def _sender(text: str | None) -> Sender:
+    found = sender(text or "")
+    if found is None:
+        message = f"cannot read the producer {{{text}}}"
+        raise SketchError(message)
+    return found
+
+
 def _content(epoch: str, content: str) -> tuple[int, str]:
     return (-1 if epoch == "-" else int(epoch.strip("[]"))), content
 
 
 def _batch(
-    layout: _Layout, contents: tuple[tuple[int, str] | None, ...], flaw: str, *, undrawn: int = 0
+    layout: _Layout,
+    contents: tuple[tuple[int, str] | None, ...],
+    flaw: str,
+    *,
+    undrawn: int = 0,
+    by: Sender = NOBODY,
 ) -> None:
     legacy = any(content is not None and content[0] < 0 for content in contents)
     file = len(layout.files) - 1
-    batch = _Batch(layout.offset, contents, legacy, flaw, file, layout.position, undrawn)
+    batch = SketchedBatch(layout.offset, contents, legacy, flaw, file, layout.position, undrawn, by)
     layout.batches.append(batch)
     layout.advance(batch.width, batch.span_size)
-
-
-def _headers(batches: list[_Batch]) -> pa.Table:
-    return pa.Table.from_pylist([_header(batch) for batch in batches], schema=_SCHEMA)
-
-
-def _header(batch: _Batch) -> dict[str, int | bool | None]:
-    kept = sum(content is not None for content in batch.contents) + batch.undrawn
-    return {
-        "base_offset": batch.base,
-        "last_offset": batch.base + batch.width - 1,
-        "leader_epoch": batch.epoch,
-        "magic": 1 if batch.legacy else 2,
-        "size": batch.span_size,
-        "crc": _crc(batch),
-        "crc_valid": batch.flaw != "!",
-        "attributes": 0,
-        "record_count": kept,
-        "base_timestamp": batch.base,
-        "max_timestamp": batch.base,
-        "producer_id": -1,
-        "producer_epoch": -1,
-        "base_sequence": -1,
-        "span_start": batch.start,
-        "span_end": batch.start + batch.span_size,
-        "file": batch.file,
-    }
-
-
-def _crc(batch: _Batch) -> int:
-    return zlib.crc32(repr((batch.contents, batch.undrawn, batch.base)).encode())
-
-
-def _zoom(batches: list[_Batch], sources: list[str]) -> Zoom:
-    marks = tuple(
-        BatchMark(
-            base_offset=batch.base,
-            end_offset=batch.base + batch.width,
-            leader_epoch=batch.epoch,
-            magic=1 if batch.legacy else 2,
-            size=batch.span_size,
-            crc=_crc(batch),
-            crc_valid=batch.flaw != "!",
-            control=False,
-            span=_span(batch, sources),
-        )
-        for batch in batches
-    )
-    records = tuple(record for batch in batches for record in _records(batch, sources))
-    undecodable = tuple(
-        UnreadFile(kind="undecodable", expected="records", found="other bytes", span=_span(batch, sources))
-        for batch in batches
-        if batch.flaw == "?"
-    )
-    return Zoom(
-        start_offset=0, end_offset=1 << 62, batches=marks, records=records, decoded=True, undecodable=undecodable
-    )
-
-
-def _records(batch: _Batch, sources: list[str]) -> Iterator[RecordMark]:
-    for delta, content in enumerate(batch.contents):
-        if content is not None:
-            yield RecordMark(
-                offset=batch.base + delta,
-                leader_epoch=batch.epoch,
-                timestamp=-1 if batch.legacy else batch.base,
-                key_hash=content[1].lower() or None,
-                value_size=-1 if content[1].isupper() else ord(content[1]) if content[1] else 0,
-                content_hash=f"{content}@{batch.base + delta}",
-                headers_hash="",
-                control_type=None,
-                legacy=batch.legacy,
-                span=_span(batch, sources),
-            )
-
-
-def _span(batch: _Batch, sources: list[str]) -> Span:
-    return Span(source=sources[batch.file], start=batch.start, end=batch.start + batch.span_size)
 
 
 def _refusal(unread: tuple[str, int, int, int], sources: list[str]) -> Refusal:

@@ -10,7 +10,8 @@
                                           may stand `error 19`
     t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync;
                                           with `of 1,2,3` behind it the line names the assignment too, with
-                                          `told 2` it is the order that broker 2 was given
+                                          `told 2` it is the order that broker 2 was given; `elr 3` names eligible
+                                          leaders and `known 1` the last known ones
     t6 truncates 1 to 2                   broker 1 cuts its log to offset 2
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
@@ -21,7 +22,8 @@
     t9 deletes 2                          broker 2 gives its log up to be deleted
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
                                           it, its partition epoch too
-    t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4
+    t11 serve 4 from 1 hw=4               a consumer asks broker 1 for offset 4 and is told high watermark 4; behind it
+                                          may stand the last stable offset, `lso=2`
     t11 tells 3 leader 2 epoch 1          broker 3 tells a client that broker 2 leads in epoch 1
     t12 fails 2                           broker 2's fetcher gives the partition up
     t12 exits 2                           broker 2 stops rather than cut its log to its leader's end
@@ -55,7 +57,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     r"(?: error (?P<error>\d+))?(?P<implied> implied)?",
     "acks": r"(?P<leader>\d+) at (?P<at>-?\d+) acks (?P<acks>all|1)(?: error (?P<error>\d+))?",
     "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
-    r"(?: told (?P<told>\d+))?",
+    r"(?: told (?P<told>\d+))?(?: elr (?P<elr>[\d,]+|none))?(?: known (?P<known>[\d,]+))?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
@@ -65,7 +67,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "begins": r"(?P<broker>\d+)",
     "deletes": r"(?P<broker>\d+)",
     "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
-    "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)",
+    "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)(?: lso (?P<lso>\d+))?",
     "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
     "fails": r"(?P<broker>\d+)",
     "exits": r"(?P<broker>\d+)",
@@ -138,6 +140,7 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
             leader=leader,
             offset=None if asked else number(words, "at"),
             high_watermark=number(words, "hw"),
+            last_stable_offset=number(words, "lso"),
             epoch=None if asked else number(words, "epoch"),
             asked_epoch=number(words, "epoch" if asked else "last"),
             answered_epoch=number(words, "of"),
@@ -164,6 +167,8 @@ def _leadership(words: Words, time: int, span: Span) -> Moment:
         partition_epoch=time,
         isr=brokers(words, "isr") or (),
         replicas=brokers(words, "replicas"),
+        elr=brokers(words, "elr"),
+        last_known_elr=brokers(words, "known"),
         span=span,
     )
 

@@ -19,11 +19,14 @@ One line a replica, one column an offset. The marks:
 
 Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recovery 5` (or none), `cleaner 4`, `unclean`,
 `epochs 0@0 1@4` (or missing, empty, malformed, unreadable), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`,
-`voters 7 8`, `snapshots 3 5`, `index-fault offset`, `markers` where transactions ended in the log, and `leo 90` where
-the log goes on to offset 90 behind what is drawn. Unless said otherwise the epoch file agrees with the batches, the
+`voters 7 8`, `snapshots 3 5`, `index-fault offset`, `markers` where transactions ended in the log, `leo 90` where
+the log goes on to offset 90 behind what is drawn, and `pace 60` where 60 seconds lie between two offsets by the times
+of batches, which the broker wrote with `append-times`. Braces behind a batch name its producer, as
+`rules.sketch.producers` says. Unless said otherwise the epoch file agrees with the batches, the
 broker stopped in order, and the recovery point is the log end offset. Lines of their own: `topic t`, `ids a b` (that
 logs give the topic), `live`,
-`kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`, `group g 12 epoch 3` (what a group committed; the epoch may lack).
+`kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`; those about
+the topic as a whole and consumer groups are in `rules.sketch.topic_lines`.
 """
 
 from __future__ import annotations
@@ -39,30 +42,30 @@ from rules.evidence import (
     BrokerVersion,
     EpochClaim,
     EpochFile,
-    GroupCommit,
-    IndexFault,
     OffsetClaim,
     PartitionEvidence,
     Replica,
     SegmentFile,
 )
+from rules.facts.indexes import IndexFacts, IndexFault
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
 from rules.protocol.epochs import EpochStart
 from rules.settings import Setting, settings_of
+from rules.sketch.batch_rows import Pace
 from rules.sketch.keys import with_drawn_keys
 from rules.sketch.log import SketchedLog, SketchError, sketch_log
 from rules.sketch.moments import is_event, read_event
+from rules.sketch.topic_lines import TopicLines
 
 __all__ = ["Sketch", "SketchError", "read_sketch"]
 
 _LINE: Final = re.compile(r"^broker\s+(?P<broker>\d+)(?P<leads>\*?)\s*(?P<cells>[^;]*)(?:;(?P<notes>.*))?$")
 _SETTING: Final = re.compile(r"set ([a-z.]+) (\S+)")
-_GROUP: Final = re.compile(r"group (\S+) (\d+)(?: epoch (\d+))?")
 _STATES: Final = ("future", "deleted", "stray")
 _NOTES: Final = frozenset({
     "hw", "leo", "start", "recovery", "cleaner", "unclean", "epochs", "topic-id", "log-dir", "snapshots", "voters",
-    "index-fault", "markers", *_STATES,
+    "index-fault", "markers", "pace", "append-times", *_STATES,
 })  # fmt: skip
 
 
@@ -80,7 +83,7 @@ def read_sketch(text: str) -> Sketch:
     versions: list[BrokerVersion] = []
     moments: list[Moment] = []
     settings: list[Setting] = []
-    commits: list[GroupCommit] = []
+    of_topic = TopicLines()
     topic, live, leader = "t", False, None
     told_ids: frozenset[str] = frozenset()
     for line in filter(None, (raw.strip() for raw in text.splitlines())):
@@ -98,11 +101,9 @@ def read_sketch(text: str) -> Sketch:
             told_ids = frozenset(line.split()[1:])
         elif line.startswith("kafka "):
             versions.append(_version(line))
-        elif group := _GROUP.fullmatch(line):
-            commits.append(_commit(group))
         elif setting := _SETTING.fullmatch(line):
             settings.append(Setting(name=setting[1], value=setting[2], origin="metadata", span=_span("settings")))
-        else:
+        elif not of_topic.take(line):
             message = f"expected 'broker ID CELLS', 'topic T', 'live', 'kafka ID V' or 'set NAME V', found {line!r}"
             raise SketchError(message)
     evidence = PartitionEvidence(
@@ -115,15 +116,9 @@ def read_sketch(text: str) -> Sketch:
         copied_live=live,
         chronicle=Chronicle(in_terms(moments)),
         settings=settings_of(settings),
-        group_offsets=tuple(commits),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
-    return Sketch(evidence=with_drawn_keys(evidence), leader=leader)
-
-
-def _commit(match: re.Match[str]) -> GroupCommit:
-    epoch = None if match[3] is None else int(match[3])
-    return GroupCommit(group=match[1], offset=int(match[2]), leader_epoch=epoch, span=_span("__consumer_offsets-0"))
+    return Sketch(evidence=with_drawn_keys(of_topic.told(evidence)), leader=leader)
 
 
 def _version(line: str) -> BrokerVersion:
@@ -138,7 +133,8 @@ def _replica(match: re.Match[str]) -> Replica:
     log_dir = notes.get("log-dir", f"broker-{broker}")
     state = next((word for word in _STATES if word in notes), "current")
     path = f"{log_dir}/t-0" if state == "current" else f"{log_dir}/t-0.0-{state}"
-    log = sketch_log(match["cells"], path, int(notes["leo"]) if "leo" in notes else None)
+    pace = Pace(milliseconds=1000 * int(notes["pace"]) if "pace" in notes else 1, by_broker="append-times" in notes)
+    log = sketch_log(match["cells"], path, int(notes["leo"]) if "leo" in notes else None, pace)
     replica = Replica(
         broker=broker,
         log_dir=log_dir,
@@ -173,12 +169,23 @@ def _with_claims(replica: Replica, notes: dict[str, str], log: SketchedLog) -> R
             for word in notes.get("snapshots", "").split()
         ),
         voters=tuple(int(word) for word in notes.get("voters", "").split()),
-        index_faults=(
-            (IndexFault(kind=index, expected="the log's", found="another", span=_span(f"{replica.path}/0.index")),)
-            if index
-            else ()
-        ),
+        indexes=_indexes(replica, index),
     )
+
+
+def _indexes(replica: Replica, kind: str | None) -> IndexFacts:
+    if kind is None:
+        return IndexFacts()
+    span = _span(f"{replica.path}/{0:020d}.{kind}index")
+    fault = IndexFault(
+        kind=kind,  # type: ignore[arg-type]
+        flaw="falls",
+        segment_base_offset=0,
+        offset=0,
+        found="offset 0 behind offset 1",
+        span=span,
+    )
+    return IndexFacts(entries=2, faults=(fault,), fault_count=1)
 
 
 def _notes(text: str) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ class Counting:
         self.end_time = max((time for time in times if time is not None), default=None)
         self.opened = None if reign.opening is None else reign.opening.time
         self.weighs_changes = True
+        self._known: dict[tuple[Isr, ...], tuple[frozenset[int], frozenset[int]]] = {}
 
     def awaited(self, isrs: Sequence[Isr], time: int | None, evaluated: int | None) -> frozenset[int]:
         """Everybody for whom the leader may have waited when it weighed its high watermark last.
@@ -32,9 +33,17 @@ class Counting:
         """
         if not isrs:
             return frozenset(self.tracks)
-        members = frozenset().union(*isrs) - {self.reign.leader}
-        outside = frozenset(self.tracks) - members
-        return (members & self.tracks.keys()) | {b for b in outside if self._may_catch_up(b, time, evaluated)}
+        members, outside = self._split(tuple(isrs))
+        late = [broker for broker in outside if self._may_catch_up(broker, time, evaluated)]
+        return members.union(late) if late else members
+
+    def _split(self, isrs: tuple[Isr, ...]) -> tuple[frozenset[int], frozenset[int]]:
+        """The followers in any of some ISRs, and the others; a reign has few ISRs and many answers."""
+        if isrs not in self._known:
+            everybody = frozenset(self.tracks)
+            members = everybody.intersection(frozenset().union(*isrs)) - {self.reign.leader}
+            self._known[isrs] = members, everybody - members
+        return self._known[isrs]
 
     def _may_catch_up(self, broker: int, time: int | None, evaluated: int | None) -> bool:
         track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms

@@ -1,0 +1,131 @@
+"""A timeline small enough to travel with a verdict and to be drawn: states that changed, reigns, and what was told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rules.evidence import PartitionEvidence
+from rules.timeline.reigns import Reigning
+from rules.timeline.rows import Cell, TimelineRow, walk
+from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReplica, EventKind
+
+POINTS_KEPT: Final = 150
+"""Of one replica; a picture has no room for more."""
+EVENTS_KEPT: Final = 60
+SILENCES_KEPT: Final = 6
+_EVENTS: Final[dict[str, EventKind]] = {
+    "truncated": "cut", "log-reset": "reset", "log-loaded": "load", "unclean-election": "unclean",
+}  # fmt: skip
+
+
+def drawn_history(evidence: PartitionEvidence) -> DrawnHistory | None:
+    """The history of a partition; null where no statement bears a time."""
+    walked = walk(evidence)
+    drawing = _Drawing(walked.brokers)
+    for row in walked.rows:
+        drawing.take(row)
+    if not drawing.statements:
+        return None
+    return DrawnHistory(
+        reference=walked.clocks[0].reference if walked.clocks else drawing.first_clock,
+        first_time=drawing.first,
+        last_time=drawing.last,
+        replicas=tuple(drawing.replicas()),
+        reigns=drawing.reigns.told(),
+        events=tuple(drawing.events),
+        statements=drawing.statements,
+        silences=tuple(f"{m.evidence}; it leaves open {m.leaves_open}" for m in walked.missing[:SILENCES_KEPT]),
+    )
+
+
+class _Drawing:
+    """What the rows left by now; lives only inside `drawn_history`."""
+
+    def __init__(self, brokers: Sequence[int]) -> None:
+        self.points: dict[int, list[DrawnPoint]] = {broker: [] for broker in brokers}
+        self.reigns = Reigning()
+        self.events: list[DrawnEvent] = []
+        self.statements, self.first_clock = 0, ""
+        self.first = self.last = 0
+
+    def take(self, row: TimelineRow) -> None:
+        """The next row; one without a time has no place in a picture."""
+        if row.time is None:
+            return
+        if not self.statements:
+            self.first = self.last = row.time
+            self.first_clock = row.moment.clock
+        self.first, self.last = min(self.first, row.time), max(self.last, row.time)
+        self.statements += 1
+        for cell in row.cells:
+            self._replica(cell, row.time)
+        self.reigns.take(row)
+        if len(self.events) < EVENTS_KEPT:
+            self.events.extend(_events(row, row.time))
+
+    def _replica(self, cell: Cell, time: int) -> None:
+        """The state of one replica, if it changed or if something was told of it."""
+        known = self.points[cell.broker]
+        before = known[-1] if known else _unknown(time)
+        point = _point(cell, max(time, before.time))
+        tells = point.outside or point.told_end is not None or point.told_watermark is not None
+        if tells or _state(point) != _state(before):
+            known.append(point)
+
+    def replicas(self) -> Iterator[DrawnReplica]:
+        """Those of which anything is known."""
+        for broker, points in self.points.items():
+            if points:
+                yield DrawnReplica(broker=broker, points=tuple(_thinned(points)), points_told=len(points))
+
+
+def _state(point: DrawnPoint) -> tuple[int | None, ...]:
+    return point.end_low, point.end_high, point.watermark_low, point.watermark_high
+
+
+def _point(cell: Cell, time: int) -> DrawnPoint:
+    end, watermark = cell.log_end.interval, cell.high_watermark.interval
+    return DrawnPoint(
+        time=time,
+        end_low=end.low,
+        end_high=end.high,
+        watermark_low=watermark.low,
+        watermark_high=watermark.high,
+        told_end=cell.told_log_end,
+        told_watermark=cell.told_high_watermark,
+        outside=cell.outside,
+    )
+
+
+def _unknown(time: int) -> DrawnPoint:
+    """A point at which nothing is known."""
+    return _point(Cell(broker=-1), time)
+
+
+def _thinned(points: Sequence[DrawnPoint]) -> Iterator[DrawnPoint]:
+    """At most so many: those outside what can have been first, then evenly, the last one always."""
+    if len(points) <= POINTS_KEPT:
+        yield from points
+        return
+    outside = [number for number, point in enumerate(points) if point.outside][: POINTS_KEPT // 2]
+    room = POINTS_KEPT - len(outside)
+    even = {round(number * (len(points) - 1) / (room - 1)) for number in range(room)}
+    yield from (points[number] for number in sorted({*outside, *even}))
+
+
+def _events(row: TimelineRow, time: int) -> Iterator[DrawnEvent]:
+    """What a row tells beside the states of replicas."""
+    moment = row.moment
+    outside = [cell for cell in row.cells if cell.outside]
+    kind = "outside" if outside else _EVENTS.get(moment.kind)
+    if kind is None or moment.doubtful:
+        return
+    broker, offset = moment.broker, moment.end_offset if kind == "load" else moment.offset
+    if kind == "outside":
+        broker, offset = outside[0].broker, outside[0].told_high_watermark
+    if kind == "unclean":
+        broker, offset = moment.leader, None
+    # Newer controllers call it so too where nobody follows the last leader.
+    if broker is None or broker >= 0:
+        yield DrawnEvent(time=time, broker=broker, kind=kind, offset=offset, text=row.text, span=moment.span)

@@ -1,0 +1,272 @@
+"""The rows of a timeline: statements in the order of leader epochs, each with what every replica held by then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rules.evidence import PartitionEvidence
+from rules.history.chronology import in_order
+from rules.history.clocks import on_reference
+from rules.history.moments import ROLE_KINDS, Moment
+from rules.protocol.offsets import Offset
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
+from rules.replay import ClockOffset, Course, Missing, Told
+from rules.replay.followers import UNKNOWN, capped, restarted
+from rules.replay.leading.bounds import at_least, at_most
+from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.tracks import RemoteEnd, accepted
+from rules.timeline.unplaced import unplaced, unreplayed
+from rules.timeline.words import words
+
+NOTHING: Final = expected_interval(())
+_OTHER_LOG: Final = ("log-created", "log-reset", "log-deleted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One replica after an event."""
+
+    broker: int
+    leads: bool = False
+    epoch: int | None = None
+    log_end: ExpectedHighWatermark = NOTHING
+    high_watermark: ExpectedHighWatermark = NOTHING
+    told_log_end: int | None = None
+    told_high_watermark: int | None = None
+    """What this very event tells."""
+    outside: bool = False
+    """Whether the told high watermark is none that it can have been."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastStable:
+    """How far a leader let readers of committed transactions read, when it answered."""
+
+    expected: ExpectedHighWatermark
+    """By its own high watermark and the transactions on disk."""
+    told: int | None
+    outside: bool
+    """Whether the answer tells one that its high watermark cannot have given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineRow:
+    """One event."""
+
+    time: int | None
+    """On the reference clock."""
+    moment: Moment
+    text: str
+    cells: tuple[Cell, ...]
+    remotes: tuple[RemoteEnd, ...]
+    """What the leader knows of its followers' log ends; there is no remote high watermark."""
+    last_stable: LastStable | None
+    """The leader's; null of what is no answer."""
+    back: bool = False
+    """Whether its time is earlier than that of the row above."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """A partition's history."""
+
+    topic: str
+    partition: int
+    brokers: tuple[int, ...]
+    clocks: tuple[ClockOffset, ...]
+    missing: tuple[Missing, ...]
+    rows: tuple[TimelineRow, ...]
+
+    def within(self, since: int | None, until: int | None) -> Timeline:
+        """Only the rows of a stretch of the reference clock; an event without a time is shown wherever it stands."""
+        kept = tuple(
+            row
+            for row in self.rows
+            if row.time is None or ((since is None or row.time >= since) and (until is None or row.time <= until))
+        )
+        return replace(self, rows=tuple(_with_steps_back(kept)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """A history that is walked once, row after row, so that no more than one of them is held."""
+
+    brokers: tuple[int, ...]
+    clocks: tuple[ClockOffset, ...]
+    missing: tuple[Missing, ...]
+    rows: Iterator[TimelineRow]
+
+
+def timeline_of(evidence: PartitionEvidence) -> Timeline:
+    """The timeline of a partition."""
+    walked = walk(evidence)
+    return Timeline(
+        topic=evidence.topic,
+        partition=evidence.partition,
+        brokers=walked.brokers,
+        clocks=walked.clocks,
+        missing=walked.missing,
+        rows=tuple(walked.rows),
+    )
+
+
+def walk(evidence: PartitionEvidence) -> Walk:
+    """The rows one by one."""
+    replayed = evidence.replayed
+    offsets = {clock.clock: clock for clock in replayed.clocks}
+    brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
+    table = _Table(evidence, brokers)
+    told = (moment for moment in evidence.moments if moment.kind != "trace-begins")
+    placed = in_order(tuple(told), lambda moment: on_reference(moment, offsets))
+    return Walk(
+        brokers=tuple(brokers),
+        clocks=replayed.clocks,
+        missing=(*replayed.missing, *unplaced(evidence, table.leader_rows)),
+        rows=_with_steps_back(table.row(moment, on_reference(moment, offsets)) for moment in placed),
+    )
+
+
+def _with_steps_back(rows: Iterable[TimelineRow]) -> Iterator[TimelineRow]:
+    """Epochs and offsets put the rows in order before times do: where that takes a step back, the row says so."""
+    above: int | None = None
+    for row in rows:
+        back = above is not None and row.time is not None and row.time < above
+        above = above if row.time is None else row.time
+        yield row if back == row.back else replace(row, back=back)
+
+
+def _seen(rows: Sequence[LeaderRow]) -> set[int]:
+    return {remote.broker for row in rows[:1] for remote in row.remotes}
+
+
+class _Table:
+    """The replicas as the rows go by; lives only inside `timeline_of`."""
+
+    def __init__(self, evidence: PartitionEvidence, brokers: Sequence[int]) -> None:
+        self.evidence, replayed = evidence, evidence.replayed
+        self.cells = {broker: Cell(broker=broker) for broker in brokers}
+        rows = [(course, row) for course in replayed.courses for row in course.rows]
+        self.leader_rows = {id(row.moment): (course, row) for course, row in rows if not row.last}
+        self.told = {id(told.moment): told for told in replayed.told}
+        self.starts = {id(course.reign.opening): course.start for course in replayed.courses}
+        self.answered: dict[int, ExpectedHighWatermark] = {}
+
+    def row(self, moment: Moment, time: int | None) -> TimelineRow:
+        """The row of a statement."""
+        for broker, cell in self.cells.items():
+            self.cells[broker] = replace(cell, told_log_end=None, told_high_watermark=None, outside=False)
+        course, led = self.leader_rows.get(id(moment), (None, None))
+        if led is not None:
+            self._served(led)
+        elif unreplayed(moment, self.leader_rows):
+            self._served_unreplayed(moment)
+        elif moment.kind == "leadership" and moment.witness is None:
+            self._elected(moment)
+        elif moment.broker in self.cells and moment.kind != "described":
+            self._own(moment, self.cells[moment.broker])
+        return TimelineRow(
+            time=time,
+            moment=moment,
+            text=words(moment),
+            cells=tuple(self.cells.values()),
+            remotes=led.remotes if led else (),
+            last_stable=_last_stable(self.evidence, course, led) if course and led else None,
+        )
+
+    def _served(self, led: LeaderRow) -> None:
+        moment = led.moment
+        leader = self.cells.get(-1 if moment.witness is None else moment.witness)
+        told = self.told.get(id(moment))
+        if leader is not None:
+            self.cells[leader.broker] = replace(
+                leader,
+                log_end=led.log_end,
+                high_watermark=led.high_watermark,
+                told_high_watermark=told.observed if told else None,
+                outside=_outside(told),
+            )
+        asker = self._asker(moment)
+        if asker is not None and accepted(moment) and moment.offset is not None:
+            # Whoever asks has worked off its former answer, and asks for its own log end.
+            former = self.answered.get(asker.broker, asker.high_watermark)
+            held = capped(former, moment.offset, f"its log ended at {moment.offset}") if former != NOTHING else NOTHING
+            self.cells[asker.broker] = replace(asker, log_end=_asked(asker, moment.offset), high_watermark=held)
+            self.answered[asker.broker] = led.answer
+
+    def _served_unreplayed(self, moment: Moment) -> None:
+        """What leader and asker held before it says nothing of what they hold now."""
+        leader, asker = self.cells.get(-1 if moment.witness is None else moment.witness), self._asker(moment)
+        if leader is not None:
+            told = moment.high_watermark if moment.kind in ("fetched", "consumed") else None
+            self.cells[leader.broker] = replace(
+                leader, log_end=NOTHING, high_watermark=NOTHING, told_high_watermark=told
+            )
+        if asker is not None:
+            surely = accepted(moment) and not moment.doubtful and moment.offset is not None
+            end = _asked(asker, moment.offset or 0) if surely else NOTHING
+            self.cells[asker.broker] = replace(asker, log_end=end, high_watermark=NOTHING)
+            self.answered.pop(asker.broker, None)
+
+    def _asker(self, moment: Moment) -> Cell | None:
+        """The follower's cell, of a follower's fetch."""
+        return self.cells.get(-1 if moment.broker is None else moment.broker) if moment.kind == "fetched" else None
+
+    def _elected(self, moment: Moment) -> None:
+        for broker, cell in self.cells.items():
+            self.cells[broker] = replace(cell, leads=broker == moment.leader)
+
+    def _own(self, moment: Moment, cell: Cell) -> None:
+        told = self.told.get(id(moment))
+        end = moment.offset if moment.kind in (*ROLE_KINDS, "truncated", "log-reset") else moment.end_offset
+        bounds: list[Bound] = []
+        if end is not None:
+            bounds = [at_least(end, "its own word"), at_most(end, "its own word")]
+        role = moment.kind in ROLE_KINDS
+        expected = told.expected if told else cell.high_watermark
+        if moment.kind == "log-loaded":
+            expected = restarted(UNKNOWN, moment)
+        if moment.kind in _OTHER_LOG and cell.log_end.interval.high != 0:
+            cell, expected = replace(cell, log_end=NOTHING), NOTHING
+        expected = self.starts.get(id(moment), expected)
+        if moment.kind == "truncated":
+            expected = capped(expected, moment.offset, f"broker {cell.broker} cut its log to {moment.offset}")
+        cut = moment.kind == "truncated" and _holds_more(cell, end)
+        if role or cut or moment.kind in ("log-loaded", "log-reset"):
+            self.answered.pop(cell.broker, None)
+        self.cells[cell.broker] = replace(
+            cell,
+            leads=moment.kind == "leader-starts" if role else cell.leads,
+            epoch=moment.epoch if role else cell.epoch,
+            log_end=expected_interval(bounds) if bounds else cell.log_end,
+            high_watermark=expected,
+            told_log_end=end,
+            told_high_watermark=moment.high_watermark,
+            outside=_outside(told),
+        )
+
+
+def _asked(asker: Cell, offset: int) -> ExpectedHighWatermark:
+    why = f"broker {asker.broker} asked for offset {offset}"
+    return expected_interval((at_least(offset, why), at_most(offset, why)))
+
+
+def _holds_more(cell: Cell, end: int | None) -> bool:
+    """Whether it had not asked for the end of the cut log yet: where clocks differ, a cut may stand behind that."""
+    held = cell.log_end.interval.high
+    return held is None or end is None or held > end
+
+
+def _last_stable(evidence: PartitionEvidence, course: Course, led: LeaderRow) -> LastStable:
+    told = None if led.moment.doubtful else led.moment.last_stable_offset
+    possible = evidence.stable.at(course, led.answer).interval
+    return LastStable(
+        expected=evidence.stable.at(course, led.high_watermark),
+        told=told,
+        outside=told is not None and not possible.contains(Offset(told)),
+    )
+
+
+def _outside(told: Told | None) -> bool:
+    return told is not None and told.standing in ("above", "below")

@@ -1,0 +1,146 @@
+"""A statement in words, for a line of a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+
+ERRORS: Final = {
+    1: "OFFSET_OUT_OF_RANGE",
+    3: "UNKNOWN_TOPIC_OR_PARTITION",
+    6: "NOT_LEADER_OR_FOLLOWER",
+    19: "NOT_ENOUGH_REPLICAS",
+    20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+    74: "FENCED_LEADER_EPOCH",
+    75: "UNKNOWN_LEADER_EPOCH",
+    100: "UNKNOWN_TOPIC_ID",
+}
+
+
+def words(moment: Moment) -> str:
+    """What happened, in one line."""
+    said = _SAYINGS.get(moment.kind)
+    text = said(moment) if said else f"{moment.kind.replace('-', ' ')}: {_who(moment.broker)}"
+    if moment.error not in (None, 0):
+        text += f", error {moment.error} {ERRORS.get(moment.error or 0, '')}".rstrip()
+    if moment.count > 1:
+        text += f" (x{moment.count})"
+    if moment.left_out:
+        text += f", {moment.left_out} more like it left out"
+    return text + (" (doubtful)" if moment.doubtful else "")
+
+
+def _who(broker: int | None) -> str:
+    """Kafka writes -1 where there is no leader yet."""
+    return "?" if broker is None else "nobody" if broker < 0 else str(broker)
+
+
+def _ids(isr: tuple[int, ...] | None) -> str:
+    return "{" + ",".join(map(str, isr or ())) + "}"
+
+
+def _at(offset: int | None) -> str:
+    """An offset, or that none is told."""
+    return "@?" if offset is None else f"@{offset}"
+
+
+def _epoch(epoch: int | None) -> str:
+    return "?" if epoch is None else str(epoch)
+
+
+def _fetched(m: Moment) -> str:
+    text = f"{_who(m.broker)} fetches {_at(m.offset)} from {_who(m.leader)}"
+    if m.answer_offset is not None and (m.answered_epoch or 0) >= 0:
+        return f"{text}, diverging: epoch {m.answered_epoch} ends at {m.answer_offset}"
+    return text if m.high_watermark is None else f"{text}, told {_told(m)}"
+
+
+def _told(m: Moment) -> str:
+    """The high watermark, and the last stable offset where a transaction holds that below it."""
+    open_from = m.last_stable_offset
+    held = open_from is not None and m.high_watermark is not None and open_from < m.high_watermark
+    return f"hw {m.high_watermark}" + (f", lso {open_from}" if held else "")
+
+
+def _leadership(m: Moment) -> str:
+    leader = "nobody" if m.leader in (None, -1) else _who(m.leader)
+    if m.clock == ZOOKEEPER_CLOCK:
+        return f"znode holds leader {leader}, epoch {_epoch(m.epoch)}, isr {_ids(m.isr)}"
+    kind = "elects uncleanly" if m.unclean else "sets leader"
+    return f"controller {kind} {leader}, epoch {_epoch(m.epoch)}, isr {_ids(m.isr)}"
+
+
+def _unclean(m: Moment) -> str:
+    """Newer controllers call it so too where the last leader goes and nobody follows it; old ones name no epoch."""
+    epoch = "" if m.epoch is None else f", epoch {_epoch(m.epoch)}"
+    if m.leader is not None and m.leader < 0:
+        return f"controller leaves the partition without a leader{epoch}"
+    return f"controller calls the election of {_who(m.leader)} unclean{epoch}"
+
+
+def _asked(m: Moment) -> str:
+    """Kafka writes -1 for an epoch that a replica has not, and for an end that its leader does not know."""
+    named = m.answered_epoch not in (None, -1)
+    told = f"{m.answered_epoch}:{m.answer_offset}" if named else str(m.answer_offset)
+    end = "unknown" if m.answer_offset in (None, -1) else told
+    if m.asked_epoch == -1:
+        return f"{_who(m.broker)}, without an epoch, asks {_who(m.leader)} where it ends: {end}"
+    return f"{_who(m.broker)} asks {_who(m.leader)} where epoch {_epoch(m.asked_epoch)} ends: {end}"
+
+
+def _described(m: Moment) -> str:
+    if m.end_offset is not None:
+        return f"a tool printed: {_who(m.broker)}'s log ends {_at(m.end_offset)}"
+    leader = "nobody" if m.leader in (None, -1) else _who(m.leader)
+    parts = [f"a tool printed: leader {leader}"]
+    parts += [f"epoch {_epoch(m.epoch)}"] if m.epoch is not None else []
+    parts += [f"hw {m.high_watermark}"] if m.high_watermark is not None else []
+    parts += [f"isr {_ids(m.isr)}"] if m.isr is not None else []
+    parts += [f"elr {_ids(m.elr)}"] if m.elr else []
+    return ", ".join(parts)
+
+
+_SAYINGS: Final[Mapping[str, Callable[[Moment], str]]] = {
+    "leader-starts": lambda m: (
+        f"{_who(m.broker)} leads epoch {_epoch(m.epoch)} from {_at(m.offset)}"
+        + ("" if m.isr is None else f", isr {_ids(m.isr)}")
+    ),
+    "follower-starts": lambda m: (
+        f"{_who(m.broker)} follows {_who(m.leader)} in epoch {_epoch(m.epoch)} from {_at(m.offset)}"
+    ),
+    "leadership": _leadership,
+    "unclean-election": _unclean,
+    "isr": lambda m: f"isr {_ids(m.isr)}" + ("" if m.witness is None else f", by {m.witness}"),
+    "isr-shrinking": lambda m: f"{_who(m.broker)} proposes isr {_ids(m.isr)}",
+    "fetched": _fetched,
+    "consumed": lambda m: f"consumer reads {_at(m.offset)} from {_who(m.leader)}, told {_told(m)}",
+    "produced": lambda m: f"{_who(m.leader)} appends {_at(m.offset)}, acks {'all' if m.acks == -1 else m.acks}",
+    "epoch-asked": _asked,
+    "offset-asked": lambda m: f"{_who(m.broker)} lists offsets of {_who(m.leader)}: {m.answer_offset}",
+    "truncated": lambda m: f"{_who(m.broker)} truncates to {_at(m.offset)}",
+    "truncation-kept": lambda m: f"{_who(m.broker)} has nothing to cut, log end {m.end_offset}",
+    "cut-by-high-watermark": lambda m: f"{_who(m.broker)} decides for its high watermark {m.offset}",
+    "cut-by-epoch-answer": lambda m: (
+        f"{_who(m.broker)} decides by the answer epoch {m.answered_epoch} ends at {m.answer_offset}"
+    ),
+    "epoch-answer-kept": lambda m: f"{_who(m.broker)} is answered {m.answer_offset} and cuts nothing",
+    "epoch-round": lambda m: f"{_who(m.broker)} lacks epoch {_epoch(m.epoch)}, cuts to {_at(m.offset)} and asks again",
+    "cut-refused": lambda m: f"{_who(m.broker)} stops rather than cut its log",
+    "epoch-answer-unknown": lambda m: f"{_who(m.broker)} gets no epoch answer, its high watermark {m.offset} decides",
+    "high-watermark-fell": lambda m: f"{_who(m.broker)}'s high watermark falls from {m.offset} to {m.high_watermark}",
+    "log-reset": lambda m: f"{_who(m.broker)} drops its whole log",
+    "log-loaded": lambda m: f"{_who(m.broker)} loads its log, end {m.end_offset}",
+    "producer-state-saved": lambda m: f"{_who(m.broker)} saves what producers wrote up to {_at(m.offset)}",
+    "log-deleted": lambda m: f"{_who(m.broker)} gives its log up to be deleted",
+    "log-created": lambda m: f"{_who(m.broker)} begins an empty log",
+    "high-watermark-loaded": lambda m: f"{_who(m.broker)} loads high watermark {m.high_watermark}",
+    "described": _described,
+    "log-start-moved": lambda m: f"{_who(m.broker)}'s log starts at {_at(m.log_start_offset)} now",
+    "leader-told": lambda m: (
+        f"a client is told by {_who(m.witness)}: leader {'nobody' if m.leader in (None, -1) else m.leader}"
+        + ("" if m.epoch is None else f", epoch {_epoch(m.epoch)}")
+    ),
+    "marked-as-failed": lambda m: f"{_who(m.broker)}'s fetcher marks the partition as failed",
+}

@@ -1,0 +1,183 @@
+"""The epochs of a partition whose record format carries none: of every log, of every cut, and what is open of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from rules.chronicle.chronicle import Chronicle
+from rules.history.gaps import TraceGap
+from rules.history.moments import Moment
+from rules.protocol.versions import parse_kafka_version
+from rules.replicas.disagreement import Difference, Uncompared
+from rules.replicas.replica import Replica
+from rules.settings import BrokerVersion, Settings
+from rules.unwritten.asking import Asked, Pair, ask, pairs_of
+from rules.unwritten.contradicted import contradicted
+from rules.unwritten.doubts import doubted
+from rules.unwritten.fold import NOBODY, Fold
+from rules.unwritten.places import Point
+from rules.unwritten.traces import Traces
+from rules.unwritten.turns import Turn, turns_of
+from rules.unwritten.ways import ROLES, Open
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """A follower that cut its log at its high watermark, or found nothing to cut, asked over reconstructed epochs."""
+
+    broker: int
+    leader: int
+    epoch: int
+    epoch_told: bool
+    """Whether a role of its broker names the epoch; else it is the one that is left between others."""
+    offset: int
+    """The log end that it took on."""
+    log_end_offset: int
+    end_known: bool
+    """Whether its log ended there, or there at least."""
+    asked: Asked
+    moment: Moment
+    decision: Moment | None
+
+
+_SILENT: Final = Open(
+    "brokers before 1.0 do not tell where their logs ended when they took a role, and where they were not cut",
+    "their disks as they were before the cut",
+)
+
+
+def carries_none(replica: Replica) -> bool:
+    """Whether a log holds records of which none bears an epoch, and no file tells of any."""
+    holds = replica.log_end_offset > replica.log_start_offset or bool(replica.log.epochs)
+    return holds and replica.last_epoch < 0 and not replica.loaded_chain and not replica.epoch_file.entries
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """What is known of epochs that nobody wrote down."""
+
+    chronicle: Chronicle
+    replicas: tuple[Replica, ...]
+    ran: tuple[tuple[BrokerVersion, ...], Settings]
+    """What each broker ran last, and what is told of its releases before."""
+    gaps: tuple[TraceGap, ...]
+    compared: tuple[tuple[Difference, ...], tuple[Uncompared, ...]]
+    """Where replicas hold different records, and where that could not be told."""
+    ordered: bool = True
+    """Whether a number of an epoch stands for one epoch."""
+
+    @cached_property
+    def applies(self) -> bool:
+        """Whether the logs carry no epochs: there are records, and none bears one."""
+        holding = [r for r in self.replicas if r.log_end_offset > r.log_start_offset or r.log.epochs]
+        return bool(holding) and all(carries_none(replica) for replica in holding)
+
+    @cached_property
+    def open(self) -> Open | None:
+        """Why nothing at all can be reconstructed; null where something may be."""
+        if not self.ordered:
+            return Open("leader epochs began anew, so that their numbers tell nothing apart", "logs of one life alone")
+        differences, uncompared = self.compared
+        return contradicted(self._fold, self.replicas, differences, uncompared)
+
+    @cached_property
+    def reconciled(self) -> tuple[Reconciled, ...]:
+        """Every time that a follower brought its log into line by its high watermark, in the order of its log."""
+        return tuple(self._reconciled()) if self.applies else ()
+
+    def meeting(self, follower: Replica, leader: Replica, end_offset: int, high_watermark: int) -> Asked:
+        """What the rules make of two logs as they are, the follower's up to an offset."""
+        asking, answering = self._fold.log_of(follower.broker), self._fold.log_of(leader.broker)
+        if self.open is not None:
+            return ask(self.open, high_watermark)
+        if isinstance(asking, Open):
+            return ask(asking, high_watermark)
+        if isinstance(answering, Open):
+            return ask(answering, high_watermark)
+        return ask([(held.cut(end_offset), leads) for held in asking for leads in answering], high_watermark)
+
+    @cached_property
+    def _turns(self) -> Mapping[int, Sequence[Turn]]:
+        own_words = (m for m in self.chronicle.moments if m.clock == f"broker {m.witness}")
+        brokers = {moment.witness for moment in own_words if moment.witness is not None}
+        held = {replica.broker: replica for replica in self.replicas}
+        found: dict[int, Sequence[Turn]] = {}
+        for broker in sorted(brokers):
+            own = turns_of(self.chronicle.told_by(broker))
+            replica = held.get(broker)
+            if replica is not None and replica.end_kept:
+                start = replica.log_start_offset
+                own = (*own, Turn(kind="ends", log_end_offset=replica.log_end_offset, offset=start))
+            found[broker] = own
+        return found
+
+    @cached_property
+    def _fold(self) -> Fold:
+        told = self._turns, self.chronicle.leaders, self._silent, Traces(self.chronicle, self.gaps)
+        without: frozenset[tuple[int, int]] = frozenset()
+        fold = Fold(*told, without)
+        for _ in range(sum(map(len, self._turns.values()))):
+            more = without | doubted(fold)
+            if more == without:
+                break
+            without = more
+            fold = Fold(*told, without)
+        return fold
+
+    @cached_property
+    def _silent(self) -> Mapping[int, Open]:
+        """Brokers whose releases do not tell of each cut, or of each that cut nothing."""
+        return {broker: _SILENT for broker in self._turns if not self._ran_since(broker, 1)}
+
+    def _ran_since(self, broker: int, *release: int) -> bool:
+        """Whether all that a broker is told to have run is of a release or later."""
+        versions, settings = self.ran
+        last = [version.binary or "" for version in versions if version.broker == broker]
+        ran = [parse_kafka_version(each) for each in (*settings.releases_told(broker), *last)]
+        return bool(last) and all(version is not None and version.at_least(*release) for version in ran)
+
+    def _reconciled(self) -> Iterator[Reconciled]:
+        for point in self._fold.points:
+            # Up to 0.10.2 no line tells what decided a cut: nothing else did, as long as its leader's log went so far.
+            undecided = point.turn.decision is None and not self._ran_since(point.broker, 0, 11)
+            if point.turn.by_watermark or undecided:
+                leader = NOBODY if point.leader is None else point.leader
+                epochs = self._fold.epochs_of(point.broker, point.place, leader)
+                asked = ask(self.open, 0) if self.open else self._asked(point, leader, epochs)
+                sure = self._fold.role_told(point.broker, point.place)
+                yield _told(point, leader, max(epochs, default=-1), asked, epoch_told=sure)
+
+    def _asked(self, point: Point, leader: int, epochs: Sequence[int]) -> Asked:
+        if isinstance(point.before, Open):
+            return ask(point.before, 0)
+        pairs: list[Pair] = []
+        for epoch in epochs:
+            lead = self._fold.lead_with(leader, epoch)
+            if lead is None:
+                reason = f"nothing tells how broker {leader} opened epoch {epoch}"
+                return ask(Open(reason, f"broker {leader}'s server.log"), 0)
+            found = pairs_of(point.before, lead, self._fold.copying.led[lead.broker, lead.first], epoch)
+            if isinstance(found, Open):
+                return ask(found, 0)
+            pairs += found
+        untold = Open(f"no role tells in which epoch broker {point.broker} followed broker {leader}", ROLES)
+        return ask(pairs if epochs else untold, point.turn.offset)
+
+
+def _told(point: Point, leader: int, epoch: int, asked: Asked, *, epoch_told: bool) -> Reconciled:
+    least = point.turn.offset + (point.turn.kind == "cuts")
+    return Reconciled(
+        broker=point.broker,
+        leader=leader,
+        epoch=epoch,
+        epoch_told=epoch_told,
+        offset=point.turn.offset,
+        log_end_offset=asked.asking.log_end_offset if asked.asking is not None else least,
+        end_known=point.end_known and asked.asking is not None,
+        asked=asked,
+        moment=point.moment,
+        decision=point.turn.decision,
+    )
