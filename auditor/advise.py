@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from auditor.archives import at_hand
 from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.dumps import gather
@@ -18,9 +19,10 @@ from auditor.report.model import AuditReport, Gate, PlacedAdvice
 def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     """Tell the advice; how the process ends: with findings where something must not be done as things stand."""
     require_one_of(config, ("terminal", "json"))
-    require_writable(config, gather(dumps))
-    with watched(quiet=config.quiet) as progress:
-        report = audit(dumps, config, progress)
+    with at_hand(dumps) as here:
+        require_writable(config, gather(here.folders, here.archives))
+        with watched(quiet=config.quiet) as progress:
+            report = audit(here.folders, config, progress)
     told = document if config.shown_format == "json" else text
     absent, untold, verdict = report.coverage.absent_logs, report.untold, report.verdict
     words = told(report.advice, verdict=verdict, interrupted=report.interrupted, absent=absent, untold=untold)

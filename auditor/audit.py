@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from auditor.collection import refused_by_manifests
 from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
@@ -17,7 +18,7 @@ from auditor.engines.plan.texts import TextPlan, plan_texts
 from auditor.engines.plan.told import plan_told
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
-from auditor.engines.told.groups import plan_groups
+from auditor.engines.told.internal_topics import plan_internal
 from auditor.report.model import AuditReport
 from auditor.stopping import now_telling
 from auditor.unmatched import require_matches
@@ -25,7 +26,10 @@ from auditor.version import tool_version
 from parsers.files import found_at, printable
 from parsers.inventory import UNPACKED, Inventory, take_inventory
 from parsers.provenance import FileKind
+from rules.catalog import RULES
+from rules.judge_topics import judge_topics
 from rules.narrow.assemble import Surroundings
+from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.topic_ids import Bearer, contested
 from rules.verdict import PartitionVerdict
 
@@ -70,6 +74,7 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
     now_telling()
     if not interrupted:
         _require_matches(given.root, prepared, verdicts, config)
+        verdicts.extend(judge_topics(tuple(verdicts), RULES))
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
 
 
@@ -84,8 +89,9 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
     timed = (*own, *told.units)
     logs_too = (replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone) for unit in timed)
-    units = (*logs_too, *texts.units, *plan_groups(str(dump.root), inventory))
-    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals))
+    units = (*logs_too, *texts.units, *plan_internal(str(dump.root), inventory))
+    collected = refused_by_manifests(dump.root, inventory, config.level)
+    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals, *collected))
     return Prepared(inventory=inventory, units=units, surroundings=_surroundings(inventory, units, config))
 
 
@@ -154,7 +160,9 @@ def _refuse_what_is_no_log_dir(root: Path, inventory: Inventory) -> None:
     packed = [refusal.source for refusal in inventory.refusals if refusal.expected == UNPACKED]
     if packed:
         named = ", ".join(packed[:5])
-        raise ConfigError(f"{root}: found no log dir, but archives, which are to be unpacked: {named}")
+        raise ConfigError(
+            f"{root}: found no log dir, but archives: {named}; unpack them, or give them themselves as DUMPs"
+        )
 
 
 def _held(inventory: Inventory) -> set[tuple[str | None, int | None]]:
@@ -188,11 +196,20 @@ def _surroundings(
             level=config.level,
             versions=config.versions(brokers),
             bearers=_contested_ids(inventory, cluster),
+            counts=PartitionCounts(seen=_partitions_seen(inventory, cluster)),
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,
             brokers_in_dump=len(brokers),
         )
     return found
+
+
+def _partitions_seen(inventory: Inventory, cluster: str | None) -> dict[str, int]:
+    seen: dict[str, int] = {}
+    for origin in (r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster):
+        if origin.topic is not None and origin.partition is not None:
+            seen[origin.topic] = max(seen.get(origin.topic, 0), origin.partition + 1)
+    return seen
 
 
 def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, ...]:

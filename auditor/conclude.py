@@ -10,10 +10,12 @@ from auditor.distinct import asked_once, distinct
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
 from auditor.exit_codes import ExitCode
+from auditor.policy import counted, outcome_of, weighed
 from auditor.report.model import (
     AuditReport,
     Coverage,
     PlacedAdvice,
+    PlacedAvailability,
     PlacedCounterfactual,
     PlacedHistory,
     PlacedReplica,
@@ -41,19 +43,26 @@ def build_report(
     interrupted: bool,
 ) -> AuditReport:
     """The report, in an order that depends on nothing but the dump."""
+    judged = list(verdicts)
+    left_out = sum(finding.rule in config.policy.off for verdict in judged for finding in verdict.findings)
     ordered = sorted(
-        verdicts, key=lambda v: (v.cluster_id or "", v.topic or "", -1 if v.partition is None else v.partition)
+        weighed(judged, config.policy),
+        key=lambda v: (v.cluster_id or "", v.topic or "", -1 if v.partition is None else v.partition),
     )
     findings = distinct(asked_once([finding for verdict in ordered for finding in verdict.findings]))
     refusals = tuple(_refusals(inventory, ordered, config.selection))
     timezones, partial = config.log_timezone, config.partial
     coverage = coverage_of(inventory, units, ordered, refusals, config.selection, timezones, partial=partial)
+    policy = outcome_of(findings, left_out, config)
     word = _verdict(findings, refusals, coverage, config, interrupted=interrupted)
+    left = word if policy is None else _verdict(
+        counted(findings, policy), refusals, coverage, config, interrupted=interrupted
+    )  # fmt: skip
     return AuditReport(
         version=version,
         level=config.level,
         verdict=word,
-        exit_code=_exit_code(word, config, interrupted=interrupted),
+        exit_code=_exit_code(left, config, interrupted=interrupted),
         findings=findings,
         incidents=group(
             findings,
@@ -79,13 +88,16 @@ def build_report(
                 losses=tuple(loss for loss in verdict.losses if loss.matters),
                 milestones=verdict.milestones,
                 clocks=verdict.clocks,
+                drawn=verdict.drawn,
             )
             for verdict in ordered
             if verdict.milestones or any(loss.matters for loss in verdict.losses)
         ),
         advice=tuple(_advice(ordered)),
+        availability=tuple(_availability(ordered)),
         bearings=BEARINGS,
         interrupted=interrupted,
+        policy=policy,
     )
 
 
@@ -102,7 +114,7 @@ def _verdict(
         return "findings"
     undecided = any(finding.blocking for finding in findings)
     unread = any(refusal.blocking for refusal in refusals)
-    lacking = not config.partial and (coverage.replicas_lacking > 0 or coverage.scope.partly)
+    lacking = not config.partial and (coverage.replicas_lacking > 0 or coverage.scope.opens)
     too_little = coverage.replicas_seen == 0 or lacking or coverage.ratio < config.min_coverage
     return "unknown" if undecided or unread or too_little or interrupted else "clean"
 
@@ -184,6 +196,17 @@ def _advice(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedAdvice]:
                 partition=verdict.partition or 0,
                 advice=advice,
                 losses=tuple(loss for loss in verdict.losses if loss.matters),
+            )
+
+
+def _availability(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedAvailability]:
+    for verdict in verdicts:
+        for account in verdict.availability:
+            yield PlacedAvailability(
+                cluster_id=verdict.cluster_id,
+                topic=verdict.topic or "",
+                partition=verdict.partition or 0,
+                availability=account,
             )
 
 

@@ -22,7 +22,7 @@ from auditor.scope import absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC
-from rules.finding import Finding
+from rules.finding import Finding, with_last_offsets
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
 
 MISSING_NAMED: Final = 64
@@ -87,7 +87,13 @@ def coverage_of(
             for broker, given, told in sorted({each for v in verdicts for each in v.contradicted_releases})
         ),
         unnamed=tuple(_unnamed(verdicts)),
-        scope=scope_of(logs_read, replicas, missing=len(missing) + len(elsewhere), partial=partial),
+        scope=scope_of(
+            logs_read,
+            replicas,
+            missing=len(missing) + len(elsewhere),
+            cut_short={broker for verdict in verdicts for broker in verdict.logs_cut_short},
+            partial=partial,
+        ),
     )
 
 
@@ -178,8 +184,8 @@ def _undecided(verdicts: Sequence[PartitionVerdict]) -> Iterator[UndecidedLine]:
 def _point(said: RuleCoverage) -> UndecidedLine:
     return UndecidedLine(
         rule=said.rule,
-        reason=said.reason,
-        missing=said.missing,
+        reason=with_last_offsets(said.reason),
+        missing=with_last_offsets(said.missing),
         partitions=0,
         blocking=False,
         asked_at_level=said.asked_at_level,
@@ -189,4 +195,10 @@ def _point(said: RuleCoverage) -> UndecidedLine:
 def _open_point(finding: Finding) -> UndecidedLine:
     said = finding.values()
     reason, missing = str(said.get("reason", finding.message)), str(said.get("missing", ""))
-    return UndecidedLine(rule=finding.rule, reason=reason, missing=missing, partitions=0, blocking=True)
+    return UndecidedLine(
+        rule=finding.rule,
+        reason=with_last_offsets(reason),
+        missing=with_last_offsets(missing),
+        partitions=0,
+        blocking=True,
+    )

@@ -19,17 +19,21 @@ class Dump:
     root: Path
     parts: tuple[str, ...] = ()
     """Folders relative to the root; empty when the root is read whole."""
+    archives: tuple[Path, ...] = ()
+    """What was given, where the root is a private folder with what was in it."""
 
     def holds(self, path: Path) -> bool:
         """Whether a path lies in what is read, so that nothing may be written there."""
         place = os.path.realpath(path)
+        if place in {os.path.realpath(archive) for archive in self.archives}:
+            return True
         return any(is_inside(place, os.path.realpath(self.root / part)) for part in self.parts or (".",))
 
 
-def gather(given: Path | Sequence[Path]) -> Dump:
+def gather(given: Path | Sequence[Path], archives: tuple[Path, ...] = ()) -> Dump:
     """One folder as it is; several under the folder that encloses them all."""
     try:
         root, parts = enclose([given] if isinstance(given, Path) else list(given))
     except NotADump as refused:
         raise ConfigError(str(refused)) from refused
-    return Dump(root=root, parts=parts)
+    return Dump(root=root, parts=parts, archives=archives)

@@ -24,10 +24,10 @@ class ExitCode(IntEnum):
 
 
 MEANINGS: Final[dict[ExitCode, str]] = {
-    ExitCode.CLEAN: "no finding, and enough of the evidence was read to say so",
+    ExitCode.CLEAN: "no finding of the asked severity, and enough was read to say so",
     ExitCode.FINDINGS: "at least one finding of the asked severity, whatever the coverage",
     ExitCode.COULD_NOT_RUN: "no verdict was told: wrong usage, configuration, input or place for the result",
-    ExitCode.UNKNOWN: "no finding, but the verdict is open or coverage is below the asked minimum",
+    ExitCode.UNKNOWN: "no such finding, but the verdict is open or coverage is below the asked minimum",
     ExitCode.INTERNAL_ERROR: "a defect of the auditor itself",
     ExitCode.OUT_OF_MEMORY: "memory ran out, here or in an executor: nothing was judged",
     ExitCode.INTERRUPTED: "stopped from outside; what was known by then was printed",

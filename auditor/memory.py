@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from auditor.archives import at_hand, is_readable_archive
 from auditor.config import ConfigError
 from auditor.config.files import text_of
-from auditor.dumps import Dump
+from auditor.dumps import Dump, gather
 from auditor.java import cache_dir
 from auditor.whole_files import whole_file
 from parsers.files import locate
@@ -27,6 +28,8 @@ class Remembered:
 
     report: dict[str, object]
     dump: Path
+    archives: tuple[Path, ...] = ()
+    """What the dump is to be unpacked from, where it is no folder."""
     stamps: Mapping[str, Stamp]
     """What the evidence's files were like when the audit ended; empty where that is not known."""
 
@@ -40,7 +43,9 @@ def remember(report_text: str, dump: Dump) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         report = json.loads(report_text)
         stamps = {path: stamp_of(dump.root, path) for path in sorted(set(_evidence(report)))}
-        kept = json.dumps({"dump": str(dump.root.resolve()), "stamps": stamps, "report": report})
+        archives = [str(archive.resolve()) for archive in dump.archives]
+        place = {"dump": str(dump.root.resolve()), "archives": archives}
+        kept = json.dumps({**place, "stamps": stamps, "report": report})
         with whole_file(folder / REMEMBERED, replace=True, mode=0o600) as file:
             file.write(kept)
 
@@ -68,7 +73,7 @@ def recall(report: Path | None, dump: Path | None) -> Remembered:
         content = _load(report)
         if dump is None:
             raise ConfigError(f"--report {report} does not say where its dump lies: give --dump as well")
-        return Remembered(report=content, dump=dump, stamps={})
+        return Remembered(report=content, dump=dump, archives=_archives_of(dump), stamps={})
     last = cache_dir() / REMEMBERED
     if not last.is_file():
         raise ConfigError("no audit is remembered on this machine: give --report REPORT.json and --dump DUMP")
@@ -78,7 +83,23 @@ def recall(report: Path | None, dump: Path | None) -> Remembered:
         raise ConfigError(f"{last}: expected a remembered report; run the audit again")
     # A copy of the dump has other times than the dump that was audited.
     known = {path: (int(stamp[0]), int(stamp[1])) for path, stamp in stamps.items() if stamp} if dump is None else {}
-    return Remembered(report=inner, dump=dump or Path(str(kept.get("dump"))), stamps=known)
+    place, packed = dump or Path(str(kept.get("dump"))), kept.get("archives")
+    archives = tuple(map(Path, packed)) if dump is None and isinstance(packed, list) else _archives_of(place)
+    return Remembered(report=inner, dump=place, archives=archives, stamps=known)
+
+
+def _archives_of(dump: Path) -> tuple[Path, ...]:
+    return (dump,) if is_readable_archive(dump.name) else ()
+
+
+@contextmanager
+def reopened(remembered: Remembered) -> Iterator[Remembered]:
+    """The same with its dump as a folder: archives are unpacked again for as long as they are needed."""
+    if not remembered.archives:
+        yield remembered
+        return
+    with at_hand(remembered.archives) as here:
+        yield replace(remembered, dump=gather(here.folders).root)
 
 
 def _load(path: Path) -> dict[str, object]:

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from auditor.archives import at_hand
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.dumps import gather
+from auditor.dumps import Dump, gather
 from auditor.memory import remember
-from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_writable
+from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_one_of, require_writable
 from auditor.progress_bar import watched
 from auditor.report import json, terminal
 from auditor.report.formats import TERMINAL, rendered
@@ -25,17 +26,27 @@ PIPED_COLUMNS = 100
 
 def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     """Audit and tell; the exit code."""
-    dump = gather(dumps)
+    with at_hand(dumps) as here:
+        return _audit_and_tell(here.folders, gather(here.folders, here.archives), config)
+
+
+def _audit_and_tell(folders: Sequence[Path], dump: Dump, config: AuditConfig) -> int:
     if config.engine == "local":
         spare_pandas()
     require_writable(config, dump)
     with watched(quiet=config.quiet) as progress:
-        report = audit(dumps, config, progress)
+        report = audit(folders, config, progress)
     remember(json.render(report), dump)
     for name, file in config.written_formats:
-        deliver_to(rendered(name, report), file, config.named("format"), config)
+        deliver_to(rendered(name, report, whole=config.verbose), file, config.named("format"), config)
     deliver(_told(report, config), config)
     return report.exit_code
+
+
+def run_postmortem(dumps: Sequence[Path], config: AuditConfig) -> int:
+    """The same for the incident report, which is told in one place."""
+    require_one_of(config, ("postmortem", "html"))
+    return run_audit(dumps, config)
 
 
 def _told(report: AuditReport, config: AuditConfig) -> str:
@@ -47,7 +58,7 @@ def _told(report: AuditReport, config: AuditConfig) -> str:
 
 def _render(report: AuditReport, config: AuditConfig, *, columns: int, colour: bool) -> str:
     if config.shown_format != TERMINAL:
-        return rendered(config.shown_format, report)
+        return rendered(config.shown_format, report, whole=config.verbose)
     return terminal.render(report, columns=columns, colour=colour, verbose=config.verbose, quiet=config.quiet)
 
 

@@ -60,7 +60,14 @@ def absent_logs(logs: LogsRead) -> Iterator[AbsentLogs]:
         yield AbsentLogs(kinds=lacking, brokers=tuple(own))
 
 
-def scope_of(logs: LogsRead, replicas: Sequence[ReplicaVerdict], *, missing: int, partial: bool) -> Scope:
+def scope_of(
+    logs: LogsRead,
+    replicas: Sequence[ReplicaVerdict],
+    *,
+    missing: int,
+    cut_short: Collection[int],
+    partial: bool,
+) -> Scope:
     """How far a verdict on all this reaches."""
     here = {"disk": bool(replicas), **{kind: kind in logs.kinds for kind in LOGS}}
     lacked = {kind for broker in logs.brokers for kind in logs.lacking(broker)}
@@ -68,6 +75,7 @@ def scope_of(logs: LogsRead, replicas: Sequence[ReplicaVerdict], *, missing: int
         kinds=tuple(kind for kind in KIND_WORDS if here[kind]),
         absent=tuple(kind for kind in KIND_WORDS if not here[kind]),
         partly=tuple(kind for kind in LOGS if here[kind] and kind in lacked),
+        cut_short=tuple(sorted(cut_short)),
         replicas_here=sum(replica.state == "current" for replica in replicas),
         replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,
         partial=partial,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from auditor.config import ConfigError
 from auditor.evidence_bytes import content_lines
-from auditor.memory import Remembered, recall, stamp_of
+from auditor.memory import Remembered, recall, reopened, stamp_of
 from auditor.report.plain import plain
 from parsers.files import FileFault, locate
 
@@ -27,7 +27,11 @@ class _Place:
 
 def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, bytes_shown: int, payloads: bool) -> str:
     """The finding and its evidence, as text."""
-    remembered = recall(report, dump)
+    with reopened(recall(report, dump)) as remembered:
+        return _shown(remembered, finding_id, bytes_shown, payloads=payloads)
+
+
+def _shown(remembered: Remembered, finding_id: str, bytes_shown: int, *, payloads: bool) -> str:
     if finding_id.startswith("I-"):
         return _incident(remembered, finding_id)
     finding = find_finding(remembered, finding_id)

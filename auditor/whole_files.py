@@ -37,6 +37,20 @@ def whole_file(target: Path, *, replace: bool, mode: int = 0o666) -> Iterator[Te
 
 
 @contextmanager
+def whole_draft(target: Path, *, replace: bool) -> Iterator[Path]:
+    """A name beside the target for a file that its user writes; it comes to its place when it is whole."""
+    draft = _beside(target)
+    try:
+        yield draft
+        if replace:
+            draft.replace(target)
+        else:
+            _put_new(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
     """A folder to fill, not yet in its place; a place that holds anything is a FileExistsError."""
     if os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir())):

@@ -6,14 +6,19 @@ from typing import Annotated
 
 import typer
 
-from auditor.cli.incident import advise, postmortem, salvage
+from auditor.cli.diff import COMPARES, diff
+from auditor.cli.find import find
+from auditor.cli.incident import BUNDLES, advise, bundle, postmortem, salvage
 from auditor.cli.options import (
     AUDITS,
+    COLLECTS,
     COMMANDS,
     AsMarkdown,
+    Baseline,
     BytesShown,
     ConfigFile,
     Copied,
+    DryRun,
     DumpFolder,
     Dumps,
     Engine,
@@ -103,7 +108,9 @@ def audit(  # noqa: PLR0913 - one parameter an option: the command line's table 
     copied: Copied = None,
     config: ConfigFile = None,
     show_settings: ShowSettings = False,
+    dry_run: DryRun = False,
     exit_zero: ExitZero = None,
+    baseline: Baseline = None,
     log_dir: LogDirs = None,
     trace: Traces = None,
     log_pattern: LogPatterns = None,
@@ -115,6 +122,11 @@ def audit(  # noqa: PLR0913 - one parameter an option: the command line's table 
 ) -> None:
     """Read every broker's disks together and say what was lost, where logs diverge, and why."""
     given = locals()
+    if dry_run:
+        from auditor.dry_run import dry_run as what_would_be_read
+
+        say(what_would_be_read(dump, settings_of(given, config)))
+        raise SystemExit(ExitCode.CLEAN)
     from auditor.run_audit import run_audit
 
     code = run_audit(dump, settings_of(given, config))
@@ -177,6 +189,14 @@ def simulate(
     )
 
 
+@app.command(name="collect-script", epilog=COLLECTS, short_help="Print a script that collects a broker's evidence.")
+def collect_script() -> None:
+    """Print a POSIX shell script that copies what a broker left, in the right order, with checksums and a manifest."""
+    from auditor.collection.script import script_text
+
+    say(script_text())
+
+
 @app.command(short_help="Say what this machine has, and what it lacks.")
 def doctor() -> None:
     """Say what this machine has (Python, Java, Spark, memory, cores) and what to do about what is missing."""
@@ -187,8 +207,11 @@ def doctor() -> None:
     raise SystemExit(ExitCode.CLEAN if diagnosis.ready else ExitCode.COULD_NOT_RUN)
 
 
+app.command(epilog=COMPARES, short_help="Compare two reports or dumps: what is new, what is fixed.")(diff)
 app.command(short_help="Check the tables of a dump before anyone relies on them.")(quality)
+app.command(short_help="Find an offset or a timestamp, as a broker looks it up.")(find)
 app.command(short_help="Draw one partition's history, expected beside told.")(timeline)
 app.command(short_help="Write the incident report: what it cost, and who must act.")(postmortem)
 app.command(short_help="Say whom to elect, what to copy, and what not to restart.")(advise)
 app.command(short_help="Write lost records from a copy that still stands to a file.")(salvage)
+app.command(epilog=BUNDLES, short_help="Pack the evidence of findings, every payload masked.")(bundle)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from auditor.cli.options import (
+    PARAGRAPH,
     ConfigFile,
     Copied,
     DumpFolder,
@@ -35,7 +36,33 @@ from auditor.cli.settings import settings_of
 from auditor.exit_codes import ExitCode
 from auditor.streams import say
 
+IncidentFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="FORMAT", help="postmortem (default), which is Markdown, or html, one page."),
+]
+Appendix = Annotated[
+    bool | None,
+    typer.Option("--appendix", "-v", "--verbose", help="Append every loss, moment and finding with its bytes."),
+]
 Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
+BundleTarget = Annotated[
+    Path, typer.Option("-o", "--output", metavar="FILE", help="New .tar.gz outside the dump that takes the bundle.")
+]
+Bundled = Annotated[
+    list[str] | None,
+    typer.Option("--finding", metavar="F-…", help="Only what this finding rests on; may be given again."),
+]
+BUNDLES: Final = f"""{PARAGRAPH}Examples:
+  tidemark bundle ./dump -o bundle.tar.gz
+  tidemark bundle ./dump -o bundle.tar.gz --finding F-1a2b3c4d --finding F-5e6f7a8b
+  tidemark audit bundle.tar.gz
+
+{PARAGRAPH}In the bundle: the logs, checkpoints and epoch files of the findings' partitions,
+and the brokers' logs. Masked: keys, values and headers of records, names of clients,
+groups and principals, and the lines of logs that no rule reads. Left as they are:
+names of topics, hosts and brokers, offsets, epochs, times. The bundle is audited
+before it is written, and what it does not show again is told (exit code 3).
+"""
 SalvagedBroker = Annotated[
     int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")
 ]
@@ -60,16 +87,20 @@ def postmortem(  # noqa: PLR0913 - one parameter an option
     partial: Partial = None,
     copied: Copied = None,
     quiet: Quiet = None,
+    format: IncidentFormat = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = None,
+    verbose: Appendix = None,
     config: ConfigFile = None,
     show_settings: ShowSettings = False,
 ) -> None:
-    """Audit, and write the incident report in Markdown that reads as plain text."""
+    """Audit, and write the incident report: Markdown that reads as plain text, or a page with pictures."""
     given = locals()
-    from auditor.run_audit import run_audit
+    from auditor.run_audit import run_postmortem
 
-    raise SystemExit(run_audit(dump, settings_of(given, config, {"format": "postmortem"})))
+    # Settings for other commands may name formats that no incident report has.
+    decided = {"format": "postmortem"} if format is None else {}
+    raise SystemExit(run_postmortem(dump, settings_of(given, config, decided)))
 
 
 def advise(  # noqa: PLR0913 - one parameter an option
@@ -99,6 +130,33 @@ def advise(  # noqa: PLR0913 - one parameter an option
     from auditor.advise import run_advise
 
     raise SystemExit(int(run_advise(dump, settings_of(given, config))))
+
+
+def bundle(  # noqa: PLR0913 - one parameter an option
+    dump: Dumps,
+    *,
+    to: BundleTarget,
+    finding: Bundled = None,
+    topic: Topics = None,
+    partition: Partitions = None,
+    level: Level = None,
+    engine: Engine = None,
+    log_dir: LogDirs = None,
+    kafka_version: KafkaVersions = None,
+    inter_broker_protocol: Protocols = None,
+    partial: Partial = None,
+    copied: Copied = None,
+    quiet: Quiet = None,
+    force: Force = None,
+    config: ConfigFile = None,
+    show_settings: ShowSettings = False,
+) -> None:
+    """Pack the evidence behind findings with every payload masked, and try whether it still shows them."""
+    given = {name: value for name, value in locals().items() if name not in ("to", "finding")}
+    from auditor.bundle import BundleRequest, run_bundle
+
+    request = BundleRequest(dumps=dump, target=to, findings=tuple(finding or ()))
+    raise SystemExit(run_bundle(request, settings_of(given, config)))
 
 
 def salvage(

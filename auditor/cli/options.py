@@ -26,6 +26,7 @@ COMMANDS: Final = f"""{PARAGRAPH}Examples:
 AUDITS: Final = f"""{PARAGRAPH}Examples:
   tidemark audit ./dump
   tidemark audit /mnt/broker-1 /mnt/broker-2 /mnt/broker-3
+  tidemark audit broker-1.tar.gz broker-2.tar.zst broker-3.zip
   tidemark audit ./dump --topic 'pay*' --exclude-topic '*-test' --partition 0
   tidemark audit ./dump --level quick --engine local
   tidemark audit ./dump --log-dir 1=a/data --log-dir 2=b/data --kafka-version 2.8.2
@@ -33,7 +34,10 @@ AUDITS: Final = f"""{PARAGRAPH}Examples:
   tidemark audit ./dump --format sarif=a.sarif --format openmetrics=tidemark.prom --force
 
 {PARAGRAPH}A dump is any folder with copies of brokers' log dirs, or with the text that
-kafka-dump-log printed of them. It is only read. Beside them are found and read:
+kafka-dump-log printed of them. It is only read. A .tar, .tar.gz, .tar.zst or .zip is
+unpacked into a private folder below TMPDIR, which is gone at the end.
+
+{PARAGRAPH}Beside the log dirs are found and read:
   server.log, controller.log, state-change.log, kafka-request.log, server.properties
   *.csv, *.jsonl     tables of fetches with a column fetchOffset; others by --trace
   any other name     outputs of --describe (topics, configs, groups, quorum),
@@ -43,6 +47,16 @@ kafka-dump-log printed of them. It is only read. Beside them are found and read:
 (TIDEMARK_FAIL_ON=high). A flag outranks the variable, the variable the file.
 
 {EXIT_CODES}
+"""
+
+COLLECTS: Final = f"""{PARAGRAPH}Examples:
+  tidemark collect-script > collect.sh
+  sh collect.sh -o /mnt/evidence -b 1 -d /var/lib/kafka/data -l /var/log/kafka
+  tidemark audit /mnt/evidence
+
+{PARAGRAPH}The script runs on each broker and needs no more than a POSIX shell. It copies in an
+order that keeps a running broker's copy consistent: what is deleted soon, checkpoints,
+then each replica, and the logs last. An audit holds the copy against the manifest.
 """
 
 
@@ -55,7 +69,8 @@ def _repeated(flag: str, metavar: str, words: str) -> OptionInfo:
 Dumps = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DUMP", help="Folders that hold the brokers' log dirs, in any arrangement: one, or one a broker."
+        metavar="DUMP",
+        help="Folders that hold the brokers' log dirs, in any arrangement: one, or one a broker. Archives will do.",
     ),
 ]
 Topics = Annotated[list[str] | None, _repeated("--topic", "PATTERN", "Only topics that match a shell pattern")]
@@ -82,8 +97,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT[=FILE]",
-        help="terminal (default), json, jsonl, csv, sarif, junit, openmetrics, github, postmortem; again with a file "
-        "each: --format sarif=a.sarif --format junit=a.xml.",
+        help="terminal (default), html, json, jsonl, csv, sarif, junit, openmetrics, github, postmortem; again with a "
+        "file each: --format html=a.html --format junit=a.xml.",
     ),
 ]
 TextFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
@@ -95,6 +110,9 @@ Force = Annotated[
 ]
 ShowSettings = Annotated[
     bool, typer.Option("--show-settings", help="Print each setting, its value and who gave it, and end.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print what would be read and about how long it would take, and end.")
 ]
 FailOn = Annotated[
     str | None,
@@ -128,6 +146,12 @@ Copied = Annotated[
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="YAML file of settings, named as the flags.")
 ]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline", metavar="FILE", help="A JSON report of before: only what is not in it makes the run fail."
+    ),
+]
 ExitZero = Annotated[bool | None, typer.Option("--exit-zero", help="End with 0 whatever is found.")]
 LogDirs = Annotated[
     list[str] | None,
@@ -142,7 +166,7 @@ Traces = Annotated[
     _repeated(
         "--trace",
         "[BROKER=]PATH",
-        "This file of the dump is a table of fetches, CSV or JSON lines, answered by that broker where no"
+        "This file of the dump is a table of fetches, as CSV or JSON lines. That broker answered them where no"
         " column says so",
     ),
 ]
@@ -175,10 +199,10 @@ LogTimezones = Annotated[
     ),
 ]
 Quiet = Annotated[
-    bool | None, typer.Option("-q", "--quiet", help="No progress and no remarks: verdict, findings, replicas.")
+    bool | None, typer.Option("-q", "--quiet", help="No progress, and nothing of what was not seen.")
 ]
 Verbose = Annotated[
-    bool | None, typer.Option("-v", "--verbose", help="Every replica, deleted ones too, and notes for information.")
+    bool | None, typer.Option("-v", "--verbose", help="All of it: each finding with evidence, every replica.")
 ]
 
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]

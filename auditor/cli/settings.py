@@ -13,7 +13,7 @@ from auditor.streams import remark, say
 if TYPE_CHECKING:
     from auditor.config import AuditConfig
 
-NO_SETTINGS: Final = ("dump", "config", "show_settings")
+NO_SETTINGS: Final = ("dump", "config", "show_settings", "dry_run")
 """Parameters of a command that say nothing of how an audit is made or told."""
 
 

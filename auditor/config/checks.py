@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from auditor.config.error import ConfigError
+from auditor.config.policy import Policy
 from auditor.config.settings import (
     ENGINES,
     LEVELS,
@@ -36,6 +37,8 @@ def merge(base: AuditConfig, settings: Mapping[str, object], spell: Callable[[st
 
 def _checked(name: str, value: object, where: str) -> object:
     default = getattr(AuditConfig(), name)
+    if isinstance(default, Policy):
+        return value  # read by its own reader
     if isinstance(default, tuple):
         items = value if isinstance(value, list | tuple) else [value]
         one = _number if name == "partition" else _text

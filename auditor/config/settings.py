@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final, Literal
 
 from auditor.config.error import ConfigError
+from auditor.config.policy import NO_POLICY, Policy
 from auditor.engines.plan.selection import Selection
 from auditor.engines.told.zones import owner_and_value
 from auditor.report.formats import TERMINAL
@@ -35,6 +36,8 @@ class AuditConfig:
     partial: bool = False
     copied: str = ""
     exit_zero: bool = False
+    baseline: str = ""
+    """A report of before: only what is not in it makes the run fail."""
     log_dir: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
     log_pattern: tuple[str, ...] = ()
@@ -47,6 +50,8 @@ class AuditConfig:
     force: bool = False
     quiet: bool = False
     verbose: bool = False
+    policy: Policy = NO_POLICY
+    """What findings mean here; the file alone tells it."""
     given_by: Mapping[str, str] = field(default_factory=dict, compare=False)
     """How whoever gave a setting spelled it: a flag, a variable, a line of a file; defaults were given by nobody."""
 
@@ -155,4 +160,4 @@ def as_flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-SETTINGS: Final = tuple(each.name for each in fields(AuditConfig) if each.name != "given_by")
+SETTINGS: Final = tuple(each.name for each in fields(AuditConfig) if each.name not in ("given_by", "policy"))

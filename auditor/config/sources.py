@@ -9,6 +9,7 @@ from typing import Final
 
 from auditor.config.error import ConfigError
 from auditor.config.files import yaml_of
+from auditor.config.policy_file import SECTIONS, read_policy
 from auditor.config.settings import SETTINGS, AuditConfig, as_flag
 
 PREFIX: Final = "TIDEMARK_"
@@ -29,7 +30,10 @@ def read_config(path: Path) -> dict[str, object]:
         return {}
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected settings as 'name: value' lines, found {type(content).__name__}")
-    return {_known(str(name), str(path)): value for name, value in content.items()}
+    told = {str(name): value for name, value in content.items()}
+    sections: dict[str, object] = {name: told.pop(name) for name in SECTIONS if name in told}
+    settings = {_known(name, str(path)): value for name, value in told.items()}
+    return {**settings, "policy": read_policy(sections, str(path))} if sections else settings
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, object]:
@@ -52,8 +56,8 @@ def _known(name: str, where: str) -> str:
     plain = name.replace("-", "_")
     if plain in SETTINGS:
         return plain
-    close = difflib.get_close_matches(plain, SETTINGS, n=1)
-    known = ", ".join(setting.replace("_", "-") for setting in SETTINGS)
+    close = difflib.get_close_matches(plain, (*SETTINGS, *SECTIONS), n=1)
+    known = ", ".join((*(setting.replace("_", "-") for setting in SETTINGS), *SECTIONS))
     hint = f"did you mean {close[0].replace('_', '-')!r}?" if close else f"known: {known}"
     raise ConfigError(f"{where}: unknown setting {name!r}; {hint}")
 

@@ -9,6 +9,7 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named
 from parsers.provenance import Span
 from parsers.tables import Refusal
+from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.stretch import LogFacts
 from rules.history.drafts import altered
 from rules.history.moments import Moment
@@ -27,6 +28,7 @@ def replica_fact(
     *,
     log: LogFacts | None = None,
     directory: DirectoryFacts | None = None,
+    indexes: IndexFacts = NO_INDEXES,
     bytes_seen: int = 0,
     bytes_read: int = 0,
 ) -> Fact:
@@ -44,6 +46,7 @@ def replica_fact(
         order=unit.order,
         log=log,
         directory=directory,
+        indexes=indexes,
         clean_shutdown=None if marker is None else Span(source=marker, start=0, end=unit.clean_shutdown_size),
         bytes_seen=bytes_seen,
         bytes_read=bytes_read,

@@ -26,7 +26,9 @@ BLOCK: Final = 8 << 20
 _COMMIT: Final = 1
 _CONTROL: Final = 0x20
 _TRANSACTIONAL: Final = 0x10
-_COLUMNS: Final = ("span_start", "span_end", "base_offset", "last_offset", "attributes", "producer_id")
+_COLUMNS: Final = (
+    "span_start", "span_end", "base_offset", "last_offset", "attributes", "producer_id", "max_timestamp",
+)  # fmt: skip
 
 
 def read_keys(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
@@ -67,11 +69,11 @@ def _walk(source: str, size: int, ledger: KeyLedger, dump: str) -> None:
         if chunk.refusals:
             ledger.unread()
         if chunk.headers.num_rows:
-            for row, entry in _entries(path, chunk.headers):
+            for row, entry in entries_in_blocks(path, chunk.headers):
                 _enter(row, entry, origin, ledger)
 
 
-def _entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[dict[str, Any], memoryview]]:
+def entries_in_blocks(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[dict[str, Any], memoryview]]:
     """Every batch with its bytes, read in blocks in the order in which they lie."""
     rows = headers.select(list(_COLUMNS)).to_pylist()
     block, begins = memoryview(b""), 0

@@ -14,6 +14,12 @@ class Progress(Protocol):
     def advance(self, read_bytes: int) -> None:
         """So many more bytes were read."""
 
+    def doing(self, words: str) -> None:
+        """What the run does now, where it is not to read: starting Spark. Empty words: it reads again."""
+
+    def done(self, parts: int, of: int) -> None:
+        """So many equal parts of that have been done."""
+
     def partition(self, topic: str | None, partition: int | None) -> None:
         """A partition was read and is being judged."""
 
@@ -28,6 +34,12 @@ class Silent:
         """Nobody is told."""
 
     def advance(self, read_bytes: int) -> None:
+        """Nobody is told."""
+
+    def doing(self, words: str) -> None:
+        """Nobody is told."""
+
+    def done(self, parts: int, of: int) -> None:
         """Nobody is told."""
 
     def partition(self, topic: str | None, partition: int | None) -> None:

@@ -11,12 +11,15 @@ import pyarrow as pa
 
 from auditor.engines.facts import replica_fact, told_fact, unread_fact
 from auditor.engines.files import entries, file_of, refuse_misnamed, unread_file
+from auditor.engines.indexes import HeldIndexes
 from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.plan.pieces import Piece
-from auditor.engines.plan.units import LOG_KINDS, TOLD_KINDS, ReadUnit, UnitKind
+from auditor.engines.plan.units import LOG_KINDS, OF_COORDINATORS, TOLD_KINDS, ReadUnit, UnitKind
 from auditor.engines.told.groups import read_groups
 from auditor.engines.told.logs import read_logs, read_trace
+from auditor.engines.told.remote_segments import read_remote_segments
 from auditor.engines.told.texts import read_texts
+from auditor.engines.told.transactions import read_transactions
 from auditor.engines.uncollected import uncollected
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
@@ -81,29 +84,34 @@ def stretch_of(unit: ReadUnit) -> Stretch:
 def read_unit(unit: ReadUnit, level: Level, links: Links | None = None) -> tuple[Fact, ...]:
     """All facts that a unit gives by itself; `links` are of the stretches that were read before it."""
     if unit.kind == "log":
-        log = read_log(unit, level, links or Links())
+        indexes = HeldIndexes(unit)
+        log = read_log(unit, level, links or Links(), indexes)
         seen = sum(piece.end - piece.start for piece in unit.pieces)
-        return (replica_fact(unit, log=log, bytes_seen=seen, bytes_read=seen),)
-    if unit.kind == "group-offsets" and level == "quick":
-        return ()  # headers alone tell no commit
+        return (replica_fact(unit, log=log, indexes=indexes.facts, bytes_seen=seen, bytes_read=seen),)
+    if unit.kind in OF_COORDINATORS and level == "quick":
+        return ()  # headers alone tell no commit, and no transaction's state
     return tuple(_READERS[unit.kind](unit))
 
 
-def read_log(unit: ReadUnit, level: Level, links: Links) -> LogFacts:
-    """The facts of a stretch of log; at level deep with every record decoded."""
+def read_log(unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes) -> LogFacts:
+    """The facts of a stretch of log, whose batches go by its indexes; at level deep with every record decoded."""
     sources = [piece.source for piece in unit.pieces]
-    folded = [fold(headers, sources, refusals) for headers, refusals in _stretches(unit, level, links)]
+    folded = [fold(headers, sources, refusals) for headers, refusals in _stretches(unit, level, links, indexes)]
     facts = join_all(folded)
     return _decode_all(unit, facts) if level == "deep" else facts
 
 
-def _stretches(unit: ReadUnit, level: Level, links: Links) -> Iterator[tuple[pa.Table, list[Refusal]]]:
+def _stretches(
+    unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes
+) -> Iterator[tuple[pa.Table, list[Refusal]]]:
     """Headers in physical order with the index of their file, a bounded number at a time."""
     batches: list[pa.RecordBatch] = []
     refusals: list[Refusal] = []
     rows = 0
     for file, piece in enumerate(unit.pieces):
+        indexes.begin(piece)
         for chunk in _scan(unit, piece, level, links):
+            indexes.go_by(piece, chunk.headers)
             index = pa.repeat(pa.scalar(file, pa.int32()), chunk.headers.num_rows)
             batches.append(chunk.headers.append_column("file", index))
             refusals.extend(chunk.refusals)
@@ -282,6 +290,8 @@ _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
     "directory": lambda unit: (replica_fact(unit, directory=_read_directory(unit)),),
     "dump-text": lambda unit: read_texts(unit, _read_directory),
     "group-offsets": read_groups,
+    "transaction-states": read_transactions,
+    "remote-segments": read_remote_segments,
     **dict.fromkeys(LOG_KINDS, read_logs),
     "request-log": lambda unit: read_trace(unit)[0],
     **dict.fromkeys(TOLD_KINDS, _read_told),

@@ -8,6 +8,7 @@ from typing import Final
 
 from auditor.engines.aftermath import read_aftermath
 from auditor.engines.keys import read_keys
+from auditor.engines.placed import read_placed
 from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
 from parsers.provenance import Span
@@ -69,7 +70,8 @@ def _settled(
             claimed_only=_claimed_only(facts),
         )
     evidence = assemble(facts, surroundings[first.cluster_id])
-    read = read_aftermath(read_leftovers(read_keys(zoom_in(evidence, dump), dump), dump), dump)
+    keyed = read_placed(read_keys(zoom_in(evidence, dump), dump), dump)
+    read = read_aftermath(read_leftovers(keyed, dump), dump)
     return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 
 

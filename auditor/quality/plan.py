@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from parsers.tables import TABLES, Column, columns
+from parsers.tables import TABLES, Column, IndexFlaw, columns
 
-QUALITY_TABLES: Final = ("sources", "batches", "epochs", "checkpoints", "producers", "indexes", "refusals")
+QUALITY_TABLES: Final = (
+    "sources", "batches", "epochs", "checkpoints", "producers", "indexes", "transactions", "refusals",
+)  # fmt: skip
 """The tables of what lies on disks, each as `parsers.spark` names it."""
 
 SOURCE_SIZE: Final = "source_size"
@@ -23,6 +25,7 @@ have the row's natural key."""
 ADDRESS: Final = ("source", "span_start", "span_end")
 NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "sources": ("source",),
+    "transactions": ("source", "span_start", "record_offset"),
     "refusals": (*ADDRESS, "kind", "expected"),
 }
 PLACE_KEY: Final = ("source", "span_start")
@@ -168,6 +171,15 @@ _OF_CONTENT: Final[Mapping[str, tuple[Expected, ...]]] = {
             column="crc_valid",
             values=(False,),
             says="the checksum of no batch contradicts its bytes",
+        ),
+    ),
+    "indexes": (
+        Expected(
+            name="indexes.log_bears_out",
+            kind="not_in_set",
+            column="contradiction",
+            values=get_args(IndexFlaw),
+            says="the segment of no index contradicts an entry, nor does the entry before it",
         ),
     ),
     "refusals": (

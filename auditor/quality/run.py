@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from auditor.archives import at_hand
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
 from auditor.quality.checkpoint import Quality
@@ -43,6 +44,11 @@ class Asked:
 
 def run_quality(asked: Asked) -> int:
     """Check, write and tell; the exit code."""
+    with at_hand(asked.dumps) as here:
+        return _check_and_tell(replace(asked, dumps=here.folders))
+
+
+def _check_and_tell(asked: Asked) -> int:
     config = merge(AuditConfig(), {"topic": list(asked.topic), "log_dir": list(asked.log_dir)})
     _require_input(asked, config)
     _require_output(asked)

@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.report.advice_files import commands, election, reassignment
 from auditor.report.bill import sentence
-from auditor.report.gates import named_brokers, told_once
+from auditor.report.gates import gate_words, named_brokers, told_once
 from auditor.report.json import camel
 from auditor.report.layout import Page, counted
 from auditor.report.model import (
@@ -25,10 +25,16 @@ from auditor.report.model import (
     UndecidedLine,
 )
 from auditor.report.plain import plain
+from rules.finding import capital, offsets_told
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
 PAGE: Final = Page(columns=100, colour=False)
+_THEN: Final = {
+    "diverges": "it keeps other records at the same offsets",
+    "hole": "its log gets a hole",
+    "stuck": "it cannot append",
+}
 _FADING: Final = ("deleted file", "deleted dir")
 _WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
 
@@ -44,31 +50,31 @@ def text(
     """The advice on every partition, one after the other."""
     unread = "".join(f"{line}\n" for line in (*_open(verdict), *_unread(absent, untold)))
     if interrupted:
-        told = "Interrupted: this is the advice on what had been judged by then; others may be in need of it.\n\n"
+        told = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
         return told + (text(advice, verdict=verdict, absent=absent, untold=untold) if advice else unread)
     if not advice and untold:
         return unread
     if not advice:
-        none = "Nothing is to be decided: no loss is known, no cut is owed, nothing grave is found.\n"
+        none = "Nothing to decide. No loss is known, no cut is owed, and nothing grave was found.\n"
         return none + unread
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
         lines.append(f"… and {more}; ask for one with --topic and --partition")
-    lines.append("Every broker that may hold more must be in the dump, or the advice is worth less than it says.")
+    lines.append("This advice knows only the brokers in this dump. Add every broker that may hold more.")
     return "".join(f"{line}\n" for line in lines) + unread
 
 
 def _open(verdict: str) -> Iterator[str]:
     """That the audit, of which this is a part, could not tell whether more was lost."""
     if verdict == "unknown":
-        yield from _said("The audit leaves its verdict open: what else was lost, if anything, is not known.", 0)
+        yield from _said("The audit left its verdict open. Whether more was lost is not known.", 0)
 
 
 def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> Iterator[str]:
     """What nothing could be said of, and what was not read."""
     for point in untold:
-        words = f"In {counted(point.partitions, 'partition')} {point.reason} (needs {point.missing})"
+        words = f"In {counted(point.partitions, 'partition')}: {point.reason}. Add {point.missing}."
         yield from _said(words, 0)
     for logs in absent:
         yield from _said(logs.words, 0)
@@ -103,7 +109,8 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     yield from _said(f"assigned to {_brokers(advice.assignment)}{_ranked(advice)}{led}", 2)
     if advice.absent:
         yield from _said(f"not in this dump: {_brokers(advice.absent)}", 2)
-    yield from (line for loss in placed.losses for line in _said(f"lost already: {sentence(loss)}", 2))
+    place = f"{placed.topic}-{placed.partition}"
+    yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
     if advice.candidates:
         yield "  Candidates for leader, best first"
     for number, candidate in enumerate(advice.candidates, start=1):
@@ -111,11 +118,11 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     yield from _before(placed)
     yield "  Go or no-go"
     for gate in told_once(advice.gates):
-        yield from _said(f"{_WORDS[gate.going]:<8}{gate.action}: {gate.because}", 4, 8)
+        yield from _said(f"{_WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
         if gate.first:
-            yield from _said(f"first {gate.first}", 12, 2)
+            yield from _said(f"First {gate.first}.", 13, 2)
     if _settled(placed):
-        words = f"Nothing to do: no copy here holds anything that broker {advice.leading}, which led last, lacks"
+        words = f"Nothing to do. Broker {advice.leading} led last, and no copy here holds anything that it lacks."
         yield from _said(words, 2)
     else:
         yield from (plain(f"  {line}") for line in commands(placed))
@@ -147,7 +154,7 @@ def _candidate(number: int, candidate: Candidate) -> Iterator[str]:
     for stretch in candidate.lacks:
         yield from _said(f"costs {_stretch(stretch)}", 7)
     if not candidate.lacks:
-        yield "       costs nothing that anybody was told is written"
+        yield "       costs no record that anybody was told is written"
     for cut in candidate.cuts:
         yield from _cut(cut)
 
@@ -157,15 +164,18 @@ def _cut(cut: OwedCut) -> Iterator[str]:
     if cut.cut_to < cut.log_end_offset:
         yield from _said(f"broker {cut.follower} is cut from {cut.log_end_offset} to {cut.cut_to} ({rule})", 7)
     if cut.then != "agrees":
-        yield from _said(f"broker {cut.follower} does not come out equal: {cut.then} ({rule}: {cut.because})", 7)
+        then = _THEN.get(cut.then, cut.then)
+        yield from _said(f"broker {cut.follower} does not become equal to it: {then} ({rule}: {cut.because})", 7)
 
 
 def _stretch(stretch: Stretch) -> str:
-    what = f"[{stretch.start_offset}, {stretch.end_offset}){_of_epoch(stretch.epoch)}"
+    what = f"{offsets_told(stretch.start_offset, stretch.end_offset)}{_of_epoch(stretch.epoch)}"
+    if stretch.committed_end >= stretch.end_offset:
+        return f"{what}, all committed"
     if stretch.committed_end > stretch.start_offset:
-        return f"{what}, committed [{stretch.start_offset}, {stretch.committed_end})"
+        return f"{what} ({offsets_told(stretch.start_offset, stretch.committed_end)} committed)"
     if stretch.acknowledged_end > stretch.start_offset:
-        return f"{what}, acknowledged at least [{stretch.start_offset}, {stretch.acknowledged_end})"
+        return f"{what} (at least {offsets_told(stretch.start_offset, stretch.acknowledged_end)} acknowledged)"
     return f"{what}, of which nobody was told"
 
 
@@ -181,7 +191,7 @@ def _before(placed: PlacedAdvice) -> Iterator[str]:
     for doomed in placed.advice.doomed:
         yield from _doomed(doomed)
     for copy in fading:
-        what = f"[{copy.start_offset}, {copy.end_offset}){_of_epoch(copy.epoch)}"
+        what = f"{offsets_told(copy.start_offset, copy.end_offset)}{_of_epoch(copy.epoch)}"
         yield from _said(f"broker {copy.broker}, {copy.kind}: {what}; copy now:", 4)
         yield plain(f"      {copy.path}")
     if fading:

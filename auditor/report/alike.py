@@ -26,9 +26,10 @@ class AlikePoints:
 
     @property
     def words(self) -> str:
-        """Where, and how many more there are that read the same but for a number or a path."""
-        where = counted(self.partitions, "partition")
-        return where if self.points == 1 else f"{where} (one of {self.points} like it)"
+        """Where, and how many read the same but for a number or a path: then a partition may count more than once."""
+        if self.points == 1:
+            return counted(self.partitions, "partition")
+        return f"{counted(self.partitions, 'case')} of {self.points} kinds like this one"
 
 
 def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:

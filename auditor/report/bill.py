@@ -17,64 +17,86 @@ from auditor.report.model import (
     LostReader,
     Portion,
 )
+from rules.finding import capital, numbered, offsets_told
 
+NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8
 """Producers, clients, readers, groups or keys named in one line; the rest is counted."""
 LAST_MOMENT: Final = 253_402_300_800_000
 """Milliseconds up to the end of the year 9999."""
 
 
-def sentence(loss: Loss) -> str:
-    """The loss in one breath, for a reader who reads no table."""
+def sentence(loss: Loss, place: str = "") -> str:
+    """The loss in a few sentences, for a reader who reads no table."""
+    where = f"{place} {offsets_told(loss.start_offset, loss.end_offset)}".strip()
+    return f"{_worth(loss)}, {where} of epoch {loss.epoch}. {since(loss)}. {_fate(loss)}"
+
+
+def _worth(loss: Loss) -> str:
+    """How much, and who had been told that it was written."""
+    told = all(portion.records is not None or portion.dense for portion in loss.portions) and bool(loss.portions)
+    known = (p.end_offset - p.start_offset if p.records is None else p.records for p in loss.portions)
+    number, noun = (sum(known), "record") if told else (loss.offsets, "offset")
     least = "" if loss.end_known else "at least "
-    what = f"{least}{counted(loss.offsets, 'offset')} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
     if loss.committed_end >= loss.end_offset:
-        told = "all of them committed"
-    elif loss.committed_end > loss.start_offset:
-        told = f"{span(loss.start_offset, loss.committed_end)} of them committed"
-    else:
-        told = f"acknowledged {acknowledged(loss)}, none of them committed"
-    verb = "was" if loss.offsets == 1 else "were"
-    left_out = f"{verb} left out {since(loss)}"
+        return f"{least}{counted(number, f'committed {noun}')}"
+    if loss.committed_end > loss.start_offset:
+        part = offsets_told(loss.start_offset, loss.committed_end)
+        return f"{least}{counted(number, noun)} ({part} committed)"
+    return f"{least}{counted(number, noun)} (acknowledged {acknowledged(loss)}, none committed)"
+
+
+def _fate(loss: Loss) -> str:
+    """Whether somebody has them still."""
     if loss.restored and not loss.restored_seen:
-        return f"{what} ({told}) {left_out}; a later leader had them still, as far as logs tell: its disk is not here."
+        return "A later leader had them still, as far as logs tell. Its disk is not here."
     if loss.restored:
-        return f"{what} ({told}) {left_out}; the log that leads now holds them again."
-    return f"{what} ({told}) {left_out}; {_standing(loss)}{perhaps_held(loss)}."
+        return "The log that leads now holds them again."
+    return f"{_standing(loss)}{remotely(loss)}{perhaps_held(loss)}"
+
+
+def remotely(loss: Loss) -> str:
+    """What remote storage still holds, by the brokers' own notes: its bytes are not in a dump."""
+    if not loss.kept_remotely:
+        return ""
+    ranges = " and ".join(offsets_told(*stretch) for stretch in loss.kept_remotely)
+    many = counted(len({copy.segment for copy in loss.remote}), "segment")
+    return f" Remote storage holds {ranges} in {many}, by __remote_log_metadata."
 
 
 def perhaps_held(loss: Loss) -> str:
     """Who led later and may have had the records still, and what would tell."""
     if not loss.unread:
         return ""
-    whose = " and ".join(f"broker {broker}" for broker in loss.unread)
-    return f"; {whose} led since, and nothing here tells whether with them: the disk would, or a whole server.log"
+    whose = numbered("broker", loss.unread)
+    disks = "Its disk" if len(loss.unread) == 1 else "Their disks"
+    return f" {capital(whose)} led later and may have had them still. {disks} or whole server.log would tell."
 
 
 def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
     whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
     if not whose:
-        return f"no copy is left here{_unsearched(loss)}" if loss.searched else "no disk is here that could hold a copy"
+        return f"No broker in this dump still has them.{_unsearched(loss)}" if loss.searched else NO_DISK
     if loss.standing == ((loss.start_offset, loss.end_offset),):
-        return f"they still stand on {whose}"
+        return f"Copies survive on {whose}."
     ranges = ", ".join(span(*stretch) for stretch in loss.standing)
-    return f"of {ranges} a copy stands on {whose}, of the rest none is left here{_unsearched(loss)}"
+    return f"Copies of {ranges} survive on {whose}. Of the rest none was found.{_unsearched(loss)}"
 
 
 def _unsearched(loss: Loss) -> str:
     """Whose disks may hold a copy that is not seen."""
     if not loss.unsearched:
         return ""
-    whose = " and ".join(f"broker {broker}" for broker in loss.unsearched)
-    return f", as far as can be seen: not all segments of {whose} were copied or could be read"
+    return f" Not all segments of {numbered('broker', loss.unsearched)} were copied or could be read."
 
 
 def since(loss: Loss) -> str:
-    """When the records went, by the epoch that had them not."""
+    """By whose lead the records went."""
+    who = capital(who_led(loss.next_leader))
     if loss.again:
-        return f"when {who_led(loss.next_leader)} opened epoch {loss.next_epoch} once more without them"
-    return f"when {who_led(loss.next_leader)} led epoch {loss.next_epoch}"
+        return f"{who} opened epoch {loss.next_epoch} once more without them"
+    return f"{who} became leader in epoch {loss.next_epoch} without them"
 
 
 def in_all(bill: IncidentBill) -> str:
@@ -91,7 +113,7 @@ def in_all(bill: IncidentBill) -> str:
     amount = f"{_how_many(bill, bill.offsets if bill.ends_known else None)}, {_how_large(bill)}".removesuffix(", ")
     least = "" if bill.ends_known else "at least "
     what = f"{least}{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}"
-    return f"{what}: {', '.join(parts)}; {amount}"
+    return f"{what}: {', '.join(parts)}, {amount}"
 
 
 def who_led(broker: int | None) -> str:
@@ -117,7 +139,7 @@ def acknowledged(loss: Loss) -> str:
 
 def span(start: int, end: int) -> str:
     """A range of offsets, or that there is none."""
-    return f"[{start}, {end})" if end > start else "none"
+    return offsets_told(start, end).partition(" ")[2] if end > start else "none"
 
 
 def details(loss: Loss) -> Iterator[str]:
@@ -136,15 +158,15 @@ def details(loss: Loss) -> Iterator[str]:
     if loss.reused_end > loss.start_offset and not loss.restored:
         epochs = ", ".join(map(str, loss.reused_epochs))
         by = f" of epoch{'s' if len(loss.reused_epochs) > 1 else ''} {epochs}" if epochs else ""
-        yield f"{span(loss.start_offset, loss.reused_end)} hold other records{by} now"
+        yield f"other records{by} stand at {offsets_told(loss.start_offset, loss.reused_end)} now"
 
 
 def _last_batch(loss: Loss) -> str:
     """How far the loss may go on: an answer names the first record of its batch."""
-    last = f"the last batch that was answered begins at {loss.end_offset - 1}, and nothing tells where it ended"
+    last = f"the last batch that was answered begins at {loss.end_offset - 1}, and where it ended is not told"
     if loss.end_at_most is None:
         return last
-    return f"{last}: at {loss.end_at_most} at the latest by its size, unless it was compressed"
+    return f"{last} (by its size before {loss.end_at_most}, unless it was compressed)"
 
 
 def _portion(portion: Portion, loss: Loss) -> str:
@@ -153,7 +175,8 @@ def _portion(portion: Portion, loss: Loss) -> str:
     size_told = ("about " if portion.divided else "") + _how_large(portion)
     amount = [_how_many(portion, width if counted_whole else None), size_told]
     words = portion.worth if portion.worth != "committed" else "certainly committed"
-    return f"{words} {span(portion.start_offset, portion.end_offset)}: {', '.join(filter(None, amount))}"
+    where = offsets_told(portion.start_offset, portion.end_offset)
+    return f"{words}, {where}: {', '.join(filter(None, amount))}"
 
 
 def _how_many(told: Portion | IncidentBill, offsets: int | None) -> str:
@@ -179,7 +202,7 @@ def _how_large(told: Portion | IncidentBill) -> str:
 def _contents(contents: Contents) -> Iterator[str]:
     if not contents.complete:
         held = f"{counted(contents.records, 'record')}, {size(contents.bytes)}"
-        yield f"the copies could be read in part: at least {held}; what follows is of that part"
+        yield f"only part of the copies could be read, at least {held}: what follows is of that part"
     first, last = moment(contents.first_timestamp), moment(contents.last_timestamp)
     if first and last:
         yield f"records of {first}{'' if first == last else f' to {last}'} UTC, by their timestamps"

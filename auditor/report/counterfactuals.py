@@ -10,7 +10,7 @@ from auditor.report.model import PlacedCounterfactual, ProtocolOutcome
 HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
 
 
-def counterfactual_table(placed: PlacedCounterfactual, page: Page, *, verbose: bool) -> Iterator[str]:
+def counterfactual_table(placed: PlacedCounterfactual, page: Page) -> Iterator[str]:
     """One pair of replicas; an exchange a line, since some protocols ask more than once."""
     pair = placed.table
     title = (
@@ -18,15 +18,14 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Page, *, verbose: b
         f" {pair.leader} over [{pair.start_offset}, {pair.end_offset})"
     )
     yield from page.wrapped(title, 2, "strong", 2)
-    if not any(outcome.cuts for outcome in pair.outcomes):
+    if not pair.reconstructed and not any(outcome.cuts for outcome in pair.outcomes):
         yield from page.wrapped("none of the four would have cut anything: the two stay as they are", 4)
         return
     rows = [row for outcome in pair.outcomes for row in _rows(outcome, pair.parts_at(outcome))]
     yield from table(HEADS, rows, indent=4)
-    if verbose:
-        yield from page.wrapped(f"{pair.because}", 4, "faint", 2)
-        for outcome in pair.outcomes:
-            yield from page.wrapped(f"{outcome.rule}: {outcome.because}", 4, "faint", 2)
+    yield from page.wrapped(f"{pair.because}", 4, "faint", 2)
+    for outcome in pair.outcomes:
+        yield from page.wrapped(f"{outcome.rule}: {outcome.because}", 4, "faint", 2)
 
 
 def _rows(outcome: ProtocolOutcome, parts_at: int | None) -> Iterator[tuple[str, str, str, str]]:

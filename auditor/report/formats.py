@@ -21,6 +21,8 @@ class ReportFormat:
     says: str
     endings: tuple[str, ...] = ()
     """Names of files that promise this format."""
+    has_appendix: bool = False
+    """Whether there is more of it for those who ask for all."""
 
 
 TERMINAL: Final = "terminal"
@@ -39,14 +41,19 @@ FORMATS: Final[dict[str, ReportFormat]] = {
         module="auditor.report.machines.openmetrics", says="for Prometheus' textfile collector", endings=(".prom",)
     ),
     "github": ReportFormat(module="auditor.report.machines.github", says="annotations of a GitHub step"),
-    "postmortem": ReportFormat(module="auditor.report.postmortem.document", says="the incident report"),
+    "postmortem": ReportFormat(
+        module="auditor.report.postmortem.document", says="the incident report", has_appendix=True
+    ),
+    "html": ReportFormat(
+        module="auditor.report.html.page", says="one page with pictures, for a browser", endings=(".html", ".htm")
+    ),
 }
-_NOT_OURS: Final = {".html": "html", ".htm": "html"}
-PROMISED: Final = {**_NOT_OURS, **{end: name for name, each in FORMATS.items() for end in each.endings}}
+PROMISED: Final = {end: name for name, each in FORMATS.items() for end in each.endings}
 """What the end of a file's name promises to those who open it."""
 
 
-def rendered(name: str, report: AuditReport) -> str:
+def rendered(name: str, report: AuditReport, *, whole: bool = False) -> str:
     """The report in a format that is the same for every reader; a terminal has a width of its own."""
-    render = cast("Callable[[AuditReport], str]", import_module(FORMATS[name].module).render)
-    return render(report)
+    told = FORMATS[name]
+    render = cast("Callable[..., str]", import_module(told.module).render)
+    return render(report, appendix=whole) if told.has_appendix else render(report)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from auditor.report.availability_json import availability_document
 from auditor.report.coverage_json import coverage_document
 from auditor.report.loss_json import loss_document
 from auditor.report.model import (
@@ -16,6 +17,7 @@ from auditor.report.model import (
     PlacedReplica,
     RefusalLine,
 )
+from auditor.report.policy import policy_document
 from rules.finding import Finding, Severity
 
 SCHEMA_VERSION: Final = 1
@@ -39,8 +41,10 @@ def document(report: AuditReport) -> Json:
         "replicas": [_replica(placed) for placed in report.replicas],
         "counterfactuals": [_counterfactual(placed) for placed in report.counterfactuals],
         "histories": [_history(placed) for placed in report.histories],
+        "availability": [availability_document(placed) for placed in report.availability],
         "refusals": [_refusal(line) for line in report.refusals],
         "coverage": coverage_document(report),
+        "policy": policy_document(report.policy),
         "exitCode": report.exit_code,
     }
 

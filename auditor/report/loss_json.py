@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from auditor.report.model import Contents, GroupAtRisk, Loss, LostClient, LostProducer, LostReader, Portion, Survivor
+from auditor.report.model import (
+    Contents,
+    GroupAtRisk,
+    Loss,
+    LostClient,
+    LostProducer,
+    LostReader,
+    Portion,
+    RemoteCopy,
+    Survivor,
+)
 
 Json = dict[str, object]
 
@@ -36,10 +46,22 @@ def loss_document(loss: Loss) -> Json:
         "groups": [_group(group) for group in loss.groups],
         "groupsKnown": loss.groups_known,
         "survivors": [_survivor(survivor) for survivor in loss.survivors],
+        "remote": [_remote(copy) for copy in loss.remote],
         "searched": list(loss.searched),
         "restored": loss.restored,
         "perhapsHeldBy": list(loss.unread),
         "because": loss.because,
+    }
+
+
+def _remote(copy: RemoteCopy) -> Json:
+    return {
+        "segment": copy.segment,
+        "broker": copy.broker,
+        "epoch": copy.epoch,
+        "startOffset": copy.start_offset,
+        "endOffset": copy.end_offset,
+        "evidence": {"path": copy.span.source, "start": copy.span.start, "end": copy.span.end},
     }
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from auditor.report.placed import PlacedAdvice, PlacedAvailability, PlacedCounterfactual, PlacedHistory, PlacedReplica
+from auditor.report.policy import PolicyOutcome
 from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
+from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
 from rules.history.clocks import ClockOffset
@@ -14,13 +17,15 @@ from rules.incident import Incident, IncidentBill
 from rules.loss.bill import Contents, GroupAtRisk, LostClient, LostProducer, LostReader, Portion
 from rules.loss.incurred import Loss
 from rules.loss.survivors import Survivor
+from rules.replicas.remote import RemoteCopy
 from rules.verdict import ReplicaVerdict, Scope
 
 __all__ = [
-    "Advice", "AuditReport", "Candidate", "ClockOffset", "Contents", "Counterfactual", "Coverage", "Doomed", "Gate",
-    "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient", "LostProducer", "LostReader", "Milestone",
-    "OwedCut", "PlacedAdvice", "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome",
-    "RefusalLine", "ReplicaVerdict", "Stretch", "Survivor", "UndecidedLine", "UnnamedTopic",
+    "Advice", "AuditReport", "Availability", "Candidate", "ClockOffset", "Condition", "Contents", "Counterfactual",
+    "Coverage", "Doomed", "Exposure", "Gate", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
+    "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",
+    "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
+    "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "UndecidedLine", "UnnamedTopic",
 ]  # fmt: skip
 
 
@@ -139,12 +144,6 @@ class ContradictedRelease:
     given: str
     told: str
 
-    @property
-    def words(self) -> str:
-        """As a line of the ledger."""
-        by = "it is judged by the given one, as if the log were wrong"
-        return f"--kafka-version says {self.given} of broker {self.broker}, its log says {self.told}: {by}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
@@ -190,6 +189,11 @@ class Coverage:
     """What a verdict on this evidence speaks of."""
 
     @property
+    def replicas_away(self) -> int:
+        """Replicas that something names and that are not here: checkpoints, logs, or the last assignment told."""
+        return self.replicas_missing + self.replicas_assigned_elsewhere
+
+    @property
     def nameless(self) -> str:
         """What is told of such topics, counted, the first ids shown; empty where there is none."""
         if not self.unnamed:
@@ -214,49 +218,6 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedReplica:
-    """A replica with the partition it belongs to."""
-
-    cluster_id: str | None
-    topic: str
-    partition: int
-    replica: ReplicaVerdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedCounterfactual:
-    """A counterfactual table with the partition it belongs to."""
-
-    cluster_id: str | None
-    topic: str
-    partition: int
-    table: Counterfactual
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedHistory:
-    """What is told of a troubled partition over time: what new epochs left out, and how it came to that."""
-
-    cluster_id: str | None
-    topic: str
-    partition: int
-    losses: tuple[Loss, ...]
-    milestones: tuple[Milestone, ...]
-    clocks: tuple[ClockOffset, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedAdvice:
-    """Advice with the partition it is about."""
-
-    cluster_id: str | None
-    topic: str
-    partition: int
-    advice: Advice
-    losses: tuple[Loss, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
     """What an audit has to say."""
 
@@ -272,7 +233,9 @@ class AuditReport:
     coverage: Coverage
     histories: tuple[PlacedHistory, ...] = ()
     advice: tuple[PlacedAdvice, ...] = ()
+    availability: tuple[PlacedAvailability, ...] = ()
     interrupted: bool = False
+    policy: PolicyOutcome | None = None
     bearings: Bearings = field(default_factory=dict)
     """What findings mean to those that tell them, as their rules declare it."""
 

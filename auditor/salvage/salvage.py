@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from auditor.config import ConfigError
-from auditor.memory import Remembered, recall
+from auditor.memory import Remembered, recall, reopened
 from auditor.outlet import require_place
 from auditor.report.layout import counted
 from auditor.report.plain import plain
@@ -78,7 +78,11 @@ class Salvaged:
 
 def run_salvage(request: SalvageRequest) -> str:
     """Write the records; what was written and from where, as text."""
-    remembered = recall(request.report, request.dump)
+    with reopened(recall(request.report, request.dump)) as remembered:
+        return _salvaged(request, remembered)
+
+
+def _salvaged(request: SalvageRequest, remembered: Remembered) -> str:
     finding = find_finding(remembered, request.finding)
     lost = lost_of(finding, request.broker)
     _require_target(request.target, _protected(remembered.dump, lost_log_dirs(remembered, lost)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
+from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 FORMAT = "tidemark-timeline/1"
 MEANING = (

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from auditor.archives import at_hand
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
@@ -15,11 +16,11 @@ from auditor.engines.reading import UnitReader
 from auditor.engines.told.settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.timeline.document import timeline_document
-from auditor.timeline.rows import Timeline, timeline_of
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import asked_for
 from rules.evidence import PartitionEvidence
 from rules.narrow.assemble import Fact, assemble, owned
+from rules.timeline.rows import Timeline, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()
 FORMATS: Final = ("terminal", "json")
@@ -35,8 +36,10 @@ def run_timeline(
     until: str | None = None,
 ) -> None:
     """Draw the history of one partition where it was asked for."""
-    require_writable(config, gather(dumps))
-    deliver(timeline(dumps, topic=topic, partition=partition, config=config, since=since, until=until), config)
+    with at_hand(dumps) as here:
+        require_writable(config, gather(here.folders, here.archives))
+        drawn = timeline(here.folders, topic=topic, partition=partition, config=config, since=since, until=until)
+        deliver(drawn, config)
 
 
 def timeline(

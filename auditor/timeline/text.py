@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from auditor.report.layout import table
 from auditor.report.plain import plain
 from auditor.timeline.document import MEANING
-from auditor.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 from rules.protocol.watermarks import ExpectedHighWatermark
-from rules.replay.leading.tracks import RemoteEnd
+from rules.replay.leading.tracks import NEVER, RemoteEnd
+from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 
 def timeline_text(drawn: Timeline) -> str:
@@ -22,7 +22,8 @@ def _head(drawn: Timeline) -> Iterator[str]:
     yield plain(f"{drawn.topic}-{drawn.partition}")
     yield (
         f"{MEANING}; told: what was said; ! outside what it can have been then; ? not known; * leads; e leader epoch;"
-        " LSO: the leader's last stable offset"
+        " LSO: the leader's last stable offset; remote LEO: a follower's log end as its leader knows it, none before it"
+        " fetches"
     )
     if any(row.back for row in drawn.rows):
         yield (
@@ -74,10 +75,11 @@ def span(expected: ExpectedHighWatermark) -> str:
 
 
 def remote(end: RemoteEnd) -> str:
-    """A follower's log end as its leader knows it; -1 before its first fetch."""
+    """A follower's log end as its leader knows it; none before its first fetch."""
+    low = "none" if end.low == NEVER else end.low
     if end.low == end.high:
-        return f"{end.broker}:{end.low}"
-    return f"{end.broker}:{end.low}..{'?' if end.high is None else end.high}"
+        return f"{end.broker}:{low}"
+    return f"{end.broker}:{low}..{'?' if end.high is None else end.high}"
 
 
 def clock_time(time: int | None) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 
 from auditor.config import ConfigError
 from auditor.config.settings import shortened
-from auditor.timeline.rows import Timeline
+from rules.timeline.rows import Timeline
 
 EXAMPLE = "2026-11-21T05:49:42"
 LONGEST_TIME = 15

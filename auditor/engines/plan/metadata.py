@@ -24,6 +24,8 @@ class MetadataCopies:
     """Segments and snapshots, copy by copy."""
     voters: tuple[str, ...]
     """Folders of the copies that voters of the quorum kept: brokers stop reading when they stop."""
+    owners: tuple[tuple[str, int | None], ...]
+    """Whose each copy's folder is."""
 
 
 def metadata_copies(
@@ -42,6 +44,7 @@ def metadata_copies(
         yield MetadataCopies(
             largest=own[0],
             pieces=tuple(map(whole, files)),
+            owners=tuple((copy.path, copy.origin.broker) for copy in own),
             voters=tuple(copy.path for copy in own if _votes(dump, copy, folders.get(copy.path, ()))),
         )
 

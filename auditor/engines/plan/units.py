@@ -20,17 +20,20 @@ from rules.replicas.topic_names import TopicName
 UNIT_BYTES: Final = 128 << 20
 """A gigabyte of segment makes eight units; small segments of one replica share a unit."""
 
+INDEX_FILES: Final[tuple[FileKind, ...]] = ("offset-index", "time-index", "transaction-index")
 DIRECTORY_KINDS: Final[tuple[FileKind, ...]] = ("leader-epoch-checkpoint", "producer-snapshot", "quorum-state")
 
 
 UnitKind = Literal[
     "log", "directory", "root", "dump-text", "request-log", "broker-log", "metadata", "server-properties",
-    "group-offsets", "trace-table", "describe-text", "znodes",
+    "group-offsets", "transaction-states", "remote-segments", "trace-table", "describe-text", "znodes",
 ]  # fmt: skip
 LOG_KINDS: Final[tuple[UnitKind, ...]] = ("request-log", "broker-log", "metadata", "server-properties")
 """Units that speak of many partitions over time, and of brokers as a whole."""
 TOLD_KINDS: Final[tuple[UnitKind, ...]] = ("trace-table", "describe-text", "znodes")
 """Units of what people brought along: tables of traces, outputs of tools, copies of znodes."""
+OF_COORDINATORS: Final[tuple[UnitKind, ...]] = ("group-offsets", "transaction-states", "remote-segments")
+"""Units of the topics that coordinators of groups and of transactions keep."""
 OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
 
 
@@ -47,6 +50,14 @@ class TextHome:
     """Then the text is not needed: the log itself is there."""
     pieces: tuple[Piece, ...] = ()
     clean_shutdown: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """Whose a replica's directory is."""
+
+    path: str
+    broker: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +80,8 @@ class ReadUnit:
     segments: tuple[Piece, ...] = ()
     leftovers: tuple[Piece, ...] = ()
     """Segments that wait for their deletion."""
+    indexes: tuple[Piece, ...] = ()
+    """Of the segments of a stretch of log."""
     clean_shutdown: str | None = None
     clean_shutdown_size: int = 0
     names: tuple[TopicName, ...] = ()
@@ -89,6 +102,8 @@ class ReadUnit:
     """Folders of the copies of the metadata log that voters kept."""
     homes: tuple[TextHome, ...] = ()
     """Directories of the replicas that a dump text may tell of."""
+    owners: tuple[Owner, ...] = ()
+    """Of a unit that reads several copies of a partition, whose each of them is."""
 
     @property
     def is_stretch(self) -> bool:
@@ -161,8 +176,20 @@ def _replica_units(
     leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
     directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
     yield replace(directory, leftovers=leftovers)
+    indexes = _indexes(here, segments) if replica.state == "current" else {}
     for order, pieces in enumerate(_stretches(segments)):
-        yield _unit(dump, replica, home, "log", order=order, pieces=pieces)
+        own = tuple(index for piece in pieces for index in indexes.get(piece.base_offset, ()))
+        yield replace(_unit(dump, replica, home, "log", order=order, pieces=pieces), indexes=own)
+
+
+def _indexes(files: Sequence[Source], segments: Sequence[Piece]) -> dict[int | None, list[Piece]]:
+    """The indexes in plain use by the base offsets of their segments; a swap segment brings its own, yet unused."""
+    plain = {segment.base_offset for segment in segments if segment.source.endswith(".log")}
+    found: dict[int | None, list[Piece]] = {}
+    for file in files:
+        if file.kind in INDEX_FILES and not file.suffix and file.base_offset in plain:
+            found.setdefault(file.base_offset, []).append(whole(file))
+    return found
 
 
 def _is_deleted_segment(file: Source) -> bool:
@@ -218,7 +245,8 @@ def _log_units(
         yield replace(unit, chain=stretch.chain, begun=stretch.begun, shared=stretch.shared, ends_chain=stretch.is_last)
     for copies in metadata_copies(dump, inventory, folders):
         unit = _time_unit(dump, copies.largest.origin, "metadata", copies.pieces, copies.largest.path, ())
-        yield replace(unit, voters=copies.voters)
+        owners = tuple(Owner(path=path, broker=broker) for path, broker in copies.owners)
+        yield replace(unit, voters=copies.voters, owners=owners)
 
 
 def _time_unit(

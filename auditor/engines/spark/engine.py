@@ -60,7 +60,10 @@ JUDGES_A_CORE: Final = 4
 PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
-_OF_CLUSTERS: Final = ("settings", "gaps", "disowned", "trace_ends", "sessions_broken", "nameless", "checkpoints")
+_OF_CLUSTERS: Final = (
+    "settings", "gaps", "disowned", "trace_ends", "sessions_broken", "nameless", "checkpoints", "counts",
+    "coordinators",
+)  # fmt: skip
 OF_CLUSTERS: Final = " OR ".join(f"size({column}) > 0" for column in _OF_CLUSTERS)
 """Facts that tell of whole clusters."""
 OF_PARTITIONS: Final = f"NOT ({OF_CLUSTERS} OR {TELLS_NAMES})"
@@ -77,13 +80,16 @@ def run(
     """Verdicts partition by partition, each partition read and judged by one task or several of any cluster."""
     if not units:
         return
+    progress.doing("starting Spark")
     session = _session()
     dump = str(Path(units[0].dump).resolve())
     placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
     packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
     watched = WatchedJob(session=session, progress=progress, sizes=(), dump=dump)
+    progress.doing("following fetch sessions through request logs")
     sessions = session.sparkContext.broadcast(_sessions(session, placed, watched))
+    progress.doing("")
     facts = _read(session, shipped, sessions, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
     judged = JudgedSoFar(session.sparkContext)
     kept: DataFrame | None = None
@@ -94,12 +100,14 @@ def run(
         reading = WatchedJob(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
         of_clusters = reading.run(lambda: _of_clusters(facts))
         told = informed(surroundings, of_clusters)
+        progress.doing("judging")
         topics = watched.run(lambda: heard(units, of_clusters, facts, selection))
         yield from topics.verdicts()
         kept = _verdicts(named(facts.where(OF_PARTITIONS), topics), told, dump, _partitions(units), judged)
         kept.persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
         watched.run(kept.count)
+        progress.doing("")
         for verdict in _taken(kept, _partitions(units)):
             progress.partition(verdict.topic, verdict.partition)
             judged.given(verdict)

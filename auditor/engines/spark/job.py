@@ -30,7 +30,7 @@ class WatchedJob:
     session: SparkSession
     progress: Progress
     sizes: tuple[int, ...]
-    """Bytes that each reading task reads."""
+    """Bytes that each reading task reads; empty for a job that reads nothing of the dump for the first time."""
     dump: str
 
     def run(self, work: Callable[[], Outcome]) -> Outcome:
@@ -42,7 +42,7 @@ class WatchedJob:
         args = (lambda: outcomes.append(work()), group, failures)
         thread = InheritableThread(target=self._guarded, args=args, session=self.session)
         # An interrupt in the midst of a word to the JVM breaks the connection: this thread never asks, it only waits.
-        done = [0]
+        done = [(0, 0)]
         watcher = InheritableThread(target=self._watch, args=(group, finished, done), session=self.session)
         thread.start()
         watcher.start()
@@ -59,12 +59,12 @@ class WatchedJob:
             watcher.join()
         if failures:
             raise explained(failures[0], self.dump) from failures[0]
-        self._tell(told, len(self.sizes))
+        self._tell(told, (len(self.sizes), len(self.sizes)))
         return outcomes[0]
 
-    def _watch(self, group: str, finished: Event, done: list[int]) -> None:
+    def _watch(self, group: str, finished: Event, done: list[tuple[int, int]]) -> None:
         while not finished.wait(POLL_SECONDS):
-            done[0] = self._tasks_done(group)
+            done[0] = self._first_stage(group) if self.sizes else self._all_stages(group)
 
     def _guarded(self, work: Callable[[], object], group: str, failures: list[Exception]) -> None:
         try:
@@ -73,22 +73,31 @@ class WatchedJob:
         except Exception as error:  # noqa: BLE001 - it is raised again, explained, by the thread that waits
             failures.append(error)
 
-    def _tell(self, told: int, done: int) -> int:
-        if done > told:
+    def _tell(self, told: int, tasks: tuple[int, int]) -> int:
+        """What was done since: bytes where the job reads, else tasks."""
+        done, known = tasks
+        if self.sizes and done > told:
             self.progress.advance(sum(self.sizes[told:done]))
+        elif known and not self.sizes:
+            self.progress.done(done, known)
         return max(told, done)
 
-    def _tasks_done(self, group: str) -> int:
-        """Finished tasks of the reading stage, which is the first one of the job."""
-        tracker = self.session.sparkContext.statusTracker()
-        stages = [
-            stage
-            for job in tracker.getJobIdsForGroup(group)
-            if (info := tracker.getJobInfo(job)) is not None
-            for stage in info.stageIds
-        ]
+    def _first_stage(self, group: str) -> tuple[int, int]:
+        """Finished tasks of the reading stage, which is the first one of the job, and how many it has."""
+        tracker, stages = self.session.sparkContext.statusTracker(), self._stages(group)
         reading = tracker.getStageInfo(min(stages)) if stages else None
-        return reading.numCompletedTasks if reading else 0
+        return (reading.numCompletedTasks, reading.numTasks) if reading else (0, 0)
+
+    def _all_stages(self, group: str) -> tuple[int, int]:
+        """The same of all stages that run or have run."""
+        tracker = self.session.sparkContext.statusTracker()
+        known = [info for stage in self._stages(group) if (info := tracker.getStageInfo(stage)) is not None]
+        return sum(info.numCompletedTasks for info in known), sum(info.numTasks for info in known)
+
+    def _stages(self, group: str) -> list[int]:
+        tracker = self.session.sparkContext.statusTracker()
+        jobs = [info for job in tracker.getJobIdsForGroup(group) if (info := tracker.getJobInfo(job)) is not None]
+        return [stage for info in jobs for stage in info.stageIds]
 
 
 def explained(error: Exception, dump: str) -> Exception:

@@ -14,6 +14,8 @@ from parsers.tables import to_arrow
 UNIT_COST: Final = 64 << 10
 """Opening a unit's files takes as long as reading so many bytes."""
 SMALLEST_TASK: Final = 4 << 20
+TASKS_A_CORE: Final = 8
+"""With one task a core all of them end together: nothing would be known to be read until everything is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,7 @@ class Pack:
 def packs_of(units: Sequence[ReadUnit], cores: int) -> list[Pack]:
     """The units in their order, small ones together, so that tasks are alike and no core is left without one."""
     total = sum(unit.bytes + UNIT_COST for unit in units)
-    room = min(UNIT_BYTES, max(SMALLEST_TASK, total // max(1, cores)))
+    room = min(UNIT_BYTES, max(SMALLEST_TASK, total // max(1, TASKS_A_CORE * cores)))
     packs: list[Pack] = []
     first, filled = 0, 0
     for place, unit in enumerate(units):

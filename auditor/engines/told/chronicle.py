@@ -122,6 +122,7 @@ def of_metadata(
             isr=ids(change.isr),
             previous_isr=ids(change.previous_isr),
             elr=ids(change.elr),
+            last_known_elr=ids(change.last_known_elr),
             replicas=replica_ids(change.replicas) or None,
             unclean=change.unclean,
             trust="high" if to_its_end else "medium",

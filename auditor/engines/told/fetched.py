@@ -66,7 +66,7 @@ def fetched(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
         "last_answered": before(last, told["last_answered"]),
         "count": told["times"],
         "broker": [replica if replica >= 0 else None for replica in replicas],
-        "epoch": told["current_leader_epoch"],
+        "epoch": _sure(told["current_leader_epoch"], told["possibly_stale"]),
         "offset": told["fetch_offset"],
         "high_watermark": map(known, told["high_watermark"]),
         "log_start_offset": told["leader_log_start_offset"],
@@ -126,6 +126,11 @@ def _places(told: Statements, names: Mapping[str, str]) -> Iterator[tuple[Partit
             topic_id = known_id(key[1])
             place = found[key] = place_of(key[0], topic_id, key[2], names), topic_id
         yield place
+
+
+def _sure(epochs: Sequence[int | None], stale: Sequence[bool]) -> list[int | None]:
+    """The epochs of fetches; none where the session may have moved on unseen, since the epoch it keeps may be over."""
+    return [None if doubtful else epoch for epoch, doubtful in zip(epochs, stale, strict=True)]
 
 
 def _clock(told: Sequence[int | str | None]) -> Clock:

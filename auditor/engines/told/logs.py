@@ -13,6 +13,7 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken_of
+from auditor.engines.told.counts import counts_in, racks_in
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.gaps import SessionsLost, of_several_brokers, trace_gaps, undated
 from auditor.engines.told.metadata import metadata_history_of
@@ -32,6 +33,9 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.history.trace_ends import SessionBroken
 from rules.narrow.assemble import Fact
+from rules.protocol.topics import METADATA_TOPIC
+from rules.replicas.metadata_snapshots import SnapshotSeen
+from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.topic_names import TopicName
 from rules.settings import Setting
 
@@ -54,6 +58,10 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     yield from of_followers(unit, heard.broken)
     if settings:
         yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
+    if heard.counts:
+        yield replace(told_fact(unit, None, None), counts=tuple(heard.counts))
+    if heard.snapshots:
+        yield replace(told_fact(unit, METADATA_TOPIC, 0), metadata_snapshots=tuple(heard.snapshots))
     # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
     poured = {refusal.source for refusal in refusals if refusal.kind == "ambiguous"} if unit.is_stretch else ()
     if poured:
@@ -138,6 +146,8 @@ class _Heard:
     refusals: list[Refusal] = field(default_factory=list)
     names: set[TopicName] = field(default_factory=set)
     broken: list[SessionBroken] = field(default_factory=list)
+    counts: list[PartitionCount] = field(default_factory=list)
+    snapshots: list[SnapshotSeen] = field(default_factory=list)
 
     def take(self, other: _Heard) -> None:
         """All that another speech says, too."""
@@ -202,6 +212,9 @@ def _metadata(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
     told = metadata_history_of(unit, heard.refusals)
     if told is not None:
         heard.settings.extend(of_changes(told.history.configs))
+        heard.settings.extend(racks_in(told.history.brokers))
+        heard.counts.extend(counts_in(told.history.partitions))
+        heard.snapshots.extend(told.snapshots)
         named = ((row.topic_id, row.topic) for row in told.history.topics)
         heard.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
         yield from of_metadata(told.history.partitions, to_its_end=told.to_its_end)

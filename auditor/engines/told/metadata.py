@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 
 from auditor.engines.files import entries, file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
-from parsers.metadata_log import MetadataHistory, MetadataSnapshot, metadata_history, metadata_input, snapshot_id
+from parsers.metadata_log import (
+    MetadataHistory,
+    MetadataInput,
+    MetadataSnapshot,
+    SnapshotCheck,
+    SnapshotToCheck,
+    metadata_history,
+    metadata_input,
+    snapshot_id,
+)
+from parsers.provenance import Span
 from parsers.records import decode_entry
 from parsers.refusal import Parsed, refuse
 from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import RecordRow, Refusal
+from rules.replicas.metadata_snapshots import SnapshotSeen
+
+CHECKED: Final = 3
+"""Snapshots of each copy that are held against the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +41,7 @@ class ToldMetadata:
     """What the copies of the metadata log tell together."""
 
     history: MetadataHistory
+    snapshots: tuple[SnapshotSeen, ...]
     to_its_end: bool
     """Whether a voter kept the copy that reaches furthest: a broker's copy ends where the broker stopped."""
 
@@ -39,13 +55,16 @@ def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata
     if not copies:
         return None
     cover = _cover(copies)
-    reading = _Reading(unit, cover)
+    reading = _Reading(unit, cover, copies)
     history = reading.history()
     if reading.flaws and len(copies) > len(cover):
-        reading = _Reading(unit, copies)
+        reading = _Reading(unit, copies, copies)
         history = reading.history()
     refusals.extend(reading.flaws or history.refusals)
-    return None if reading.flaws else ToldMetadata(history=history, to_its_end=cover[0].votes)
+    if reading.flaws:
+        return None
+    seen = tuple(reading.seen(check) for check in history.snapshots)
+    return ToldMetadata(history=history, snapshots=seen, to_its_end=cover[0].votes)
 
 
 def _folder(piece: Piece) -> str:
@@ -59,6 +78,8 @@ class _Copy:
         self.segments = [piece for piece in pieces if piece.kind != "kraft-snapshot"]
         self.snapshots = [piece for piece in pieces if piece.kind == "kraft-snapshot"]
         self.votes = folder in unit.voters
+        owner = next((each.broker for each in unit.owners if each.path == folder), None)
+        self.broker = -1 if owner is None else owner
         self.start = min((piece.base_offset or 0 for piece in self.segments), default=0)
         self._unit = unit
 
@@ -88,11 +109,20 @@ def _cover(copies: Sequence[_Copy]) -> list[_Copy]:
     return cover
 
 
+def _few(snapshots: Sequence[Piece]) -> list[Piece]:
+    """The oldest snapshot of a copy and the two newest: each is a whole state of the cluster."""
+    ordered = sorted(snapshots, key=lambda piece: piece.source.rpartition("/")[2])
+    return ordered if len(ordered) <= CHECKED else [ordered[0], *ordered[1 - CHECKED :]]
+
+
 class _Reading:
     """One reading of the log from some of its copies; what keeps it from being whole is a flaw."""
 
-    def __init__(self, unit: ReadUnit, copies: Sequence[_Copy]) -> None:
+    def __init__(self, unit: ReadUnit, copies: Sequence[_Copy], every: Sequence[_Copy]) -> None:
         self._unit = unit
+        self._keepers = {piece.source: copy.broker for copy in every for piece in copy.snapshots}
+        self._to_check = [piece for copy in every for piece in _few(copy.snapshots)]
+        self._broker = copies[0].broker
         self._snapshots = [piece for copy in copies for piece in copy.snapshots]
         self._copies = [copy.segments for copy in copies]
         self._alone = len(copies) == 1
@@ -103,7 +133,37 @@ class _Reading:
         """The history that the copies tell together."""
         rows = merge(*(self._records(copy) for copy in self._copies), key=lambda row: row.offset)
         inputs = (metadata_input(row) for row in self._unbroken(rows))
-        return metadata_history(inputs, self._unit.origin(self._unit.path or self._unit.log_dir), self._anchors())
+        origin = self._unit.origin(self._unit.path or self._unit.log_dir)
+        return metadata_history(inputs, origin, self._anchors(), [*self._checked()])
+
+    def _checked(self) -> Iterator[SnapshotToCheck]:
+        for piece in self._to_check:
+            named = snapshot_id(piece.source.rpartition("/")[2])
+            if named is not None and named.end_offset > 0:
+                yield SnapshotToCheck(
+                    end_offset=named.end_offset,
+                    epoch=named.epoch,
+                    source=piece.source,
+                    inputs=partial(self._inputs, piece),
+                )
+
+    def _inputs(self, piece: Piece) -> list[MetadataInput]:
+        return [metadata_input(row) for row in self._rows(piece)]
+
+    def seen(self, check: SnapshotCheck) -> SnapshotSeen:
+        """What came of a snapshot, with its keeper and its file."""
+        piece = next(each for each in self._to_check if each.source == check.source)
+        return SnapshotSeen(
+            broker=self._keepers[check.source],
+            end_offset=check.end_offset,
+            epoch=check.epoch,
+            standing=check.standing,
+            log_epoch=check.log_epoch,
+            log_broker=self._broker,
+            differences=check.differences,
+            count=check.count,
+            span=Span(source=check.source, start=0, end=piece.size),
+        )
 
     def _start(self) -> int:
         return min((copy[0].base_offset or 0 for copy in self._copies if copy), default=0)

@@ -18,6 +18,8 @@ from rules.evidence import BrokerVersion
 from rules.history.gaps import TraceGap
 from rules.history.trace_ends import ended_early
 from rules.narrow.assemble import Fact, Surroundings
+from rules.replicas.coordinators import Coordinators
+from rules.replicas.partition_counts import counts_of
 from rules.settings import (
     BROKER_NAMES,
     BROKER_STATE,
@@ -232,9 +234,10 @@ def informed(
         versions = known_versions(found[cluster].versions, logged_versions(settings))
         gaps = (*(gap for fact in own for gap in fact.gaps), *_behind_logs(own, disowned, settings))
         checkpoints = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
-        found[cluster] = replace(
-            found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned, checkpoints=checkpoints
-        )
+        counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
+        coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
+        known = replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
+        found[cluster] = replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
     return found
 
 

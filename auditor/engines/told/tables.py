@@ -11,6 +11,7 @@ from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named, PartitionName, of_metadata
+from auditor.engines.told.counts import counts_in, described_counts
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
 from auditor.engines.told.naming import Spoken, apart, names_of, of_topics
 from auditor.engines.told.settings import of_changes
@@ -28,6 +29,7 @@ from rules.history.moments import ZOOKEEPER_CLOCK
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
 from rules.replicas.groups import GroupCommit
+from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.topic_names import TopicName
 from rules.settings import Setting, settings_of
 
@@ -40,6 +42,7 @@ class _Told:
     commits: dict[PartitionName, list[GroupCommit]] = field(default_factory=dict)
     names: set[TopicName] = field(default_factory=set)
     settings: list[Setting] = field(default_factory=list)
+    counts: list[PartitionCount] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
 
     def note(self, named: Iterable[Named]) -> None:
@@ -65,6 +68,8 @@ def read_told(unit: ReadUnit) -> Iterator[Fact]:
     yield from of_topics(unit, told.moments, told.names)
     if told.settings:
         yield replace(told_fact(unit, None, None), settings=settings_of(told.settings).statements)
+    if told.counts:
+        yield replace(told_fact(unit, None, None), counts=tuple(told.counts))
     if told.refusals:
         yield unread_fact(unit, told.refusals)
 
@@ -133,6 +138,7 @@ def _read_descriptions(unit: ReadUnit, told: _Told) -> None:
         told.refusals.extend((*parsed.refusals, *foreign, *described.refusals))
         told.note(of_descriptions(rows))
         told.settings.extend(described_settings(rows))
+        told.counts.extend(described_counts(rows))
         named = ((row.topic_id, row.topic) for row in rows)
         told.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
         for place, commit in described.commits:
@@ -156,4 +162,6 @@ def _read_znodes(unit: ReadUnit, told: _Told) -> None:
     settings = znode_settings(znodes)
     told.refusals.extend((*states.refusals, *settings.refusals))
     told.settings.extend(of_changes(settings.rows, "znode", ZOOKEEPER_CLOCK))
+    # Of a topic whose znodes are not all here the last ones may be missing.
+    told.counts.extend(counts_in(states.rows, "description"))
     told.note(of_metadata(states.rows, ZOOKEEPER_CLOCK))

@@ -15,6 +15,7 @@ _LISTS: Final = {
     "replicas": "replica",
     "counterfactuals": "counterfactual",
     "histories": "history",
+    "availability": "availability",
     "refusals": "refusal",
 }
 """What the JSON report lists, and what one of each is called."""

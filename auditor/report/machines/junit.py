@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import quoteattr
 
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
+from auditor.report.policy import spared
 from rules.finding import Finding, Severity
 
 Place = tuple[str, int]
@@ -15,13 +16,14 @@ Place = tuple[str, int]
 def render(report: AuditReport) -> str:
     """Findings that make the audit fail are failures; an open verdict is an error: nothing was shown wrong."""
     by_place: dict[Place | None, list[Finding]] = {}
+    passed = spared(report.policy)
     for finding in report.violations:
         known = finding.topic is not None and finding.partition is not None
         place = (finding.topic or "", finding.partition or 0) if known else None
         by_place.setdefault(place, []).append(finding)
     places = {(placed.topic, placed.partition) for placed in report.replicas} | {at for at in by_place if at}
-    cases = [_case(f"{topic}-{partition}", by_place.get((topic, partition), ())) for topic, partition in sorted(places)]
-    cases.append(_verdict(report, by_place.get(None, ())))
+    cases = [_case(f"{t}-{p}", _inner(by_place.get((t, p), ()), passed)) for t, p in sorted(places)]
+    cases.append(_verdict(report, _inner(by_place.get(None, ()), passed)))
     failures = sum("<failure" in case for case in cases)
     errors = sum("<error" in case for case in cases)
     counted = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
@@ -35,23 +37,29 @@ def render(report: AuditReport) -> str:
     return "".join(lines)
 
 
-def _case(name: str, findings: Sequence[Finding]) -> str:
-    failing = [finding for finding in findings if finding.severity >= Severity.MEDIUM]
-    remarks = [finding for finding in findings if finding.severity < Severity.MEDIUM]
+def _inner(findings: Sequence[Finding], passed: Mapping[str, str]) -> str:
+    """Failures, and in a remark what is less, known or silenced."""
+    failing = [f for f in findings if f.severity >= Severity.MEDIUM and f.id not in passed]
+    remarks = [f"{_line(f)}{_why(f, passed)}" for f in findings if f not in failing]
     inner = "".join(map(_failure, failing))
-    if remarks:
-        inner += f"<system-out>{_escaped(chr(10).join(map(_line, remarks)))}</system-out>\n"
+    return inner + (f"<system-out>{_escaped(chr(10).join(remarks))}</system-out>\n" if remarks else "")
+
+
+def _why(finding: Finding, passed: Mapping[str, str]) -> str:
+    return f" [{passed[finding.id]}]" if finding.id in passed else ""
+
+
+def _case(name: str, inner: str) -> str:
     return f'<testcase classname="tidemark" name={_quoted(name)} time="0">\n{inner}</testcase>\n'
 
 
-def _verdict(report: AuditReport, findings: Sequence[Finding]) -> str:
+def _verdict(report: AuditReport, inner: str) -> str:
     """What is of no partition; and whether the verdict is open."""
-    inner = "".join(map(_failure, findings))
     if report.verdict == "unknown" or report.interrupted:
         open_points = [point for point in report.coverage.undecided if point.blocking]
         words = "\n".join(f"{point.rule}: {point.reason} (needs {point.missing})" for point in open_points)
         inner += f'<error type="undecided" message="the verdict is open">{_escaped(words)}</error>\n'
-    return f'<testcase classname="tidemark" name="verdict" time="0">\n{inner}</testcase>\n'
+    return _case("verdict", inner)
 
 
 def _failure(finding: Finding) -> str:

@@ -63,7 +63,7 @@ def _seen(report: AuditReport) -> Iterator[str]:
     for name, says, value in (
         ("partitions", "Partitions that were judged.", coverage.partitions),
         ("replicas_seen", "Replicas in the dump.", coverage.replicas_seen),
-        ("replicas_missing", "Replicas that are named and not in the dump.", coverage.replicas_missing),
+        ("replicas_missing", "Replicas that are named and not in the dump.", coverage.replicas_away),
         ("seen_bytes", "Bytes in the dump.", coverage.bytes_seen),
         ("read_bytes", "Bytes that were read.", coverage.bytes_read),
         ("refused_bytes", "Bytes that could not be read.", coverage.bytes_refused),

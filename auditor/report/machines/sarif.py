@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from auditor.report.model import AuditReport, RefusalLine
+from auditor.report.policy import spared
 from rules.finding import Exhibit, Finding, Severity
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -34,11 +35,12 @@ Json = dict[str, object]
 def render(report: AuditReport) -> str:
     """One run of one tool."""
     rules = sorted({finding.rule for finding in report.violations})
+    passed = spared(report.policy)
     run: Json = {
         "tool": {"driver": _driver(report, rules)},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(report)],
-        "results": [_result(finding, rules.index(finding.rule)) for finding in report.violations],
+        "results": [_result(f, rules.index(f.rule), passed.get(f.id)) for f in report.violations],
         "properties": {"verdict": report.verdict, "level": report.level, "coverage": report.coverage.ratio},
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=True) + "\n"
@@ -78,7 +80,7 @@ def _notification(line: RefusalLine) -> Json:
     }
 
 
-def _result(finding: Finding, index: int) -> Json:
+def _result(finding: Finding, index: int, passed: str | None) -> Json:
     severity = Severity(finding.severity)
     told = {
         "ruleId": finding.rule,
@@ -89,6 +91,7 @@ def _result(finding: Finding, index: int) -> Json:
         "message": {"text": finding.message},
         "locations": [_location(exhibit) for exhibit in finding.exhibits[:1]],
         "relatedLocations": [_location(exhibit) for exhibit in finding.exhibits[1:]],
+        "suppressions": [] if passed is None else [{"kind": "external", "justification": passed}],
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         "properties": {
             "id": finding.id,

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.bill import client_name, perhaps_held, span
-from auditor.report.gates import told_once
+from auditor.report.gates import gate_words, told_once
 from auditor.report.markdown import code, text
-from auditor.report.model import AuditReport, Loss, PlacedHistory
-from auditor.report.postmortem.parts import SHOWN, about, billed, capped, grave, place
-from rules.finding import Finding
+from auditor.report.model import AuditReport, Gate, Loss, PlacedAdvice, PlacedHistory
+from auditor.report.postmortem.parts import about, billed, but_for_offsets, capped, grave, place, places
+from auditor.report.summary.fold import Place, named_places
+from rules.finding import Finding, capital
 
 NAMED: Final = 8
+ACTIONS_SHOWN: Final = 16
+GATES_SHOWN: Final = 12
+_TURNS: Final = ("Operators: copy", "Producers", "Consumers", "Groups", "Operators")
 _FATE = {
     "replica": "as a follower it may be cut back to its leader's log",
     "future replica": "a log that moves between disks is cut to the one that it follows",
@@ -22,19 +27,53 @@ _FATE = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Something that somebody must do about a partition."""
+
+    place: Place
+    name: str
+    """The partition as the words call it; empty where they name several."""
+    words: str
+    who: str = ""
+    """Clients or groups that the words name: others are asked by themselves."""
+
+
 def actions(report: AuditReport) -> Iterator[str]:
-    """The section of who must act."""
+    """The section of who must act: copies first, then who writes and reads, then what findings ask for."""
     yield "## Who must act\n"
-    found = [action for history, loss in billed(report) for action in _after(history, loss)]
+    found = [asked for history, loss in billed(report) for asked in _after(history, loss)]
     unsaid = [finding for finding in grave(report) if not _said_already(finding, report)]
-    found += [_write_again(finding) for finding in unsaid if report.bearing(finding).to_write_again]
+    found += [_of_finding(f, _write_again(f)) for f in unsaid if report.bearing(f).to_write_again]
     found += _of_findings([(finding, asked) for finding in unsaid if (asked := report.bearing(finding).calls_for)])
-    distinct = list(dict.fromkeys(found))
-    yield from (f"- {action}" for action in distinct[: 2 * SHOWN])
-    if len(distinct) > 2 * SHOWN:
-        yield f"- … and {len(distinct) - 2 * SHOWN} more"
+    distinct = sorted(_alike(found), key=_urgency)
+    yield from (f"- {action}" for action in distinct[:ACTIONS_SHOWN])
+    if len(distinct) > ACTIONS_SHOWN:
+        yield f"- … and {len(distinct) - ACTIONS_SHOWN} more: see the JSON report"
     if not distinct:
         yield "Nobody, as far as this evidence goes."
+
+
+def _alike(found: Sequence[_Asked]) -> list[str]:
+    """What is asked in several partitions in the same words but for offsets stands once, with all the partitions."""
+    alike: dict[tuple[str, str], list[_Asked]] = {}
+    for asked in found:
+        words = asked.words.replace(asked.who, "") if asked.who else asked.words
+        key = words.replace(asked.name, "@") if asked.name else words
+        alike.setdefault((but_for_offsets(key), asked.who), []).append(asked)
+    return [line for own in alike.values() for line in _joined(own)]
+
+
+def _joined(own: Sequence[_Asked]) -> Iterator[str]:
+    *most, last = dict.fromkeys(asked.words for asked in own if asked.place == own[0].place)
+    others = [asked.place for asked in own if asked.place != own[0].place]
+    yield from most
+    yield last + (f" The same in {text(named_places(others))}, by their own offsets." if others else "")
+
+
+def _urgency(words: str) -> int:
+    """Whose turn it is: a copy may be gone tomorrow."""
+    return next((n for n, start in enumerate(_TURNS) if words.startswith(start)), len(_TURNS))
 
 
 def _said_already(finding: Finding, report: AuditReport) -> bool:
@@ -52,33 +91,39 @@ def _said_already(finding: Finding, report: AuditReport) -> bool:
     return bearing.healed_by_a_cut and healed
 
 
-def _place(told: Finding | PlacedHistory) -> tuple[str | None, str | None, int | None]:
+def _place(told: Finding | PlacedHistory) -> Place:
     return told.cluster_id, told.topic, told.partition
 
 
-def _after(history: PlacedHistory, loss: Loss) -> Iterator[str]:
+def _after(history: PlacedHistory, loss: Loss) -> Iterator[_Asked]:
     """Nobody for what stands again in the log that leads: what stood there between is a loss of its own epoch."""
     if loss.restored:
         return
     where = place(history)
-    yield from _producers(where, loss)
+    for words, who in _words_after(where, loss):
+        yield _Asked(place=_place(history), name=where, words=words, who=who)
+
+
+def _words_after(where: str, loss: Loss) -> Iterator[tuple[str, str]]:
+    """What is to be done, and the clients or groups that are named in it."""
+    yield _producers(where, loss)
     for survivor in loss.survivors:
         stretch = span(survivor.start_offset, survivor.end_offset)
         yield (
             f"Operators: copy {where} {stretch} from broker {survivor.broker}'s {survivor.kind}"
             f" {code(survivor.path)} before that broker is started: {_FATE[survivor.kind]}."
-        )
+        ), ""
     yield from _consumers(where, loss)
 
 
-def _producers(where: str, loss: Loss) -> Iterator[str]:
+def _producers(where: str, loss: Loss) -> tuple[str, str]:
     lost = span(loss.start_offset, loss.end_offset)
     who = _named([client_name(client.client_id) for client in loss.clients])
     asked = f"write again what was acknowledged at {lost} in epoch {loss.epoch}"
-    yield f"Producers of {where}{f' ({who})' if who else ''}: {asked}{perhaps_held(loss)}."
+    return f"Producers of {where}{f' ({who})' if who else ''}: {asked}{perhaps_held(loss)}.", who
 
 
-def _consumers(where: str, loss: Loss) -> Iterator[str]:
+def _consumers(where: str, loss: Loss) -> Iterator[tuple[str, str]]:
     if loss.reused_end > loss.start_offset:
         who = _named([client_name(reader.client_id) for reader in loss.readers])
         opened = "was opened once more" if loss.again else ""
@@ -86,23 +131,21 @@ def _consumers(where: str, loss: Loss) -> Iterator[str]:
         yield (
             f"Consumers of {where} that read {span(loss.start_offset, loss.reused_end)} {before}"
             f"{f' (served: {who})' if who else ''}: these offsets hold other records now; read them again."
-        )
-    beyond = [group.group for group in loss.groups if group.standing == "beyond the log end"]
-    cut = [group.group for group in loss.groups if group.standing == "in the cut epoch"]
-    unsure = [group.group for group in loss.groups if group.standing == "among the cut offsets"]
-    if beyond:
-        yield (
-            f"Groups on {where} that stand beyond the log end ({_named(beyond)}): set them back to"
-            f" {loss.start_offset}, or auto.offset.reset decides for them."
-        )
-    if cut:
-        back = f"set them back to {loss.start_offset}"
-        yield f"Groups on {where} that committed in the cut epoch ({_named(cut)}): {back}."
-    if unsure:
-        yield (
-            f"Groups on {where} that committed among these offsets without an epoch ({_named(unsure)}): find out which"
-            " records they read, the lost ones or those that stand there now."
-        )
+        ), who
+    back = f"set them back to {loss.start_offset}"
+    asked = {
+        "beyond the log end": f"that stand beyond the log end (%s): {back}, or auto.offset.reset decides for them.",
+        "in the cut epoch": f"that committed in the cut epoch (%s): {back}.",
+        "among the cut offsets": (
+            "that committed among these offsets without an epoch (%s): find out which records they read, the lost ones"
+            " or those that stand there now."
+        ),
+    }
+    for standing, words in asked.items():
+        groups = _named([group.group for group in loss.groups if group.standing == standing])
+        if groups:
+            before, _, after = words.partition("%s")
+            yield f"Groups on {where} {before}{groups}{after}", groups
 
 
 def _named(words: Sequence[str]) -> str:
@@ -110,12 +153,17 @@ def _named(words: Sequence[str]) -> str:
     return text(", ".join(words[:NAMED]) + more)
 
 
-def _of_findings(findings: Sequence[tuple[Finding, str]]) -> Iterator[str]:
-    """What is to be done about findings: what is the same for several is said once."""
-    alike: dict[str, list[str]] = {}
+def _of_findings(findings: Sequence[tuple[Finding, str]]) -> Iterator[_Asked]:
+    """What is to be done about findings: what is the same for several of a partition is said once."""
+    alike: dict[str, list[Finding]] = {}
     for finding, asked in findings:
-        alike.setdefault(_action(finding, asked), []).append(finding.id)
-    yield from (f"{action}, {', '.join(ids)}." for action, ids in alike.items())
+        alike.setdefault(_action(finding, asked), []).append(finding)
+    for action, own in alike.items():
+        yield _of_finding(own[0], f"{action}, {', '.join(finding.id for finding in own)}.")
+
+
+def _of_finding(finding: Finding, words: str) -> _Asked:
+    return _Asked(place=_place(finding), name=about(finding), words=words)
 
 
 def _write_again(finding: Finding) -> str:
@@ -142,13 +190,18 @@ def gates(report: AuditReport) -> Iterator[str]:
     if not report.advice:
         return
     yield "## Go or no-go\n"
-    for placed in report.advice[:SHOWN]:
-        yield f"{place(placed)}:\n"
+    alike: dict[object, list[tuple[PlacedAdvice, Gate]]] = {}
+    for placed in report.advice:
         for gate in told_once(placed.advice.gates):
-            first = f" First {text(gate.first)}." if gate.first else ""
-            yield f"- **{_GOING[gate.going]}** {text(gate.action)}: {text(gate.because)}.{first}"
-        yield ""
-    yield from capped(len(report.advice), "partition")
+            words = but_for_offsets(gate_words(gate)), but_for_offsets(gate.first)
+            alike.setdefault((gate.going, *words), []).append((placed, gate))
+    told = sorted(alike.values(), key=lambda own: _GOING.index(own[0][1].going))
+    for own in told[:GATES_SHOWN]:
+        first = own[0][1]
+        before = f" First {text(first.first)}." if first.first else ""
+        where = places(placed for placed, _ in own)
+        yield f"- **{first.going}** {text(capital(gate_words(first)))}{before} ({where})"
+    yield from capped(len(told), "gate", GATES_SHOWN, "`tidemark advise`")
 
 
-_GOING = {"go": "go", "no-go": "no-go", "unknown": "unknown"}
+_GOING: Final = ("no-go", "unknown", "go")

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from auditor.report.layout import counted
 from auditor.report.markdown import text
-from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedCounterfactual, PlacedHistory
+from auditor.report.model import (
+    AuditReport,
+    Loss,
+    PlacedAdvice,
+    PlacedAvailability,
+    PlacedCounterfactual,
+    PlacedHistory,
+)
+from auditor.report.summary.fold import Place, named_places
 from rules.finding import Finding, Severity
 
-SHOWN: Final = 40
-"""Of one kind in one section; the rest is counted."""
+_OFFSETS: Final = re.compile(r"\b((?:brokers?|epochs?) \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
+_IDS: Final = re.compile(r"\b[FI]-[0-9a-f]{8,}")
+
+SHOWN: Final = 400
+"""Of one kind in one part of the appendix; the rest is counted."""
 
 
 def grave(report: AuditReport) -> list[Finding]:
@@ -24,17 +36,33 @@ def billed(report: AuditReport) -> list[tuple[PlacedHistory, Loss]]:
     return [(history, loss) for history in report.histories for loss in history.losses]
 
 
-def place(placed: PlacedHistory | PlacedCounterfactual | PlacedAdvice) -> str:
+def place(placed: PlacedHistory | PlacedCounterfactual | PlacedAdvice | PlacedAvailability) -> str:
     """A partition's name."""
     return text(f"{placed.topic}-{placed.partition}")
 
 
+def places(several: Iterable[PlacedHistory | PlacedCounterfactual | PlacedAdvice | PlacedAvailability]) -> str:
+    """The names of several partitions, neighbours by their ends."""
+    told: list[Place] = [(placed.cluster_id, placed.topic, placed.partition) for placed in several]
+    return text(named_places(told))
+
+
+def but_for_offsets(words: str) -> str:
+    """Words as equal statements of two partitions share them: brokers and epochs stay, offsets and ids do not."""
+    return _OFFSETS.sub(lambda found: found[1] or "#", _IDS.sub("#", words))
+
+
 def about(finding: Finding) -> str:
     """What a finding is about."""
-    return text(f"{finding.topic}-{finding.partition}") if finding.topic is not None else "the whole dump"
+    return text(finding.place) if finding.place else "the whole dump"
 
 
-def capped(total: int, noun: str) -> Iterator[str]:
+def capped(total: int, noun: str, shown: int = SHOWN, where: str = "the JSON report") -> Iterator[str]:
     """That there is more than is shown."""
-    if total > SHOWN:
-        yield f"- … and {counted(total - SHOWN, f'more {noun}')}: see the JSON report"
+    if total > shown:
+        yield f"- … and {counted(total - shown, f'more {noun}')}: see {where}"
+
+
+def shortened(total: int, noun: str, shown: int) -> Iterator[str]:
+    """That the body leaves out what the appendix has."""
+    yield from capped(total, noun, shown, "the appendix (--appendix)")

@@ -1,13 +1,23 @@
-"""The timeline of the incident report: who did what, on one clock as far as clocks can be aligned, and no further."""
+"""The timeline of the incident report: who did what, on one clock as far as clocks can be aligned, and no further.
+
+The body has the key moments, and partitions that went through the same have them once. The appendix has all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from auditor.report.bill import moment
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, ClockOffset, Milestone, PlacedHistory
-from auditor.report.postmortem.parts import SHOWN, place
+from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
+
+COURSES_SHOWN: Final = 3
+MOMENTS_SHOWN: Final = 14
+_OFFSETS: Final = re.compile(r"(?<=offset )\d+|(?<=watermark )\d+|(?<=is answered )\d+")
+"""Numbers in which two partitions differ that went through the same; epochs and brokers are not among them."""
 
 
 def timeline(report: AuditReport) -> Iterator[str]:
@@ -20,16 +30,57 @@ def timeline(report: AuditReport) -> Iterator[str]:
     if not told:
         yield "No broker log, trace or metadata tells of the partitions concerned."
         return
-    yield (
-        "Times are as each witness wrote them, in its own zone. A clock is aligned only where elections show that it"
-        " stands apart from the reference by more than the estimate may err; its own time then stands beside."
-    )
+    yield "Times are as each witness wrote them, in its own zone."
+    courses = _courses(told)
+    for together in courses[:COURSES_SHOWN]:
+        yield from _course(together)
+    yield from shortened(len(courses), "other course", COURSES_SHOWN)
+
+
+def whole_timelines(report: AuditReport) -> Iterator[str]:
+    """Every moment of every partition, with the bytes that tell of it, for the appendix."""
+    told = [history for history in report.histories if history.milestones]
     for history in told[:SHOWN]:
-        yield f"\n### {place(history)}\n"
+        yield f"\n{place(history)}:\n"
         yield from _clocks(history)
-        yield from (_line(milestone) for milestone in history.milestones[:SHOWN])
-        if len(history.milestones) > SHOWN:
-            yield f"- … and {len(history.milestones) - SHOWN} more"
+        yield from (
+            f"{_line(milestone)} {code(milestone.span.source)} [{milestone.span.start}, {milestone.span.end})"
+            for milestone in history.milestones[:SHOWN]
+        )
+        yield from capped(len(history.milestones), "moment")
+    yield from capped(len(told), "partition")
+
+
+def key_moments(history: PlacedHistory) -> tuple[Milestone, ...]:
+    """From the opening of the first epoch that lost something on; who merely follows whom is left out."""
+    moments = history.milestones
+    lost = [loss.epoch for loss in history.losses]
+    if lost:
+        opened = (n for n, each in enumerate(moments) if each.epoch is not None and each.epoch >= min(lost))
+        moments = moments[next(opened, 0) :]
+    return tuple(each for each in moments if not each.only_follows)
+
+
+def _courses(told: Sequence[PlacedHistory]) -> list[list[PlacedHistory]]:
+    """Partitions that went through the same moments, whatever their offsets."""
+    alike: dict[object, list[PlacedHistory]] = {}
+    for history in told:
+        course = tuple((each.clock, _OFFSETS.sub("#", each.text)) for each in key_moments(history))
+        alike.setdefault(course, []).append(history)
+    return list(alike.values())
+
+
+def _course(together: Sequence[PlacedHistory]) -> Iterator[str]:
+    first = together[0]
+    moments = key_moments(first)
+    yield f"\n### {places(together)}\n"
+    if len(together) > 1:
+        yield f"Times and offsets are those of {place(first)}. The others went through the same.\n"
+    apart = [clock for clock in first.clocks if clock.stands_apart]
+    yield from (f"- clock of {text(clock.clock)}: {_standing(clock)}" for clock in apart)
+    yield from [""] if apart else []
+    yield from (_line(milestone) for milestone in moments[:MOMENTS_SHOWN])
+    yield from shortened(len(moments), "moment", MOMENTS_SHOWN)
 
 
 def _clocks(history: PlacedHistory) -> Iterator[str]:
@@ -52,5 +103,4 @@ def _standing(clock: ClockOffset | None) -> str:
 def _line(milestone: Milestone) -> str:
     shown = moment(milestone.reference_time) or "time unknown"
     own = f" (own clock {moment(milestone.time)})" if milestone.time != milestone.reference_time else ""
-    where = f"{code(milestone.span.source)} [{milestone.span.start}, {milestone.span.end})"
-    return f"- {shown}{own}  {text(milestone.clock)}: {text(milestone.text)} {where}"
+    return f"- {shown}{own}  {text(milestone.clock)}: {text(milestone.text)}"

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from auditor.report.alike import alike_points
 from auditor.report.bill import span
+from auditor.report.layout import counted
 from auditor.report.markdown import code, text
-from auditor.report.model import AuditReport, Loss
-from auditor.report.postmortem.parts import SHOWN, about, billed, capped, place
+from auditor.report.model import AuditReport, Loss, PlacedAdvice
+from auditor.report.postmortem.impact import equal_losses
+from auditor.report.postmortem.parts import about, billed, place, places
+from auditor.report.summary.fold import folded, named_places
+
+MOST: Final = 8
+"""Of one kind; the rest is counted."""
 
 
 def still_open(report: AuditReport) -> Iterator[str]:
@@ -20,20 +27,21 @@ def still_open(report: AuditReport) -> Iterator[str]:
     lines += [f"- {text(report.coverage.nameless)}"] if report.coverage.nameless else []
     lines += [
         f"- {code(line.path)}: expected {text(line.expected)}, found {text(line.found)}"
-        for line in report.refusals[:SHOWN]
+        for line in report.refusals[:MOST]
     ]
+    if len(report.refusals) > MOST:
+        lines.append(f"- … and {len(report.refusals) - MOST} more that could not be read: see the JSON report")
     yield "\n".join(lines) if lines else "Nothing was left open."
-    yield from capped(len(report.refusals), "refusal")
 
 
 def _undecided(report: AuditReport) -> Iterator[str]:
     open_findings = [finding for finding in report.findings if finding.verdict == "undecided"]
-    alike_findings: dict[tuple[str, str], list[str]] = {}
-    for finding in open_findings[:SHOWN]:
-        alike_findings.setdefault((about(finding), finding.message), []).append(finding.rule)
-    for (where, message), rules in alike_findings.items():
-        yield f"- {', '.join(dict.fromkeys(rules))} {where}: {text(message)}"
-    yield from capped(len(open_findings), "open question")
+    entries = folded(open_findings)
+    for entry in entries[:MOST]:
+        where = about(entry.finding) if len(entry.spots) == 1 else text(named_places([s.place for s in entry.spots]))
+        yield f"- {', '.join(entry.rules)} {where}: {text(entry.finding.message)}"
+    if len(entries) > MOST:
+        yield f"- … and {counted(len(entries) - MOST, 'more open question')}: see the JSON report"
     open_points = (p for p in report.coverage.undecided if not p.blocking and p.asked_at_level is None)
     for alike in alike_points(open_points):
         point = alike.first
@@ -51,11 +59,16 @@ def _unasked(report: AuditReport) -> Iterator[str]:
 
 def _of_losses(report: AuditReport) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
-    for history, loss in billed(report)[:SHOWN]:
+    for together in equal_losses(billed(report)):
+        history, loss = together[0]
         what = f"{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
-        for line in _of_loss(loss, report.level):
+        if len(together) > 1:
+            what = f"{places(h for h, _ in together)}, what epoch {loss.epoch} lost"
+        for line in dict.fromkeys(line for _, own in together for line in _of_loss(own, report.level)):
             alike.setdefault(line, []).append(what)
-    yield from (f"- {', '.join(places)}: {line}" for line, places in alike.items())
+    for line, whose in alike.items():
+        more = f" and {len(whose) - MOST} more" if len(whose) > MOST else ""
+        yield f"- {', '.join(whose[:MOST])}{more}: {line}"
 
 
 def _of_loss(loss: Loss, level: str) -> Iterator[str]:
@@ -77,14 +90,18 @@ def _of_loss(loss: Loss, level: str) -> Iterator[str]:
 
 
 def _absent(report: AuditReport) -> Iterator[str]:
-    for placed in report.advice[:SHOWN]:
+    lacking: dict[tuple[int, ...], list[PlacedAdvice]] = {}
+    for placed in report.advice:
         if placed.advice.absent:
-            brokers = ", ".join(map(str, placed.advice.absent))
-            yield f"- {place(placed)}: what the disks of assigned brokers hold that are not in this dump: {brokers}"
+            lacking.setdefault(placed.advice.absent, []).append(placed)
+    for brokers, several in list(lacking.items())[:MOST]:
+        named = ", ".join(map(str, brokers))
+        yield f"- {places(several)}: what the disks of assigned brokers hold that are not in this dump: {named}"
 
 
 def _missing(report: AuditReport) -> Iterator[str]:
     coverage = report.coverage
-    for missing in coverage.missing[:SHOWN]:
+    for missing in coverage.missing[:MOST]:
         yield f"- what the replica held that checkpoints name and the dump lacks: {text(missing.words)}"
-    yield from capped(coverage.replicas_missing, "missing replica")
+    if coverage.replicas_missing > MOST:
+        yield f"- … and {counted(coverage.replicas_missing - MOST, 'more missing replica')}: see the JSON report"

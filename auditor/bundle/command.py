@@ -1,0 +1,196 @@
+"""The bundle command: audit, take what the findings rest on, mask it, and try whether it still tells the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from auditor.archives import at_hand
+from auditor.audit import audit, prepare
+from auditor.bundle.files import Place, Taken, write_masked
+from auditor.bundle.masking import new_mask
+from auditor.config import AuditConfig, ConfigError
+from auditor.dumps import Dump, gather
+from auditor.exit_codes import ExitCode
+from auditor.outlet import require_place
+from auditor.progress_bar import watched
+from auditor.report.layout import counted, size
+from auditor.report.model import AuditReport
+from auditor.report.plain import plain
+from auditor.stopping import listen
+from auditor.streams import say
+from auditor.version import tool_version
+from auditor.whole_files import whole_draft
+from parsers.files import found_at
+from rules.finding import Finding
+
+MANIFEST: Final = "tidemark-bundle.json"
+FORMAT: Final = "tidemark-bundle/1"
+ENDINGS: Final = (".tar.gz", ".tgz")
+MEANING: Final = (
+    "Keys, values and headers of records are masked: their first 8 bytes are a keyed digest whose key was thrown "
+    "away, the rest are zeros. Packed batches are written anew, unpacked and cut to the same length. Checksums "
+    "that held hold again; those that failed fail by the same bits. Names of clients, groups and principals, and "
+    "lines of logs that no rule reads, are masked too. Names of topics, hosts and brokers, offsets, epochs and "
+    "times stand as they were."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleRequest:
+    """What to hand over, and in which file."""
+
+    dumps: Sequence[Path]
+    target: Path
+    findings: Sequence[str] = ()
+    """Ids, or beginnings of them; empty for all findings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What an audit of the masked evidence finds again."""
+
+    reproduced: tuple[Finding, ...]
+    lost: tuple[Finding, ...]
+    added: tuple[Finding, ...]
+    """Findings that the dump does not have: the masking has made them."""
+
+
+def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
+    """Write the bundle and say what it reproduces; the exit code."""
+    with at_hand(request.dumps) as here:
+        dump = gather(here.folders, here.archives)
+        _require_target(request.target, dump, force=config.force)
+        with watched(quiet=config.quiet) as progress:
+            report = _whole(audit(here.folders, config, progress))
+        wanted = _wanted(report, request.findings)
+        inventory = prepare(dump, config).inventory
+        home = Path(tempfile.mkdtemp(prefix="tidemark-"))
+        try:
+            places = frozenset((finding.topic, finding.partition) for finding in wanted)
+            taken = tuple(write_masked(dump.root, inventory, _all_of(places, report), home, new_mask()))
+            proof = _proof(_whole(audit(home, config)), report, wanted)
+            (home / MANIFEST).write_text(_manifest(taken, proof), encoding="utf-8")
+            _pack(home, request.target, replace=config.force)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+    say("".join(f"{plain(line)}\n" for line in _told(request.target, taken, proof)))
+    return int(ExitCode.UNKNOWN if proof.lost else ExitCode.CLEAN)
+
+
+def _whole(report: AuditReport) -> AuditReport:
+    """A stop ends the command at any time: nothing is told before the bundle is tried."""
+    listen()
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return report
+
+
+def _require_target(target: Path, dump: Dump, *, force: bool) -> None:
+    if not target.name.lower().endswith(ENDINGS):
+        raise ConfigError(f"--output: {target}: expected a name that ends in {' or '.join(ENDINGS)}")
+    if dump.holds(target):
+        raise ConfigError(f"--output: {target} lies inside the dump, which is never written into")
+    require_place(target, "--output")
+    if found_at(target) == "a regular file" and not force:
+        raise ConfigError(f"--output: {target} is there already: give another name, or --force to replace it")
+
+
+def _wanted(report: AuditReport, asked: Sequence[str]) -> tuple[Finding, ...]:
+    violated = tuple(finding for finding in report.findings if finding.verdict == "violated")
+    if not violated:
+        raise ConfigError("the audit found nothing that a bundle could show")
+    chosen: dict[str, Finding] = {} if asked else {finding.id: finding for finding in violated}
+    for word in asked:
+        name = word if word.startswith("F-") else f"F-{word}"
+        meant = [f for f in violated if f"F-{f.fingerprint}".startswith(name)]
+        if len(meant) != 1:
+            listed = ", ".join(finding.id for finding in (meant or violated)[:10])
+            raise ConfigError(f"--finding {word}: expected one finding of this audit, of which there are: {listed}")
+        chosen[meant[0].id] = meant[0]
+    return tuple(chosen.values())
+
+
+def _all_of(places: frozenset[Place], report: AuditReport) -> frozenset[Place]:
+    """The partitions; of findings about a topic or the whole dump all that they may mean."""
+    every = {(placed.topic, placed.partition) for placed in report.replicas}
+    return frozenset(
+        (topic, number)
+        for topic, number in every | places
+        if any(asked in (None, topic) and which in (None, number) for asked, which in places)
+    )
+
+
+def _proof(again: AuditReport, report: AuditReport, wanted: Sequence[Finding]) -> Proof:
+    """By fingerprints, as reports are compared."""
+    found = {f.fingerprint for f in again.findings if f.verdict == "violated"}
+    before = {f.fingerprint for f in report.findings}
+    return Proof(
+        reproduced=tuple(f for f in wanted if f.fingerprint in found),
+        lost=tuple(f for f in wanted if f.fingerprint not in found),
+        added=tuple(f for f in again.findings if f.verdict == "violated" and f.fingerprint not in before),
+    )
+
+
+def _manifest(taken: Sequence[Taken], proof: Proof) -> str:
+    told: dict[str, object] = {
+        "format": FORMAT,
+        "tool": {"name": "tidemark", "version": tool_version()},
+        "description": MEANING,
+        "reproduced": [_finding(finding) for finding in proof.reproduced],
+        "notReproduced": [_finding(finding) for finding in proof.lost],
+        "madeByMasking": [_finding(finding) for finding in proof.added],
+        "files": [
+            {
+                "path": each.source,
+                "kind": each.kind,
+                "how": each.how,
+                "checksumsHeld": each.checksums_held,
+                "checksumsFailed": [list(span) for span in each.checksums_failed],
+            }
+            for each in taken
+        ],
+    }
+    return json.dumps(told, indent=1, ensure_ascii=True) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {"id": finding.id, "fingerprint": finding.fingerprint, "rule": finding.rule}
+
+
+def _pack(folder: Path, target: Path, *, replace: bool) -> None:
+    """Everything in a fixed order, of nobody and of no time."""
+    try:
+        with whole_draft(target, replace=replace) as draft, tarfile.open(draft, "x:gz", compresslevel=6) as packed:
+            for path in sorted(folder.rglob("*")):
+                packed.add(path, arcname=path.relative_to(folder).as_posix(), recursive=False, filter=_of_nobody)
+    except OSError as error:
+        raise ConfigError(f"--output: cannot write {target}: {error.strerror or error}") from error
+
+
+def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    info.mode = 0o755 if info.isdir() else 0o644
+    return info
+
+
+def _told(target: Path, taken: Sequence[Taken], proof: Proof) -> Iterator[str]:
+    held = [each for each in taken if not each.how.startswith("left out")]
+    yield f"{target}: {counted(len(held), 'file')}, {size(target.stat().st_size)}. {MEANING}"
+    yield f"tidemark audit {target} finds again: {_named(proof.reproduced)}."
+    if proof.lost:
+        yield f"It does not find again: {_named(proof.lost)}. Masked evidence cannot show them."
+    if proof.added:
+        yield f"It finds what the dump does not show: {_named(proof.added)}. The masking has made them."
+    yield f"Left out: {counted(len(taken) - len(held), 'file')}. {MANIFEST} in the bundle names them."
+
+
+def _named(findings: Sequence[Finding]) -> str:
+    return ", ".join(f"{finding.rule} {finding.id}" for finding in findings) or "nothing"

@@ -1,0 +1,137 @@
+"""The files of a dump that a bundle takes, each written anew into a folder with its contents masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from auditor.bundle.logs import masked_broker_log, masked_request_log
+from auditor.bundle.masking import metadata_value
+from parsers.files import FileFault, disk_name, locate, read_at, read_small
+from parsers.inventory import Inventory
+from parsers.provenance import FileKind, Source
+from parsers.records.masked import HEADER, masked_entry
+from parsers.segment import scan_source
+
+Place = tuple[str | None, int | None]
+LOG_LIMIT: Final = 512 << 20
+STEP: Final = 1 << 20
+METADATA_TOPIC: Final = "__cluster_metadata"
+AS_THEY_ARE: Final[frozenset[FileKind]] = frozenset({
+    "leader-epoch-checkpoint", "replication-offset-checkpoint", "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint", "cleaner-offset-checkpoint", "partition-metadata", "meta-properties",
+    "clean-shutdown", "quorum-state", "offset-index", "time-index", "transaction-index", "producer-snapshot",
+})  # fmt: skip
+"""Files of numbers, of ids that Kafka draws, and of topics' names."""
+LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of one file of the dump."""
+
+    source: str
+    kind: FileKind
+    how: str
+    """As it is, masked, or left out and why."""
+    checksums_held: int = 0
+    checksums_failed: tuple[tuple[int, int], ...] = ()
+    """Where batches lie whose checksum did not hold, before they were masked and after."""
+
+
+def write_masked(
+    root: Path, inventory: Inventory, places: frozenset[Place], folder: Path, mask: Callable[[bytes], bytes]
+) -> Iterator[Taken]:
+    """Every file that the partitions' findings may rest on; all others are named as left out."""
+    for file in inventory.files:
+        reason = _left_out(file, places)
+        if reason:
+            yield Taken(source=file.origin.source, kind=file.kind, how=f"left out: {reason}")
+            continue
+        target = folder / disk_name(file.origin.source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as written:
+            yield _taken(root, file, written, mask)
+
+
+def _left_out(file: Source, places: frozenset[Place]) -> str:
+    origin = file.origin
+    if file.kind in ("broker-log", "request-log"):
+        return "a packed log" if origin.source.endswith(".gz") else ""
+    if file.kind not in AS_THEY_ARE | LOGS:
+        return "its kind may hold anything"
+    of_partition = origin.topic is not None
+    if of_partition and origin.topic != METADATA_TOPIC and (origin.topic, origin.partition) not in places:
+        return "of another partition"
+    return ""
+
+
+def _taken(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> Taken:
+    if file.kind in LOGS:
+        return _masked_log(root, file, written, mask)
+    place = locate(root, file.origin.source)
+    content = place if isinstance(place, FileFault) else read_small(place, LOG_LIMIT)
+    if isinstance(content, FileFault):
+        return Taken(source=file.origin.source, kind=file.kind, how=f"left empty: {content.found}")
+    if file.kind == "broker-log":
+        content = masked_broker_log(content, file.origin)
+    elif file.kind == "request-log":
+        content = masked_request_log(content, mask)
+    written.write(content)
+    how = "as it is" if file.kind in AS_THEY_ARE else "masked"
+    return Taken(source=file.origin.source, kind=file.kind, how=how)
+
+
+def _masked_log(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> Taken:
+    """A log entry by entry; what lies between entries, or behind them, is no header that anybody could vouch for."""
+    place = locate(root, file.origin.source)
+    if isinstance(place, FileFault):
+        return Taken(source=file.origin.source, kind=file.kind, how=f"left empty: {place.found}")
+    own = metadata_value if file.origin.topic == METADATA_TOPIC or file.kind == "kraft-snapshot" else None
+    at, held, failed = 0, 0, []
+    for chunk in scan_source(root, file.origin):
+        columns = (chunk.headers.column(name).to_pylist() for name in ("span_start", "span_end", "crc_valid"))
+        for start, end, valid in zip(*columns, strict=True):
+            if start < at:
+                continue
+            _between(place, at, start, written)
+            written.write(masked_entry(_bytes(place, start, end), mask, own))
+            at, held = end, held + (valid is True)
+            if valid is False:
+                failed.append((start, end))
+    _between(place, at, file.size, written, tail=True)
+    return Taken(
+        source=file.origin.source, kind=file.kind, how="masked", checksums_held=held, checksums_failed=tuple(failed)
+    )
+
+
+def _between(place: Path, start: int, end: int, written: BinaryIO, *, tail: bool = False) -> None:
+    """Zero bytes as zeros, all others as dots; of a batch that the file cuts short its header stays."""
+    if tail and end - start >= HEADER and _begins_batch(head := _bytes(place, start, start + HEADER)):
+        written.write(head)
+        start += HEADER
+    while start < end:
+        piece = _bytes(place, start, min(end, start + STEP))
+        if not piece:
+            return
+        written.write(piece.translate(_DOTS))
+        start += len(piece)
+
+
+_DOTS: Final = bytes([0]) + b"." * 255
+_MAGIC: Final = 16
+
+
+def _begins_batch(head: bytes) -> bool:
+    """Whether it is a header of format 2 whose length reaches behind it, and whose counts agree."""
+    if len(head) < HEADER or head[_MAGIC] != 2 or int.from_bytes(head[8:12]) <= HEADER - 12:  # noqa: PLR2004
+        return False
+    last_delta, records = int.from_bytes(head[23:27]), int.from_bytes(head[57:61])
+    return 0 < records == last_delta + 1
+
+
+def _bytes(place: Path, start: int, end: int) -> bytes:
+    found = read_at(place, start, end - start)
+    return b"" if isinstance(found, FileFault) else found

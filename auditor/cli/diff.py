@@ -1,0 +1,88 @@
+"""The words of `tidemark diff`: its options with their help, and its one call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from auditor.cli.options import (
+    EXIT_CODES,
+    PARAGRAPH,
+    ConfigFile,
+    Copied,
+    Engine,
+    ExcludedTopics,
+    FailOn,
+    Force,
+    KafkaVersions,
+    Level,
+    LogDirs,
+    LogPatterns,
+    LogTimezones,
+    MinCoverage,
+    Output,
+    Partial,
+    Partitions,
+    Protocols,
+    Quiet,
+    ShowSettings,
+    TextFormat,
+    Topics,
+    Traces,
+)
+from auditor.cli.settings import settings_of
+
+COMPARES: Final = f"""{PARAGRAPH}Examples:
+  tidemark diff monday.json tuesday.json
+  tidemark diff monday.json ./dump --engine local
+  tidemark diff ./dump-before ./dump-after --format json --output diff.json
+
+{PARAGRAPH}Each side is a report of `audit --format json`, or a dump, which is audited now.
+The options of an audit hold for the dumps. Findings are the same where their
+fingerprints are, as for --baseline: rule, place, brokers and offsets.
+  new         only the later side has it; these alone make the command fail
+  changed     both have it, and say it otherwise
+  fixed       it was looked for again, on as much evidence, and is not there
+  untold      it is not there, and nobody can say that it was mended
+
+{EXIT_CODES}
+"""
+Before = Annotated[Path, typer.Argument(metavar="BEFORE", help="The earlier report or dump.")]
+After = Annotated[Path, typer.Argument(metavar="AFTER", help="The later report or dump.")]
+
+
+def diff(  # noqa: PLR0913 - one parameter an option
+    before: Before,
+    after: After,
+    *,
+    format: TextFormat = None,  # noqa: A002 - the option's name
+    output: Output = None,
+    force: Force = None,
+    fail_on: FailOn = None,
+    min_coverage: MinCoverage = None,
+    topic: Topics = None,
+    exclude_topic: ExcludedTopics = None,
+    partition: Partitions = None,
+    level: Level = None,
+    engine: Engine = None,
+    partial: Partial = None,
+    copied: Copied = None,
+    log_dir: LogDirs = None,
+    trace: Traces = None,
+    log_pattern: LogPatterns = None,
+    log_timezone: LogTimezones = None,
+    kafka_version: KafkaVersions = None,
+    inter_broker_protocol: Protocols = None,
+    quiet: Quiet = None,
+    config: ConfigFile = None,
+    show_settings: ShowSettings = False,
+) -> None:
+    """Compare two reports, or two dumps, and say which findings are new, changed or fixed."""
+    given = {name: value for name, value in locals().items() if name not in ("before", "after")}
+    from auditor.diff import run_diff
+
+    # The earlier side is the baseline: another one would make two notions of what is new.
+    settings = settings_of(given, config, {"baseline": ""})
+    raise SystemExit(run_diff(before, after, settings))

@@ -1,0 +1,8 @@
+"""What an operator collects of each broker: the script that does it, and whether all of it has arrived unchanged."""
+
+from __future__ import annotations
+
+from auditor.collection.arrival import refused_by_manifests
+from auditor.collection.script import script_text
+
+__all__ = ["refused_by_manifests", "script_text"]

@@ -1,0 +1,7 @@
+"""`tidemark diff`: two reports held beside each other, finding by finding."""
+
+from __future__ import annotations
+
+from auditor.diff.command import run_diff
+
+__all__ = ["run_diff"]

@@ -1,0 +1,160 @@
+"""Two sides held beside each other: what is new, changed, fixed, or told no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from auditor.config import AuditConfig
+from auditor.diff.side import LEVELS, Side, ToldFinding
+from auditor.exit_codes import ExitCode
+from parsers.inventory import parse_file_name
+
+TELLING: Final = frozenset({"broker-log", "request-log", "unknown"})
+"""Kinds of files that tell what happened once: they are rotated away, and what happened is not undone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that is told otherwise; the values as a reader sees them."""
+
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A finding of both reports that is not told alike."""
+
+    before: ToldFinding
+    after: ToldFinding
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class New:
+    """A finding of the later report alone."""
+
+    finding: ToldFinding
+    instead_of: str | None
+    """Id of the one finding of the earlier report that was of the same rule, place and brokers at other offsets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untold:
+    """A finding of the earlier report that the later one lacks, though nobody may have mended it."""
+
+    finding: ToldFinding
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What became of the findings from one report to the other."""
+
+    before: Side
+    after: Side
+    new: tuple[New, ...]
+    changed: tuple[Changed, ...]
+    fixed: tuple[ToldFinding, ...]
+    untold: tuple[Untold, ...]
+    same: int
+
+
+def difference(before: Side, after: Side) -> Difference:
+    """Findings are the same where their fingerprints are, as for a baseline."""
+    gone = [finding for key, finding in before.findings.items() if key not in after.findings]
+    added = [finding for key, finding in after.findings.items() if key not in before.findings]
+    both = [(finding, after.findings[key]) for key, finding in before.findings.items() if key in after.findings]
+    changed = tuple(
+        Changed(before=old, after=new, changes=changes) for old, new in both if (changes := tuple(_changes(old, new)))
+    )
+    untold = tuple(Untold(finding=f, because=reason) for f in gone if (reason := _unseen(f, before, after, added)))
+    left = {each.finding.fingerprint for each in untold}
+    return Difference(
+        before=before,
+        after=after,
+        new=tuple(New(finding=finding, instead_of=_moved(finding, gone, added)) for finding in added),
+        changed=changed,
+        fixed=tuple(finding for finding in gone if finding.fingerprint not in left),
+        untold=untold,
+        same=len(both) - len(changed),
+    )
+
+
+def exit_code(found: Difference, config: AuditConfig) -> ExitCode:
+    """As an audit with the earlier report as its baseline ends."""
+    after, fail_on, min_coverage = found.after, config.failing_severity, config.min_coverage
+    if config.exit_zero:
+        return ExitCode.CLEAN
+    counted = [new.finding for new in found.new if new.finding.id not in after.silenced]
+    if any(f.verdict == "violated" and f.severity >= fail_on for f in counted):
+        return ExitCode.FINDINGS
+    asked = any(new.finding.verdict == "undecided" for new in found.new)
+    seen_too_little = not after.replicas or after.ratio < min_coverage or after.lacking
+    return ExitCode.UNKNOWN if asked or after.unread or seen_too_little or after.interrupted else ExitCode.CLEAN
+
+
+def _changes(old: ToldFinding, new: ToldFinding) -> Iterator[Change]:
+    pairs = (
+        ("verdict", old.verdict, new.verdict),
+        ("severity", old.severity.label, new.severity.label),
+        ("confidence", old.confidence, new.confidence),
+        ("message", old.message, new.message),
+    )
+    for field, was, now in pairs:
+        if was != now:
+            yield Change(field=field, before=was, after=now)
+    for name in sorted({*old.facts, *new.facts}):
+        told = [json.dumps(facts.get(name), ensure_ascii=False) for facts in (old.facts, new.facts)]
+        if told[0] != told[1]:
+            yield Change(field=f"facts.{name}", before=told[0], after=told[1])
+
+
+def _subject(finding: ToldFinding) -> tuple[object, ...]:
+    return finding.rule, finding.verdict, finding.topic, finding.partition, finding.brokers
+
+
+def _moved(finding: ToldFinding, gone: Sequence[ToldFinding], added: Sequence[ToldFinding]) -> str | None:
+    """The finding that it may go on from; of several nobody can tell which."""
+    was = [each for each in gone if _subject(each) == _subject(finding)]
+    now = [each for each in added if _subject(each) == _subject(finding)]
+    return was[0].id if len(was) == len(now) == 1 else None
+
+
+def _unseen(finding: ToldFinding, before: Side, after: Side, added: Sequence[ToldFinding]) -> str:
+    """Why its absence does not say that it was mended; empty where it was looked for and is not there."""
+    if after.interrupted:
+        return "the later audit was stopped early"
+    if finding.rule in after.rules_off:
+        return f"{finding.rule} was turned off"
+    if LEVELS.index(after.level) < LEVELS.index(before.level):
+        return f"the later audit read at level {after.level}, the earlier at level {before.level}"
+    if any(_subject(each) == _subject(finding) for each in added):
+        return "the same rule still finds fault there, at other offsets"
+    asked = [each for each in after.findings.values() if each.verdict == "undecided" and each.rule == finding.rule]
+    if any(each.topic in (None, finding.topic) and each.partition in (None, finding.partition) for each in asked):
+        return f"{finding.rule} could not be decided there"
+    return _not_read(finding, before, after)
+
+
+def _not_read(finding: ToldFinding, before: Side, after: Side) -> str:
+    held, here = (
+        {each for each in side.replicas if each[:2] == (finding.topic, finding.partition)} for side in (before, after)
+    )
+    if lost := sorted({broker for _, _, broker in held - here}):
+        return f"the later audit read no replica of it on broker {', '.join(map(str, lost))}"
+    if fewer := [kind for kind in before.kinds if kind not in after.kinds]:
+        return f"the later audit read nothing of {', '.join(fewer)}"
+    if after.ratio < before.ratio:
+        return "the later audit read a smaller part of its bytes"
+    if not finding.sources or any(_tells(source) for source in finding.sources):
+        return "it tells what happened, and logs that told it may be rotated away"
+    return ""
+
+
+def _tells(source: str) -> bool:
+    return parse_file_name(source.rpartition("/")[2]).kind in TELLING

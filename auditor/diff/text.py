@@ -1,0 +1,117 @@
+"""A comparison for people: the verdicts, what became of each finding, and how much each side had seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from auditor.diff.compare import Change, Difference
+from auditor.diff.side import Side, ToldFinding
+from auditor.report.layout import Page, size, table
+
+INDENT: Final = 2
+LONGEST_VALUE: Final = 200
+
+
+def diff_text(found: Difference, columns: int = 100) -> str:
+    """The whole comparison; hostile names and messages are escaped by the page."""
+    page = Page(columns=columns, colour=False)
+    return "\n".join(line.rstrip() for line in _lines(found, page)) + "\n"
+
+
+def _lines(found: Difference, page: Page) -> Iterator[str]:
+    yield from page.wrapped(f"BEFORE  {found.before.name}: {_said(found.before)}", hanging=8)
+    yield from page.wrapped(f"AFTER   {found.after.name}: {_said(found.after)}", hanging=8)
+    yield from page.wrapped(f"FOUND   {_summary(found)}", hanging=8)
+    for title, block in (
+        ("New", _new(found, page)),
+        ("Changed", _changed(found, page)),
+        ("Fixed: looked for again, and not there any more", _fixed(found, page)),
+        ("No longer told, which does not say that it was mended", _untold(found, page)),
+    ):
+        lines = list(block)
+        if lines:
+            yield from ("", title)
+            yield from lines
+    yield from ("", "Seen")
+    yield from table(("", "before", "after"), _seen(found), right=(1, 2), indent=INDENT)
+
+
+def _said(side: Side) -> str:
+    told = {"findings": "findings", "clean": "clean", "unknown": "the verdict is open"}[side.verdict]
+    stopped = ", stopped early" if side.interrupted else ""
+    return f"{told}{stopped}; {side.ratio:.1%} read at level {side.level}"
+
+
+def _summary(found: Difference) -> str:
+    return (
+        f"{len(found.new)} new, {len(found.changed)} changed, {len(found.fixed)} fixed, "
+        f"{len(found.untold)} no longer told, {found.same} as before"
+    )
+
+
+def _new(found: Difference, page: Page) -> Iterator[str]:
+    for new in found.new:
+        yield from _finding(new.finding, page)
+        if new.instead_of is not None:
+            yield from page.wrapped(f"Before, {new.instead_of} said the same of other offsets.", 4)
+
+
+def _changed(found: Difference, page: Page) -> Iterator[str]:
+    for each in found.changed:
+        yield from _finding(each.after, page)
+        for change in each.changes:
+            yield from page.wrapped(_words(change), 4, hanging=2)
+
+
+def _words(change: Change) -> str:
+    before, after = (text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…" for text in _pair(change))
+    return f"{change.field}: {before} → {after}" if change.field != "message" else f"before: {before}"
+
+
+def _pair(change: Change) -> tuple[str, str]:
+    return change.before, change.after
+
+
+def _fixed(found: Difference, page: Page) -> Iterator[str]:
+    for finding in found.fixed:
+        yield from _finding(finding, page)
+
+
+def _untold(found: Difference, page: Page) -> Iterator[str]:
+    for each in found.untold:
+        yield from _finding(each.finding, page)
+        yield from page.wrapped(f"Not counted as fixed: {each.because}.", 4)
+
+
+def _finding(finding: ToldFinding, page: Page) -> Iterator[str]:
+    weight = "open" if finding.verdict == "undecided" else finding.severity.label.upper()
+    yield from page.wrapped(f"{weight}  {finding.rule}  {finding.place}  {finding.id}", INDENT)
+    yield from page.wrapped(finding.message, 4)
+
+
+def _seen(found: Difference) -> list[list[str]]:
+    sides = (found.before, found.after)
+    rows = [
+        ["findings", *(_weighed(side) for side in sides)],
+        ["open questions", *(str(_open(side)) for side in sides)],
+        ["partitions", *(str(side.counts["partitions"]) for side in sides)],
+        ["replicas", *(str(side.counts["replicasSeen"]) for side in sides)],
+        ["replicas missing", *(str(side.counts["replicasMissing"]) for side in sides)],
+        ["bytes read", *(size(side.counts["bytesRead"]) for side in sides)],
+        ["offsets compared", *(str(side.counts["offsetsCompared"]) for side in sides)],
+        ["files unread", *(str(side.counts["filesUnread"]) for side in sides)],
+    ]
+    kinds = sorted({*found.before.kinds, *found.after.kinds})
+    return rows + [[kind, *("read" if kind in side.kinds else "-" for side in sides)] for kind in kinds]
+
+
+def _weighed(side: Side) -> str:
+    """Findings by severity, the gravest first."""
+    violated = [finding.severity for finding in side.findings.values() if finding.verdict == "violated"]
+    told = [f"{violated.count(each)} {each.label}" for each in sorted(set(violated), reverse=True)]
+    return ", ".join(told) or "none"
+
+
+def _open(side: Side) -> int:
+    return sum(finding.verdict == "undecided" for finding in side.findings.values())

@@ -1,0 +1,111 @@
+"""Read where the keys of a topic lie: one copy of each partition, its keys hashed as each known partitioner does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from auditor.engines.files import file_of
+from auditor.engines.keys import entries_in_blocks
+from auditor.engines.told.texts import is_text
+from parsers.provenance import Origin, Span
+from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
+from parsers.segment import scan
+from rules.evidence import PartitionEvidence, Replica
+from rules.narrow.placing import Kind, PlacingLedger
+from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
+from rules.replicas.placing import KeysPlaced
+
+AT_ONCE: Final = 1 << 16
+"""Keys that wait to be hashed together."""
+_CONTROL: Final = 0x20
+Keyed: TypeAlias = Sequence[tuple[int, bytes | None]]
+"""Records by their offsets and keys."""
+
+
+def read_placed(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
+    """The evidence with where its keys lie; as it is where nothing asks, or where there is one partition only."""
+    copy = _copy(evidence, dump) if evidence.level == "deep" else None
+    if copy is None or evidence.topic in (*COMPACTED_TOPICS, METADATA_TOPIC):
+        return evidence
+    if evidence.placing.counts.least(evidence.topic) < 2:  # noqa: PLR2004 - every key has one place only
+        return evidence
+    return replace(evidence, placing=replace(evidence.placing, keys=_Reading(evidence, copy).keys(dump)))
+
+
+def _copy(evidence: PartitionEvidence, dump: str) -> Replica | None:
+    """The copy that leads, or the longest one; a text of a log does not hold the bytes of keys."""
+    held = [r for r in evidence.current if r.segments and not is_text(file_of(dump, r.segments[0].source))]
+    leader = evidence.leader_at_the_end
+    return next((r for r in held if r is leader), None) or max(held, key=lambda r: r.log_end_offset, default=None)
+
+
+class _Waiting:
+    """Keys of one producer that wait to be hashed."""
+
+    __slots__ = ("keys", "offsets", "spans")
+
+    def __init__(self) -> None:
+        self.keys: list[bytes] = []
+        self.offsets: list[int] = []
+        self.spans: list[Span] = []
+
+
+class _Reading:
+    """One walk over a copy."""
+
+    def __init__(self, evidence: PartitionEvidence, copy: Replica) -> None:
+        self._topic, self._counts = evidence.topic, evidence.placing.counts
+        self._copy = copy
+        self._ledger = PlacingLedger(evidence.partition)
+        self._waiting: dict[Kind, _Waiting] = {}
+        self._held = 0
+
+    def keys(self, dump: str) -> KeysPlaced:
+        """Where all keys of the copy lie."""
+        for segment in self._copy.segments:
+            path, origin = file_of(dump, segment.source), Origin(source=segment.source)
+            for chunk in scan(path, origin, listed=segment.size):
+                if chunk.headers.num_rows:
+                    for row, entry in entries_in_blocks(path, chunk.headers.filter(chunk.headers["crc_valid"])):
+                        self._enter(row, entry, origin)
+        self._hash()
+        return self._ledger.close(self._copy.broker)
+
+    def _enter(self, row: dict[str, Any], entry: memoryview, origin: Origin) -> None:
+        if (row["attributes"] or 0) & _CONTROL:
+            return
+        records = _keyed(entry, origin, row["span_start"])
+        if records is None:
+            self._ledger.unread()
+            return
+        counts = self._counts.possible(self._topic, row["max_timestamp"])
+        producer = -1 if row["producer_id"] is None else row["producer_id"]
+        waiting = self._waiting.setdefault((producer, counts), _Waiting())
+        before = len(waiting.keys)
+        for offset, key in records:
+            if key is not None:
+                waiting.keys.append(key)
+                waiting.offsets.append(offset)
+        taken = len(waiting.keys) - before
+        span = Span(source=origin.source, start=row["span_start"], end=row["span_end"])
+        waiting.spans.extend([span] * taken)
+        self._ledger.without_key(len(records) - taken)
+        self._held += taken
+        if self._held >= AT_ONCE:
+            self._hash()
+
+    def _hash(self) -> None:
+        for (producer, counts), waiting in self._waiting.items():
+            self._ledger.batch(producer, counts, waiting.keys, waiting.offsets, waiting.spans)
+        self._waiting, self._held = {}, 0
+
+
+def _keyed(entry: memoryview, origin: Origin, position: int) -> Keyed | None:
+    """The keys of a batch; None where it cannot be decoded."""
+    batch = keyed_batch(entry, BATCH_LIMIT)
+    if batch is not None:
+        return [(offset, key) for offset, key, _ in batch.records]
+    parsed = decode_entry(entry, origin, position, payloads=True)
+    return None if parsed.refusals else [(record.offset, record.key) for record in parsed.rows]

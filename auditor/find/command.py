@@ -1,0 +1,117 @@
+"""The find command: the replicas of one partition, each looked up in, and the answers told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from auditor.archives import at_hand
+from auditor.config import AuditConfig, ConfigError, merge
+from auditor.dumps import gather
+from auditor.engines.plan.selection import Selection
+from auditor.engines.plan.units import plan
+from auditor.engines.reading import read_unit
+from auditor.exit_codes import ExitCode
+from auditor.find.lookup import Answer, find_offset, find_time
+from auditor.find.segment import OpenSegment
+from auditor.find.text import told
+from auditor.streams import say
+from auditor.unmatched import require_matches
+from parsers.files import found_at
+from parsers.inventory import Inventory, take_inventory
+from parsers.provenance import Origin
+from rules.evidence import PartitionEvidence
+from rules.narrow.assemble import Fact, Surroundings, assemble
+
+KINDS: Final = ("log", "directory", "root")
+LONGEST_TIME: Final = 15
+"""Digits of milliseconds: enough for thirty thousand years."""
+HIGHEST: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the user looks for."""
+
+    dumps: Sequence[Path]
+    topic: str
+    partition: int
+    offset: int | None = None
+    timestamp: str | None = None
+    broker: int | None = None
+    log_dir: Sequence[str] = ()
+    explain: bool = False
+
+
+def run_find(asked: Asked) -> int:
+    """Look up, tell, and say by the exit code whether an index misleads, or something could not be read."""
+    if (asked.offset is None) == (asked.timestamp is None):
+        raise ConfigError("expected one of --offset and --timestamp")
+    if asked.offset is not None and asked.offset > HIGHEST:
+        raise ConfigError("--offset: no offset is that high")
+    with at_hand(asked.dumps) as here:
+        answers = [*_answers(replace(asked, dumps=here.folders))]
+    say(told(asked.topic, asked.partition, _sought(asked), answers, explain=asked.explain))
+    if any(answer.misled for answer in answers):
+        return int(ExitCode.FINDINGS)
+    return int(ExitCode.UNKNOWN if any(answer.unread for answer in answers) else ExitCode.CLEAN)
+
+
+def _sought(asked: Asked) -> str:
+    return f"offset {asked.offset}" if asked.timestamp is None else f"timestamp {_time(asked.timestamp)}"
+
+
+def _answers(asked: Asked) -> Iterator[Answer]:
+    root = gather(asked.dumps).root
+    for evidence in _evidence(asked, root):
+        for replica in evidence.current:
+            if asked.broker not in (None, replica.broker):
+                continue
+            origin = Origin(source=replica.path, broker=replica.broker, topic=asked.topic, partition=asked.partition)
+            segments = [OpenSegment(root, origin, file) for file in replica.segments]
+            if asked.offset is not None:
+                yield find_offset(replica, segments, asked.offset)
+            else:
+                yield find_time(replica, segments, _time(asked.timestamp or ""))
+
+
+def _evidence(asked: Asked, root: Path) -> list[PartitionEvidence]:
+    """The partition as the disks of each cluster show it; headers are believed."""
+    config = merge(AuditConfig(), {"topic": [asked.topic], "partition": [asked.partition], "log_dir": [*asked.log_dir]})
+    inventory = _inventory(asked, root, config)
+    units = plan(str(root), inventory, Selection(topics=(asked.topic,), partitions=(asked.partition,)))
+    facts: dict[str | None, list[Fact]] = {}
+    for unit in units:
+        for fact in read_unit(unit, "quick") if unit.kind in KINDS else ():
+            if (fact.topic, fact.partition) == (asked.topic, asked.partition):
+                facts.setdefault(fact.cluster_id, []).append(fact)
+    found = [assemble(own, Surroundings(cluster_id=cluster)) for cluster, own in facts.items()]
+    brokers = sorted({replica.broker for evidence in found for replica in evidence.current})
+    if asked.broker is not None and asked.broker not in brokers:
+        raise ConfigError(f"--broker {asked.broker}: holds no replica here; brokers that do: {brokers}")
+    return found
+
+
+def _inventory(asked: Asked, root: Path, config: AuditConfig) -> Inventory:
+    for broker, path in config.log_dir_overrides:
+        if found_at(root / path) != "a folder":
+            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
+    inventory = take_inventory(root, log_dirs=config.log_dir_overrides, parts=gather(asked.dumps).parts)
+    held = {(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas}
+    require_matches(config.selection, held, config, root)
+    return inventory
+
+
+def _time(text: str) -> int:
+    """Milliseconds since 1970 in UTC, from their number or from a date with a time."""
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_TIME:
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        example = "2026-11-21T05:49:42, or milliseconds since 1970"
+        raise ConfigError(f"--timestamp: expected a time such as {example}, found {text[:80]!r}") from error
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

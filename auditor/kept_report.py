@@ -1,0 +1,29 @@
+"""A JSON report that somebody kept: read with a limit, and its findings told apart by their fingerprints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from auditor.config.files import text_of
+
+KEPT_LIMIT: Final = 256 << 20
+NO_REPORT: Final = "expected a report of --format json"
+"""What is said of a file that is none."""
+
+
+def report_in(path: Path, what: str) -> dict[str, Any]:
+    """The document in a file; a ValueError where it holds no JSON object."""
+    try:
+        document = json.loads(text_of(path, what, KEPT_LIMIT))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError("no object")  # noqa: TRY004 - a value like any other that is no report
+    return document
+
+
+def fingerprint_of(finding: dict[str, Any]) -> str:
+    """What makes two findings of two reports one: the rule, the place, the brokers and the offsets go into it."""
+    return str(finding["fingerprint"])

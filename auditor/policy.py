@@ -1,0 +1,91 @@
+"""A policy applied to what was judged: which findings weigh how much, and which of them make a run fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+from auditor.config import AuditConfig, ConfigError
+from auditor.config.policy import NO_POLICY, Policy, Silence
+from auditor.kept_report import NO_REPORT, fingerprint_of, report_in
+from auditor.report.policy import PolicyOutcome, SilencedLine
+from rules.catalog import BY_ID
+from rules.finding import Finding
+from rules.verdict import PartitionVerdict
+
+WHAT: Final = "the baseline"
+
+
+def weighed(verdicts: Iterable[PartitionVerdict], policy: Policy) -> Iterator[PartitionVerdict]:
+    """The verdicts without the rules that are off, and with the severities that were set."""
+    for verdict in verdicts:
+        if policy == NO_POLICY:
+            yield verdict
+            continue
+        findings = tuple(_weighed(f, policy) for f in verdict.findings if f.rule not in policy.off)
+        undecided = tuple(point for point in verdict.undecided if point.rule not in policy.off)
+        yield replace(verdict, findings=findings, undecided=undecided)
+
+
+def _weighed(finding: Finding, policy: Policy) -> Finding:
+    """A finding that the rule itself weighs otherwise than its page keeps the rule's weight."""
+    causes = tuple(cause for cause in finding.implied_by if cause not in policy.off)
+    severity = dict(policy.severities).get(finding.rule)
+    own = finding.verdict == "violated" and finding.severity == BY_ID[finding.rule].severity
+    finding = finding if causes == finding.implied_by else replace(finding, implied_by=causes)
+    return replace(finding, severity=int(severity)) if severity is not None and own else finding
+
+
+def outcome_of(
+    findings: Sequence[Finding], left_out: int, config: AuditConfig, today: date | None = None
+) -> PolicyOutcome | None:
+    """What the policy and the baseline make of the findings; nothing where neither was given."""
+    policy = config.policy
+    if policy == NO_POLICY and not config.baseline:
+        return None
+    before = _fingerprints(Path(config.baseline), config.named("baseline")) if config.baseline else frozenset()
+    here = {finding.fingerprint for finding in findings}
+    day = today or datetime.now(UTC).date()
+    matched = [(silence, _meant(silence, findings)) for silence in policy.silences]
+    return PolicyOutcome(
+        rules_off=policy.off,
+        left_out=left_out,
+        severities=policy.severities,
+        silenced=tuple(_line(s, found) for s, found in matched if found and s.until >= day),
+        expired=tuple(_line(s, found) for s, found in matched if found and s.until < day),
+        unmatched=tuple(_line(s, None) for s, found in matched if not found),
+        baseline=config.baseline,
+        known=tuple(finding.id for finding in findings if finding.fingerprint in before),
+        gone=len(before - here),
+    )
+
+
+def counted(findings: Iterable[Finding], outcome: PolicyOutcome | None) -> tuple[Finding, ...]:
+    """The findings that may make the run fail: a question that is silenced stays open."""
+    if outcome is None:
+        return tuple(findings)
+    silenced = {line.finding for line in outcome.silenced}
+    known = set(outcome.known)
+    return tuple(f for f in findings if f.id not in known and (f.verdict == "undecided" or f.id not in silenced))
+
+
+def _meant(silence: Silence, findings: Sequence[Finding]) -> Finding | None:
+    """The one finding whose fingerprint begins so."""
+    found = [finding for finding in findings if finding.fingerprint.startswith(silence.digits)]
+    return found[0] if len(found) == 1 else None
+
+
+def _line(silence: Silence, found: Finding | None) -> SilencedLine:
+    named = f"F-{silence.digits}" if found is None else found.id
+    return SilencedLine(finding=named, reason=silence.reason, until=silence.until.isoformat())
+
+
+def _fingerprints(path: Path, where: str) -> frozenset[str]:
+    """The fingerprints of a report's findings."""
+    try:
+        return frozenset(fingerprint_of(finding) for finding in report_in(path, WHAT)["findings"])
+    except (ValueError, KeyError, TypeError):
+        raise ConfigError(f"{where} {path}: {NO_REPORT}, found something else") from None

@@ -1,0 +1,108 @@
+"""Availability in words and cells, for every report that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from auditor.report.bill import moment
+from auditor.report.layout import counted
+from auditor.report.model import Availability, Condition, Exposure, Safeguard, StateRow
+from rules.finding import offsets_told
+
+HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "OSR", "min ISR", "exposed")
+SETTINGS_HEADS: Final = ("setting", "in force", "of", "what it allowed here", "another value")
+PREFACE: Final = "Settings as they were in force. Beside what one allowed stands what another value would have done."
+NOT_TOLD: Final = "not told"
+WORDS: Final[Mapping[Condition, str]] = {
+    "no-leader": "without a leader",
+    "one-copy": "with one in-sync copy only",
+    "below-min-isr": "below min.insync.replicas",
+}
+SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
+RANGES_SHOWN: Final = 6
+STATES_SHOWN: Final = 24
+
+
+def lasted(milliseconds: int | None) -> str:
+    """A length of time as people say it."""
+    if milliseconds is None:
+        return NOT_TOLD
+    if milliseconds < SECOND:
+        return f"{milliseconds} ms"
+    if milliseconds < MINUTE:
+        return f"{milliseconds / SECOND:.1f} s"
+    units = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
+    place = next(n for n, (unit, _) in enumerate(units) if milliseconds >= unit)
+    (large, first), (small, second) = units[place : place + 2]
+    return f"{milliseconds // large} {first} {milliseconds % large // small} {second}"
+
+
+def exposure_words(exposure: Exposure) -> str:
+    """One condition in a few sentences."""
+    head = f"{WORDS[exposure.condition]} in {counted(exposure.states, 'state')}"
+    if exposure.milliseconds is not None:
+        head += f", {lasted(exposure.milliseconds)} in all"
+    sure = "" if exposure.sure else " The topic may have a setting of its own that nobody read."
+    untimed = f" How long {counted(exposure.untimed, 'state')} lasted is not told." if exposure.untimed else ""
+    lasting = " It is so in the newest state that is told." if exposure.lasting else ""
+    return f"{head[0].upper()}{head[1:]}.{sure}{untimed}{lasting}{_written(exposure)}"
+
+
+def _written(exposure: Exposure) -> str:
+    if exposure.condition == "no-leader":
+        return ""
+    if not exposure.offsets:
+        return " Which offsets were written meanwhile is not told."
+    ranges = ", ".join(offsets_told(start, end) for start, end in exposure.offsets[:RANGES_SHOWN])
+    more = exposure.ranges - RANGES_SHOWN
+    rest = f" and {counted(more, 'more range')}" if more > 0 else ""
+    return f" Surely written meanwhile: {ranges}{rest}."
+
+
+def state_cells(row: StateRow) -> tuple[str, ...]:
+    """One state by the heads of the table."""
+    until = moment(row.until) or ("the next state is not told" if not row.next_told else NOT_TOLD)
+    least = NOT_TOLD if row.min_in_sync is None else f"{row.min_in_sync}{'' if row.min_in_sync_sure else '?'}"
+    return (
+        moment(row.time) or NOT_TOLD,
+        until,
+        lasted(row.milliseconds),
+        row.clock,
+        str(row.epoch),
+        "none" if row.leader is None else str(row.leader),
+        _ids(row.isr),
+        NOT_TOLD if row.out_of_sync is None else _ids(row.out_of_sync),
+        least,
+        ", ".join(WORDS[condition] for condition in row.conditions) or "no",
+    )
+
+
+def setting_cells(safeguard: Safeguard) -> tuple[str, ...]:
+    """One setting by the heads of its table."""
+    value = NOT_TOLD if safeguard.value is None else safeguard.value
+    likely = "" if safeguard.certain or safeguard.value is None else " (likely)"
+    allowed = safeguard.allowed or "nothing that is seen"
+    return safeguard.name, f"{value}{likely}", safeguard.whose or "–", allowed, safeguard.instead or "–"
+
+
+def told_of(account: Availability) -> Iterator[str]:
+    """The exposures, then what is not told, in sentences."""
+    if not account.exposures and account.rows_told:
+        yield "In no state that is told was it exposed."
+    yield from map(exposure_words, account.exposures)
+    yield from account.silences
+
+
+def states_shown(account: Availability) -> tuple[StateRow, ...]:
+    """The newest states, as many as a table has room for."""
+    return account.rows[-STATES_SHOWN:]
+
+
+def left_out(account: Availability) -> int:
+    """How many states are told and not shown."""
+    return account.rows_told - len(states_shown(account))
+
+
+def _ids(brokers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, brokers)) or "none"

@@ -1,0 +1,135 @@
+"""A partition over time: who led when, and under it each replica's log end and high watermark, told beside expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from auditor.report.bill import moment
+from auditor.report.html.courses import PANEL, Address, course
+from auditor.report.html.scale import Scale, scale_through
+from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Line, Picture, Shape, Words, room_for
+from auditor.report.model import Loss
+from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnReign
+
+HEAD: Final = 20.0
+BAR: Final = 20.0
+ROW: Final = 28.0
+GAP: Final = 26.0
+AXIS: Final = 30.0
+KNOTS: Final = 60
+"""Moments that the scale keeps apart."""
+REPLICAS_SHOWN: Final = 7
+
+
+def over_time(history: DrawnHistory, losses: Sequence[Loss], steps: Mapping[Address, str]) -> Picture | None:
+    """The picture, whose events lead to their words; nothing where neither a lead nor a replica is known over time."""
+    leaders = sorted({reign.broker for reign in history.reigns})
+    replicas = history.replicas[:REPLICAS_SHOWN]
+    if not leaders and not replicas:
+        return None
+    scale = scale_through(_knots(history), LEFT, RIGHT)
+    panels = HEAD + ROW * len(leaders) + (16 if leaders else 0)
+    bottom = panels + (PANEL + GAP) * len(replicas)
+    shapes: list[Shape] = [*_openings(history, scale, bottom), *_reigns(history, leaders, steps, scale)]
+    for number, replica in enumerate(replicas):
+        shapes += course(replica, history, losses, steps, scale, panels + (PANEL + GAP) * number)
+    shapes += _axis(history, scale, bottom)
+    return Picture(width=WIDTH, height=bottom + AXIS, words=_in_words(history), shapes=tuple(shapes))
+
+
+def _in_words(history: DrawnHistory) -> str:
+    """The picture for those who do not see it."""
+    led = (f"{moment(reign.since)}: broker {reign.broker} leads epoch {reign.epoch}" for reign in history.reigns)
+    befell = (f"{moment(event.time)}: {event.text}" for event in history.events if event.kind != "load")
+    return ". ".join((*led, *befell, f"Drawn from {history.statements} dated statements")) + "."
+
+
+def _knots(history: DrawnHistory) -> list[int]:
+    """The moments that must stand apart: the ends, leads and events, then as much of what replicas did as has room."""
+    told = [history.first_time, history.last_time]
+    told += [time for reign in history.reigns for time in (reign.since, reign.until) if time is not None]
+    told += [event.time for event in history.events]
+    must = list(dict.fromkeys(told))[:KNOTS]
+    times = sorted({point.time for replica in history.replicas for point in replica.points} - set(must))
+    step = max(1, -(-len(times) // max(1, KNOTS - len(must) + 20)))
+    return [*must, *times[::step]]
+
+
+def _openings(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]:
+    """Where each epoch began, through all panels."""
+    for reign in history.reigns:
+        place = scale.at(reign.since)
+        yield Line(points=((place, HEAD), (place, bottom - GAP + 6)), look=f"opening stroke-{reign.epoch % HUES}")
+
+
+def _reigns(
+    history: DrawnHistory, leaders: Sequence[int], steps: Mapping[Address, str], scale: Scale
+) -> Iterator[Shape]:
+    """A row a leader; the end of a lead is where the next epoch begins, unless its broker told of it before."""
+    if leaders:
+        yield Words(x=LEFT, y=12, text="who led, by leader epoch", look="small")
+    ends = {id(one): other.since for one, other in pairwise(_by_epoch(history.reigns)) if other.epoch > one.epoch}
+    for number, broker in enumerate(leaders):
+        top = HEAD + ROW * number
+        yield Words(x=LEFT - 12, y=top + 14.5, text=f"broker {broker}", look="name", anchor="end")
+        yield Line(points=((LEFT, top + BAR / 2), (RIGHT, top + BAR / 2)), look="rail")
+        for reign in history.reigns:
+            if reign.broker == broker:
+                link = steps.get((reign.span.source, reign.span.start), "")
+                yield from _reign(reign, ends.get(id(reign)), history.last_time, scale, top, link)
+
+
+def _by_epoch(reigns: Sequence[DrawnReign]) -> list[DrawnReign]:
+    return sorted(reigns, key=lambda reign: (reign.epoch, reign.since))
+
+
+def _reign(
+    reign: DrawnReign, succeeded: int | None, last: int, scale: Scale, top: float, link: str
+) -> Iterator[Shape]:
+    told = [time for time in (reign.until, succeeded) if time is not None]
+    end = max(reign.since, min(told, default=last))
+    left, right = scale.at(reign.since), scale.at(end)
+    whose = "its own log" if reign.own else "the controller"
+    opened = "" if reign.start_offset is None else f" from offset {reign.start_offset} on"
+    where = f"{reign.span.source} bytes [{reign.span.start}, {reign.span.end})"
+    says = f"{moment(reign.since)}: broker {reign.broker} leads epoch {reign.epoch}{opened}, by {whose} ({where})"
+    width = max(4, right - left)
+    look = f"reign hue-{reign.epoch % HUES}"
+    yield Box(x=left, y=top, width=width, height=BAR, look=look, says=says, link=link, round=4)
+    for text in (f"epoch {reign.epoch}", f"e{reign.epoch}", str(reign.epoch)):
+        if room_for(text) + 4 <= width:
+            yield Words(x=left + width / 2, y=top + 14.5, text=text, look="in-log", anchor="middle")
+            break
+    until = last if reign.until is None else reign.until
+    if succeeded is not None and until > end:
+        says = f"Another broker leads a newer epoch. Of broker {reign.broker} no other role is told before"
+        says += f" {moment(until)}" if reign.until is not None else " the end"
+        points = ((right, top + BAR / 2), (scale.at(until), top + BAR / 2))
+        yield Line(points=points, look=f"unaware stroke-{reign.epoch % HUES}", says=says)
+
+
+def _axis(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]:
+    """Times below the panels: the ends, then leads, then events; those that would touch are left out."""
+    top = bottom - GAP + 10
+    yield Line(points=((LEFT, top), (RIGHT, top)), look="axis")
+    yield Words(x=LEFT, y=top + 33, text=_day(history), look="small")
+    marks = [history.first_time, history.last_time, *(reign.since for reign in history.reigns)]
+    marks += [event.time for event in history.events if _weighs(event)]
+    taken: list[tuple[float, float]] = []
+    for time in dict.fromkeys(marks):
+        text = moment(time)[11:]
+        place, half = scale.at(time), room_for(text) / 2 + 5
+        if text and all(place + half < low or place - half > high for low, high in taken):
+            taken.append((place - half, place + half))
+            yield Line(points=((place, top), (place, top + 5)), look="axis")
+            yield Words(x=place, y=top + 18, text=text, look="tick", anchor="middle")
+
+
+def _day(history: DrawnHistory) -> str:
+    return moment(history.first_time)[:10]
+
+
+def _weighs(event: DrawnEvent) -> bool:
+    return event.kind != "load"

@@ -1,0 +1,99 @@
+"""What pictures are made of: boxes, lines and words with their places, and what each says to whoever points at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Anchor = Literal["start", "middle", "end"]
+WIDTH: Final = 1000.0
+LEFT: Final = 128.0
+RIGHT: Final = 806.0
+"""The sheet of a picture with names at its left and numbers at its right."""
+HUES: Final = 8
+"""Colours of epochs; the ninth looks like the first."""
+LETTER: Final = 6.4
+"""Width of a letter of the pictures' usual size, on average; numbers and small letters stay below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    look: str
+    """Classes of the page's style, never words of a dump."""
+    says: str = ""
+    link: str = ""
+    """The id of the part of the page that tells more."""
+    round: float = 0
+    kind: Literal["box"] = "box"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line through points."""
+
+    points: Sequence[tuple[float, float]]
+    look: str
+    says: str = ""
+    link: str = ""
+    kind: Literal["line"] = "line"
+
+    @property
+    def drawn(self) -> str:
+        """The points as SVG takes them."""
+        return " ".join(f"{number(x)},{number(y)}" for x, y in self.points)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A line of text."""
+
+    x: float
+    y: float
+    text: str
+    look: str = ""
+    anchor: Anchor = "start"
+    says: str = ""
+    link: str = ""
+    kind: Literal["words"] = "words"
+
+
+Shape = Box | Line | Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """Shapes on a sheet; who does not see them reads the words."""
+
+    width: float
+    height: float
+    words: str
+    shapes: tuple[Shape, ...]
+
+    @property
+    def looks(self) -> frozenset[str]:
+        """What is to be seen in it, for its key."""
+        return frozenset(look for shape in self.shapes for look in shape.look.split())
+
+
+def number(value: float) -> str:
+    """A coordinate, as short as it can be told to a tenth."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def room_for(text: str, letter: float = LETTER) -> float:
+    """About how wide a text is."""
+    return len(text) * letter
+
+
+def span(low: int | None, high: int | None) -> str:
+    """What is known of an offset; a question mark where nothing bounds it."""
+    if low is None and high is None:
+        return "?"
+    return str(low) if low == high else f"{'?' if low is None else low}..{'?' if high is None else high}"

@@ -1,0 +1,107 @@
+"""What a report tells of one partition, gathered; and which partitions are drawn, the gravest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from auditor.report.model import (
+    AuditReport,
+    Availability,
+    Loss,
+    PlacedAdvice,
+    PlacedCounterfactual,
+    PlacedHistory,
+    ReplicaVerdict,
+)
+from auditor.report.summary.fold import Place
+from rules.finding import Finding, Severity
+
+TABLES_SHOWN: Final = 6
+"""Pairs of replicas of one partition; the rest is counted."""
+DRAWN: Final = 40
+"""Partitions that get a picture; a person looks at no more, and a browser opens the page at once."""
+
+
+@dataclass(slots=True, kw_only=True, frozen=True)
+class Story:
+    """One partition."""
+
+    place: Place
+    anchor: str = ""
+    """Where the page tells it, if it is drawn."""
+    replicas: list[ReplicaVerdict] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    histories: list[PlacedHistory] = field(default_factory=list)
+    tables: list[PlacedCounterfactual] = field(default_factory=list)
+    advice: list[PlacedAdvice] = field(default_factory=list)
+    availability: list[Availability] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The partition as people call it."""
+        _, topic, partition = self.place
+        if topic is None:
+            return "the whole dump"
+        return f"topic {topic}" if partition is None else f"{topic}-{partition}"
+
+    def part(self, kind: str, number: int) -> str:
+        """The id of one of its bills, steps or tables on the page."""
+        return f"{self.anchor}-{kind}{number}"
+
+    @property
+    def losses(self) -> list[Loss]:
+        """What it lost."""
+        return [loss for history in self.histories for loss in history.losses]
+
+    @property
+    def worst(self) -> str:
+        """The gravest thing that was found, in one word."""
+        violated = [finding.severity for finding in self.findings if finding.verdict == "violated"]
+        if violated and max(violated) > Severity.INFO:
+            return Severity(max(violated)).label
+        return "undecided" if any(finding.blocking for finding in self.findings) else "sound"
+
+    @property
+    def leading(self) -> int | None:
+        """Who led last, where somebody tells."""
+        told = [placed.advice.leading for placed in self.advice]
+        return told[0] if len(set(told)) == 1 else None
+
+
+def stories(report: AuditReport) -> dict[Place, Story]:
+    """Every partition of the report, in its order."""
+    found: dict[Place, Story] = {}
+
+    def of(cluster: str | None, topic: str | None, partition: int | None) -> Story:
+        place = (cluster, topic, partition)
+        return found.setdefault(place, Story(place=place))
+
+    for placed in report.replicas:
+        of(placed.cluster_id, placed.topic, placed.partition).replicas.append(placed.replica)
+    for finding in report.findings:
+        of(finding.cluster_id, finding.topic, finding.partition).findings.append(finding)
+    for history in report.histories:
+        of(history.cluster_id, history.topic, history.partition).histories.append(history)
+    for table in report.counterfactuals:
+        of(table.cluster_id, table.topic, table.partition).tables.append(table)
+    for advice in report.advice:
+        of(advice.cluster_id, advice.topic, advice.partition).advice.append(advice)
+    for account in report.availability:
+        of(account.cluster_id, account.topic, account.partition).availability.append(account.availability)
+    return found
+
+
+def gravest_first(report: AuditReport, told: Iterable[Story]) -> list[Story]:
+    """Partitions with findings or open questions, as their incidents stand in the report; then by severity."""
+    places = (place for incident in report.incidents for place in incident.places)
+    rank = {place: number for number, place in enumerate(dict.fromkeys(places))}
+    troubled = [story for story in told if story.findings or any(loss.matters for loss in story.losses)]
+    return sorted(troubled, key=lambda story: (rank.get(story.place, len(rank)), *_weight(story)))
+
+
+def _weight(story: Story) -> Iterator[int]:
+    violated = [finding.severity for finding in story.findings if finding.verdict == "violated"]
+    yield -max(violated, default=-1)
+    yield -sum(finding.blocking for finding in story.findings)

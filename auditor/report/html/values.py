@@ -1,0 +1,198 @@
+"""What the templates are given: the summary that every output shares, and the partitions with their pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from auditor.report import availability
+from auditor.report.bill import details, moment, sentence
+from auditor.report.html.courses import Address
+from auditor.report.html.lanes import lanes
+from auditor.report.html.over_time import over_time
+from auditor.report.html.protocols import side_by_side
+from auditor.report.html.shapes import Picture, span
+from auditor.report.html.stories import DRAWN, TABLES_SHOWN, Story, gravest_first, stories
+from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
+from auditor.report.policy import spared
+from auditor.report.screen import lost_words, ruled
+from auditor.report.summary import summary
+from auditor.report.summary.conclusion import doubts, extent, read_of
+from auditor.report.summary.fold import Place, named_places
+from rules.finding import Bearings, Finding, Severity
+from rules.timeline.values import DrawnHistory
+
+GOING: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN", "copy": "COPY", "act": "DO"}
+PLACES_SHOWN: Final = 6
+REFUSALS_SHOWN: Final = 200
+TOLD_SHOWN: Final = 100
+"""Incidents, actions, and what was not seen: of each kind; the rest is counted."""
+MILESTONES_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """One loss in words."""
+
+    restored: bool
+    sentence: str
+    details: tuple[str, ...]
+    copies: tuple[Survivor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocols:
+    """What each protocol would have done with one pair of replicas."""
+
+    table: Counterfactual
+    picture: Picture | None
+    """Null where none of them would have cut anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Courses:
+    """A partition over time."""
+
+    history: DrawnHistory
+    picture: Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One partition that is drawn."""
+
+    story: Story
+    lanes: Picture | None
+    bills: tuple[Bill, ...]
+    protocols: tuple[Protocols, ...]
+    courses: tuple[Courses, ...]
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that found something in it."""
+        return tuple(sorted({finding.rule for finding in self.story.findings}))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The severities of what was found."""
+        return tuple(sorted({label_of(finding) for finding in self.story.findings}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoundTopic:
+    """Partitions of one topic of which nothing was found, in one row."""
+
+    cluster: str
+    topic: str
+    partitions: str
+    replicas: int
+    offsets: int
+
+
+def label_of(finding: Finding) -> str:
+    """How grave a finding is, in one word; an open question is none."""
+    return Severity(finding.severity).label if finding.verdict == "violated" else "undecided"
+
+
+def page_values(report: AuditReport) -> Mapping[str, object]:
+    """By the names that the templates use."""
+    told, known = summary(report), stories(report)
+    troubled = gravest_first(report, known.values())
+    drawn = [section(story, number, report.bearings) for number, story in enumerate(troubled[:DRAWN], start=1)]
+    anchors = {each.story.place: each.story.anchor for each in drawn}
+    others = [(story, finding) for story in troubled[DRAWN:] for finding in story.findings]
+    return {
+        "report": report,
+        "told": told,
+        "extent": extent(report, told),
+        "read": read_of(report),
+        "lost": tuple(lost_words(told.lost)),
+        "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),
+        "ruled": tuple(ruled(report)),
+        "sections": drawn,
+        "drawn_most": DRAWN,
+        "others": others,
+        "other_places": len(troubled[DRAWN:]),
+        "sound": _sound(known.values(), {story.place for story in troubled}),
+        "topics": sorted({finding.topic for finding in report.findings if finding.topic is not None}),
+        "rules": sorted({finding.rule for finding in report.findings}),
+        "labels": _labels(report.findings),
+        "findings": {finding.id: finding for finding in report.findings},
+        "anchors": anchors,
+        "spared": spared(report.policy),
+        "going": GOING,
+        "label_of": label_of,
+        "severity": lambda number: Severity(number).label,
+        "named_places": lambda places: named_places(places, PLACES_SHOWN),
+        "places_of": lambda aims: [aim.place for aim in aims],
+        "place_name": lambda place: Story(place=place).name,
+        "refusals_most": REFUSALS_SHOWN,
+        "told_most": TOLD_SHOWN,
+        "tables_most": TABLES_SHOWN,
+        "milestones_most": MILESTONES_SHOWN,
+        "moment": moment,
+        "span": span,
+        "availability": availability,
+    }
+
+
+def section(told: Story, number: int, bearings: Bearings) -> Section:
+    """A partition as the page shows it."""
+    story = replace(told, anchor=f"p{number}")
+    return Section(
+        story=story,
+        lanes=lanes(story, bearings),
+        bills=tuple(
+            Bill(
+                restored=loss.restored,
+                sentence=sentence(loss, story.name),
+                details=tuple(details(loss)),
+                copies=loss.survivors,
+            )
+            for loss in story.losses
+        ),
+        courses=tuple(
+            Courses(history=drawn, picture=picture)
+            for history in story.histories
+            for drawn in history.drawn
+            if (picture := over_time(drawn, history.losses, _steps(story, history))) is not None
+        ),
+        protocols=tuple(_protocols(placed.table) for placed in story.tables[:TABLES_SHOWN]),
+    )
+
+
+def _steps(story: Story, history: PlacedHistory) -> Mapping[Address, str]:
+    """The ids of the steps that the page tells in words, by the bytes that tell them."""
+    told = enumerate(history.milestones[:MILESTONES_SHOWN])
+    return {(step.span.source, step.span.start): story.part("step", number) for number, step in told}
+
+
+def _protocols(table: Counterfactual) -> Protocols:
+    cut = any(outcome.cuts for outcome in table.outcomes)
+    return Protocols(table=table, picture=side_by_side(table) if cut else None)
+
+
+def _labels(findings: Sequence[Finding]) -> list[str]:
+    """Severities of the report, the gravest first."""
+    there = {label_of(finding) for finding in findings}
+    order = [each.label for each in sorted(Severity, reverse=True)]
+    return [label for label in (*order, "undecided") if label in there]
+
+
+def _sound(known: Iterable[Story], troubled: set[Place]) -> list[SoundTopic]:
+    """Partitions without a finding, topic by topic."""
+    topics: dict[tuple[str | None, str | None], list[Story]] = {}
+    for story in known:
+        if story.place not in troubled and story.replicas:
+            topics.setdefault(story.place[:2], []).append(story)
+    return [
+        SoundTopic(
+            cluster=cluster or "unknown",
+            topic=topic or "",
+            partitions=named_places([story.place for story in own]),
+            replicas=sum(len(story.replicas) for story in own),
+            offsets=sum(r.log_end_offset - r.log_start_offset for story in own for r in story.replicas),
+        )
+        for (cluster, topic), own in topics.items()
+    ]

@@ -1,0 +1,68 @@
+"""What verdicts say of one partition, each part with the partition that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rules.advice import Advice
+from rules.availability.account import Availability
+from rules.counterfactual import Counterfactual
+from rules.history.clocks import ClockOffset
+from rules.history.milestones import Milestone
+from rules.loss.incurred import Loss
+from rules.timeline.values import DrawnHistory
+from rules.verdict import ReplicaVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedReplica:
+    """A replica with the partition it belongs to."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    replica: ReplicaVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedCounterfactual:
+    """A counterfactual table with the partition it belongs to."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    table: Counterfactual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedHistory:
+    """What is told of a troubled partition over time: what new epochs left out, and how it came to that."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    losses: tuple[Loss, ...]
+    milestones: tuple[Milestone, ...]
+    clocks: tuple[ClockOffset, ...] = ()
+    drawn: tuple[DrawnHistory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedAvailability:
+    """Who was in sync over time, with the partition it is about."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    availability: Availability
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedAdvice:
+    """Advice with the partition it is about."""
+
+    cluster_id: str | None
+    topic: str
+    partition: int
+    advice: Advice
+    losses: tuple[Loss, ...] = ()

@@ -1,0 +1,87 @@
+"""What a policy made of an audit's findings: told beside them, so that nothing is passed over in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rules.finding import Severity
+
+SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilencedLine:
+    """A finding that does not make the run fail, why not, and until when."""
+
+    finding: str
+    """Its id; what was written where it is in none."""
+    reason: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyOutcome:
+    """What of a policy held, and what no longer does."""
+
+    rules_off: tuple[str, ...] = ()
+    left_out: int = 0
+    """Findings of those rules."""
+    severities: tuple[tuple[str, Severity], ...] = ()
+    silenced: tuple[SilencedLine, ...] = ()
+    expired: tuple[SilencedLine, ...] = ()
+    unmatched: tuple[SilencedLine, ...] = ()
+    """Silences of findings that are not there, or of which several begin alike."""
+    baseline: str = ""
+    known: tuple[str, ...] = ()
+    """Ids of findings that the baseline has too."""
+    gone: int = 0
+    """Findings of the baseline that are not there any more."""
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The same in words."""
+        if self.rules_off:
+            yield f"rules turned off: {', '.join(self.rules_off)}; {self.left_out} findings of theirs are left out"
+        if self.severities:
+            told = ", ".join(f"{rule} {severity.label}" for rule, severity in self.severities)
+            yield f"severities set: {told}"
+        for what, lines in (
+            ("silenced", self.silenced),
+            ("no longer silenced, the day has passed", self.expired),
+            ("silenced and not found", self.unmatched),
+        ):
+            for line in lines[:SHOWN]:
+                yield f"{what}: {line.finding} until {line.until}: {line.reason}"
+            if len(lines) > SHOWN:
+                yield f"{what}: {len(lines) - SHOWN} more"
+        if self.baseline:
+            yield f"known from {self.baseline}: {len(self.known)}; in it and not found any more: {self.gone}"
+
+
+def spared(outcome: PolicyOutcome | None) -> Mapping[str, str]:
+    """Findings that make no run fail, by id, each with the reason."""
+    if outcome is None:
+        return {}
+    known = dict.fromkeys(outcome.known, f"known from {outcome.baseline}")
+    return {**known, **{line.finding: f"{line.reason} (until {line.until})" for line in outcome.silenced}}
+
+
+def policy_document(outcome: PolicyOutcome | None) -> Mapping[str, object] | None:
+    """The same as plain values; null where no policy was given."""
+    if outcome is None:
+        return None
+    return {
+        "rulesOff": list(outcome.rules_off),
+        "leftOut": outcome.left_out,
+        "severities": [{"rule": rule, "severity": severity.label} for rule, severity in outcome.severities],
+        "silenced": [_line(line) for line in outcome.silenced],
+        "expired": [_line(line) for line in outcome.expired],
+        "unmatched": [_line(line) for line in outcome.unmatched],
+        "known": list(outcome.known),
+        "gone": outcome.gone,
+    }
+
+
+def _line(line: SilencedLine) -> Mapping[str, object]:
+    return {"finding": line.finding, "reason": line.reason, "until": line.until}

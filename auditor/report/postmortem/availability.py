@@ -1,0 +1,77 @@
+"""Two sections of the incident report: who was in sync over time, and which settings allowed what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from auditor.report.availability import (
+    HEADS,
+    PREFACE,
+    SETTINGS_HEADS,
+    left_out,
+    setting_cells,
+    state_cells,
+    states_shown,
+    told_of,
+)
+from auditor.report.layout import counted
+from auditor.report.markdown import code, text
+from auditor.report.model import AuditReport, PlacedAvailability
+from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
+
+TABLES_SHOWN: Final = 2
+
+
+def over_time(report: AuditReport) -> Iterator[str]:
+    """Leaders and in-sync replicas of the partitions that the report is about."""
+    told = _concerned(report)
+    if told:
+        yield "Times are of the clock that the row names. A leader's own clock shows how long it acted under a state."
+    for placed in told[:SHOWN]:
+        account = placed.availability
+        yield f"\n### {place(placed)}\n"
+        yield from (f"- {text(line)}" for line in told_of(account))
+        yield ""
+        if account.rows:
+            yield from _table(HEADS, [state_cells(row) for row in states_shown(account)])
+        yield ""
+        for each in account.safeguards:
+            where = each.set_at
+            if where is not None:
+                yield f"- {text(each.name)}: {code(where.source)} bytes [{where.start}, {where.end})"
+        if account.rows and left_out(account) > 0:
+            yield f"\n{counted(left_out(account), 'more state')} told: see the JSON report."
+    yield from capped(len(told), "partition")
+    others = len(report.availability) - len(told)
+    if others:
+        yield f"\n{counted(others, 'more partition')} exposed for a time, without a grave finding: see the JSON report."
+
+
+def prevention(report: AuditReport) -> Iterator[str]:
+    """The settings in force, beside what another value would have done."""
+    told = _concerned(report)
+    if not told:
+        return
+    yield "## What would have prevented this\n"
+    yield f"{PREFACE} Nothing is claimed of a setting that is not told."
+    alike: dict[tuple[tuple[str, ...], ...], list[PlacedAvailability]] = {}
+    for placed in told:
+        rows = tuple(tuple(setting_cells(setting)) for setting in placed.availability.safeguards)
+        alike.setdefault(rows, []).append(placed)
+    for rows, same in [*alike.items()][:TABLES_SHOWN]:
+        yield f"\n### {places(same)}\n"
+        yield from _table(SETTINGS_HEADS, rows)
+    yield from shortened(len(alike), "kind of partition", TABLES_SHOWN)
+
+
+def _concerned(report: AuditReport) -> list[PlacedAvailability]:
+    """Accounts of partitions in which something grave was found."""
+    grave = {(h.cluster_id, h.topic, h.partition) for h in report.histories if h.milestones or h.losses}
+    return [a for a in report.availability if (a.cluster_id, a.topic, a.partition) in grave]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    yield from (f"| {' | '.join(text(cell) for cell in cells)} |" for cells in rows)

@@ -1,0 +1,152 @@
+"""What the incident report bills: a line a loss, equal losses of several partitions in one line with their ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from auditor.report.bill import acknowledged, answered, details, moment, span, who_led
+from auditor.report.layout import counted
+from auditor.report.markdown import text
+from auditor.report.model import AuditReport, Loss, PlacedHistory
+from auditor.report.postmortem.parts import billed, place, places, shortened
+
+COLUMNS: Final = (
+    "partition", "offsets", "certainly committed", "acknowledged", "lost by", "reused", "still on disk of",
+)  # fmt: skip
+ROWS_SHOWN: Final = 12
+DETAILED: Final = 3
+RANGES_SHOWN: Final = 24
+
+Billed = tuple[PlacedHistory, Loss]
+
+
+def impact(report: AuditReport) -> Iterator[str]:
+    """The section."""
+    losses = billed(report)
+    yield "## Impact\n"
+    if not losses:
+        yield not_told(report) or "No log tells of offsets that a new epoch left out."
+        return
+    alike = equal_losses(losses)
+    yield from table([row(together) for together in alike[:ROWS_SHOWN]])
+    yield from shortened(len(alike), "row", ROWS_SHOWN)
+    for together in alike[:DETAILED]:
+        yield from _more(together)
+    yield from shortened(len(alike), "bill in detail", DETAILED)
+
+
+def not_told(report: AuditReport) -> str:
+    """Why a section is empty although there may be something to tell."""
+    return "\n".join(f"In {counted(point.partitions, 'partition')} {text(point.reason)}." for point in report.untold)
+
+
+def equal_losses(losses: Sequence[Billed]) -> list[list[Billed]]:
+    """The losses in their order, those together that differ in their partition and offsets alone."""
+    alike: dict[object, list[Billed]] = {}
+    for history, loss in losses:
+        alike.setdefault(_shape(loss), []).append((history, loss))
+    return list(alike.values())
+
+
+def _shape(loss: Loss) -> object:
+    """What equal losses share: whose reigns, what it was worth to whom, and who still holds it."""
+    committed = "all" if loss.committed_end >= loss.end_offset else loss.committed_end > loss.start_offset
+    holders = tuple((survivor.broker, survivor.kind, survivor.sound) for survivor in loss.survivors)
+    whole = loss.standing == ((loss.start_offset, loss.end_offset),)
+    reign = (loss.epoch, loss.leader, loss.next_epoch, loss.next_leader, loss.again)
+    known = (loss.end_known, loss.searched, loss.unsearched, loss.unread, loss.restored, loss.restored_seen)
+    answers = " at least" in acknowledged(loss), acknowledged(loss) == "none"
+    return reign, committed, holders, whole, known, answers, loss.reused_end > loss.start_offset, loss.reused_epochs
+
+
+def table(rows: Sequence[str]) -> Iterator[str]:
+    """Rows under their heads."""
+    yield f"| {' | '.join(COLUMNS)} |"
+    yield "|---|---|---|---|---|---|---|"
+    yield from rows
+
+
+def row(together: Sequence[Billed]) -> str:
+    """One loss, or equal ones in one sum."""
+    first = together[0][1]
+    by = f"epoch {first.epoch} ({who_led(first.leader)}) to epoch {first.next_epoch} ({who_led(first.next_leader)})"
+    own = _single(*together[0]) if len(together) == 1 else _sum(together)
+    return f"| {' | '.join((*own[:4], by, *own[4:]))} |"
+
+
+def _single(history: PlacedHistory, loss: Loss) -> tuple[str, ...]:
+    offsets = f"{span(loss.start_offset, loss.end_offset)} ({loss.offsets})"
+    committed, reused = span(loss.start_offset, loss.committed_end), span(loss.start_offset, loss.reused_end)
+    return place(history), offsets, committed, acknowledged(loss), reused, _standing(loss)
+
+
+def _sum(together: Sequence[Billed]) -> tuple[str, ...]:
+    losses = [loss for _, loss in together]
+    offsets = sum(loss.offsets for loss in losses)
+    committed = sum(max(0, loss.committed_end - loss.start_offset) for loss in losses)
+    surely = sum(max(0, max(loss.acknowledged_end, loss.committed_end) - loss.start_offset) for loss in losses)
+    reused = sum(max(0, loss.reused_end - loss.start_offset) for loss in losses)
+    answers = "" if "at least" not in acknowledged(losses[0]) else "at least "
+    return (
+        places(history for history, _ in together),
+        f"{offsets} in {counted(len(losses), 'range')}",
+        str(committed) if committed else "none",
+        f"{answers}{surely}" if surely else "none",
+        str(reused) if reused else "none",
+        _held(losses),
+    )
+
+
+def _standing(loss: Loss) -> str:
+    """Who still holds what of the lost records."""
+    told = (
+        f"broker {s.broker}, {s.kind}: {span(s.start_offset, s.end_offset)}" + ("" if s.sound else ", damaged")
+        for s in loss.survivors
+    )
+    remote = [f"remote storage: {span(*stretch)}" for stretch in loss.kept_remotely]
+    return ("; ".join([*told, *remote]) or "nobody") + (" (led again)" if loss.restored else "")
+
+
+def _held(losses: Sequence[Loss]) -> str:
+    """The same of equal losses: each has the same holders, of its own offsets."""
+    first = losses[0]
+    told = (f"broker {s.broker}, {s.kind}{'' if s.sound else ', damaged'}" for s in first.survivors)
+    part = sum(end - start for loss in losses for start, end in loss.standing)
+    count = f": {part} offsets" if first.survivors else ""
+    return ("; ".join(told) or "nobody") + count + (" (led again)" if first.restored else "")
+
+
+def _more(together: Sequence[Billed]) -> Iterator[str]:
+    """The ranges of equal losses, and what is known of the first."""
+    history, loss = together[0]
+    if len(together) > 1:
+        yield f"\nOf epoch {loss.epoch}: {_ranges(together)}."
+    first = f", the first of these {len(together)}" if len(together) > 1 else ""
+    yield f"\n{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}{first}:\n"
+    yield from in_detail(loss)
+
+
+def _ranges(together: Sequence[Billed]) -> str:
+    """Which offsets in which partitions; partitions of equal ranges by their ends."""
+    alike: dict[str, list[PlacedHistory]] = {}
+    for history, loss in together:
+        alike.setdefault(span(loss.start_offset, loss.end_offset), []).append(history)
+    told = [f"{offsets} in {places(histories)}" for offsets, histories in alike.items()]
+    rest = f"; {len(told) - RANGES_SHOWN} more in the appendix" if len(told) > RANGES_SHOWN else ""
+    return "; ".join(told[:RANGES_SHOWN]) + rest
+
+
+def in_detail(loss: Loss) -> Iterator[str]:
+    """What is known of a loss beyond its row."""
+    yield from (f"- {text(line)}" for line in details(loss))
+    yield from (f"- {text(line)}" for line in _told_of(loss))
+
+
+def _told_of(loss: Loss) -> Iterator[str]:
+    """When producers were answered, and why the range ends where it ends."""
+    first, last = moment(loss.first_time), moment(loss.last_time)
+    if first and last:
+        when = f"at {first}" if first == last else f"between {first} and {last}"
+        yield f"acknowledged {when} ({loss.clock or 'unknown'}'s clock, {answered(loss.answers, loss)})"
+    yield f"the range ends at {loss.end_offset} because {loss.because}"

@@ -1,0 +1,168 @@
+"""The first screen: what a person needs who reads no further, in 25 lines of 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from auditor.report.layout import Page, counted
+from auditor.report.model import AuditReport
+from auditor.report.plain import plain
+from auditor.report.summary import Action, IncidentEntry, LossTotals, Summary
+from auditor.report.summary.conclusion import doubts, extent, read_of
+from auditor.report.summary.fold import named_places
+from rules.finding import Severity, offsets_told
+
+LINES: Final = 25
+EVERY_LINE: Final = 1 << 62
+MARGIN: Final = 10
+NARROWEST: Final = 30
+LEAST: Final = 2
+"""Lines that a part keeps where all of them are long."""
+ROOMS: Final = {"LOST": 4, "WHY": 6, "DO NOW": 6, "NOT SEEN": 4}
+"""Lines that a part has for sure; what others leave over is shared."""
+SHARING: Final = ("DO NOW", "WHY", "NOT SEEN", "LOST")
+AIMS_SHOWN: Final = 3
+IDS_SHOWN: Final = 4
+GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
+
+
+def screen(report: AuditReport, told: Summary, page: Page, *, quiet: bool, verbose: bool) -> Iterator[str]:
+    """The lines."""
+    headline = list(_headline(report, told, page))
+    parts: dict[str, list[str]] = {
+        "LOST": list(lost_words(told.lost)),
+        "WHY": [_why(entry) for entry in told.incidents],
+        "DO NOW": [_do(action) for action in told.actions],
+        "NOT SEEN": [] if quiet else [each.words for each in told.unseen],
+    }
+    footer = list(_footer(told, page, verbose=verbose))
+    blanks = 1 + bool(footer)
+    bodies = {name: [_item(words, page) for words in items] for name, items in parts.items() if items}
+    rooms = _rooms(bodies, EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks)
+    yield from headline
+    yield from [""] if bodies else []
+    for name, items in bodies.items():
+        yield from _part(name, items, rooms[name], page)
+    yield from ["", *footer] if footer else []
+
+
+def _headline(report: AuditReport, told: Summary, page: Page) -> Iterator[str]:
+    words, coverage = report.verdict.upper(), report.coverage
+    reach = f"{coverage.scope.words}: " if report.verdict == "clean" and coverage.scope.words else ""
+    text = f"{words}  {reach}{told.counted} in {extent(report, told)}; {read_of(report)}"
+    first, *rest = page.wrapped(text, hanging=2)
+    yield page.paint(words, report.verdict) + first.removeprefix(words)
+    yield from rest
+    if report.interrupted:
+        yield from page.wrapped("Interrupted: this is what was known by then.", 2, "unknown")
+    if report.verdict == "unknown":
+        yield from page.wrapped(f"No verdict, because {'; '.join(doubts(report))}.", 2, "unknown", 2)
+    for said in ruled(report):
+        yield from page.wrapped(said, 2, "faint", 2)
+
+
+def ruled(report: AuditReport) -> Iterator[str]:
+    """What a policy says of the findings, and how the run ends by it; never left out, however little is asked for."""
+    if report.policy is not None:
+        yield from report.policy.lines
+        yield f"by this the run ends with {report.exit_code}"
+
+
+def lost_words(lost: LossTotals | None) -> Iterator[str]:
+    """How much, of which partitions, and where copies survive."""
+    if lost is None:
+        return
+    if lost.for_good:
+        yield f"{lost.amount}, {lost.worth}: {where(lost)}. {lost.copies}"
+    if lost.restored:
+        offsets = sum(each.loss.offsets for each in lost.restored)
+        seen = all(each.loss.restored_seen for each in lost.restored)
+        again = "the log that leads now holds them again" if seen else "logs tell that a later leader had them still"
+        yield f"{counted(offsets, 'offset')} more {'was' if offsets == 1 else 'were'} left out for a time; {again}."
+
+
+def where(lost: LossTotals) -> str:
+    """The lost ranges, or the partitions where those would be many."""
+    shown = [f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)}" for r in lost.ranges]
+    if len(shown) <= AIMS_SHOWN:
+        return ", ".join(shown)
+    return f"{counted(lost.partitions, 'partition')}, {named_places(lost.places, AIMS_SHOWN)}"
+
+
+def _why(entry: IncidentEntry) -> str:
+    incident = entry.incident
+    label = Severity(incident.severity).label.upper()
+    more = f" The same in {named_places(entry.places[1:], AIMS_SHOWN)}." if entry.several else ""
+    rest = f" and {len(entry.ids) - 1} more" if entry.several else ""
+    return f"{label} {incident.title}{more} ({incident.id}{rest})"
+
+
+def _do(action: Action) -> str:
+    aims = [aim.words for aim in action.aims]
+    if len(aims) > AIMS_SHOWN:
+        aims = [named_places([aim.place for aim in action.aims], AIMS_SHOWN)]
+    first = f" First {action.first}." if action.first else ""
+    if action.kind in ("go", "no-go", "unknown"):
+        return f"{GOING[action.kind]}{action.text}{first} ({', '.join(aims)})"
+    return f"{', '.join(aims)}: {action.text}{first}"
+
+
+def _item(words: str, page: Page) -> list[str]:
+    """One item in lines that no word makes longer than the page."""
+    width = max(NARROWEST, page.columns - MARGIN)
+    return textwrap.wrap(plain(words), width, break_on_hyphens=False) or [""]
+
+
+def _rooms(bodies: dict[str, list[list[str]]], lines: int) -> dict[str, int]:
+    """How many lines each part gets: what it needs, up to its own, and a share of what is left over."""
+    needs = {name: sum(map(len, items)) for name, items in bodies.items()}
+    rooms = {name: min(need, ROOMS[name]) for name, need in needs.items()}
+    for name in reversed(SHARING):
+        if name in rooms:
+            rooms[name] -= max(0, min(rooms[name] - LEAST, sum(rooms.values()) - lines))
+    for name in SHARING:
+        if name in rooms:
+            more = min(needs[name] - rooms[name], max(0, lines - sum(rooms.values())))
+            rooms[name] += more
+    return rooms
+
+
+def _part(name: str, items: Sequence[Sequence[str]], room: int, page: Page) -> Iterator[str]:
+    """A part under its name; items that do not fit are counted."""
+    lines = list(_fitting(items, room))
+    for number, line in enumerate(lines):
+        head = name.ljust(MARGIN) if number == 0 else " " * MARGIN
+        yield page.paint(head, "strong") + line if number == 0 else head + line
+
+
+def _fitting(items: Sequence[Sequence[str]], room: int) -> Iterator[str]:
+    """Whole items while they fit; the first is told in any case, if need be in part."""
+    if sum(map(len, items)) <= room:
+        yield from (line for item in items for line in item)
+        return
+    left, told = room - 1, 0
+    for item in items:
+        if len(item) > left:
+            break
+        yield from item
+        left, told = left - len(item), told + 1
+    if told:
+        yield f"… and {len(items) - told} more (-v)"
+        return
+    more = f" and {len(items) - 1} more" if len(items) > 1 else ""
+    yield from items[0][: room - 1]
+    yield f"…{more} (-v)"
+
+
+def _footer(told: Summary, page: Page, *, verbose: bool) -> Iterator[str]:
+    """Which findings there are, by their ids, and how to learn more."""
+    if verbose:
+        return
+    entries = [entry for each in told.incidents for entry in each.entries]
+    entries.sort(key=lambda entry: -entry.finding.severity)
+    named = [f"{entry.rules[0]} {entry.ids[0]}" for entry in entries]
+    rest = f" and {len(named) - IDS_SHOWN} more" if len(named) > IDS_SHOWN else ""
+    words = f"Findings: {', '.join(named[:IDS_SHOWN])}{rest}. " if named else ""
+    yield from page.wrapped(f"{words}Evidence and all the rest: -v.", 0, "faint")

@@ -1,0 +1,235 @@
+"""What to do now: what bars a start or an election first, then who writes, reads or copies what; alike ones folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from auditor.report.bill import client_name, perhaps_held
+from auditor.report.gates import gate_words, told_once
+from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, Survivor
+from auditor.report.summary.fold import Place, blurred
+from rules.finding import Finding, Severity, offsets_told
+
+Kind = Literal["no-go", "copy", "unknown", "act", "go"]
+ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
+NAMED: Final = 8
+_FATE: Final = {
+    "replica": "Its broker may cut it back to its leader's log.",
+    "future replica": "A log that moves between disks is cut to the one that it follows.",
+    "deleted file": "Its broker removes the file as soon as it loads the log.",
+    "deleted dir": "A running broker removes the folder after file.delete.delay.ms, 60 seconds by default.",
+    "stray dir": "Nothing removes it by itself, and nothing else keeps these records.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """The partition and the offsets that an action is about."""
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    start_offset: int | None = None
+    end_offset: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """The partition."""
+        return self.cluster_id, self.topic, self.partition
+
+    @property
+    def words(self) -> str:
+        """The partition and its offsets as people say them."""
+        name = "the whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
+        if self.start_offset is None or self.end_offset is None:
+            return name
+        return f"{name} {offsets_told(self.start_offset, self.end_offset)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something that people may do, must do, or must not do."""
+
+    kind: Kind
+    words: str
+    """What to do and why, in sentences that name no partition."""
+    first: str
+    """What comes before it; empty where nothing does."""
+    aims: tuple[Aim, ...]
+    """Everywhere it is to be done; the words are those of the first."""
+    names: tuple[str, ...] = ()
+    """Clients or groups that it concerns, as they call themselves."""
+    names_are: str = ""
+    """What is known of these."""
+    findings: tuple[str, ...] = ()
+    """The findings that call for it, where some do."""
+
+    @property
+    def text(self) -> str:
+        """The words with the first of the names."""
+        return f"{self.words} {self.names_are}: {_named(self.names)}." if self.names else self.words
+
+
+def actions(report: AuditReport) -> tuple[Action, ...]:
+    """All of them, those that are alike together, the most urgent kind first."""
+    told = [
+        *(action for placed in report.advice for action in _gates(placed)),
+        *(action for history in report.histories for action in _after(history, report)),
+        *_of_findings(report),
+    ]
+    alike: dict[tuple[str, ...], list[Action]] = {}
+    for action in told:
+        words = blurred(action.words), blurred(action.first)
+        alike.setdefault((action.kind, *words, action.names_are), []).append(action)
+    together = [_joined(own) for own in alike.values()]
+    return tuple(sorted(together, key=lambda action: ORDER.index(action.kind)))
+
+
+def _joined(alike: Sequence[Action]) -> Action:
+    first = alike[0]
+    aims = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
+    names = tuple(dict.fromkeys(name for action in alike for name in action.names))
+    findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
+    return replace(first, aims=aims, names=names, findings=findings)
+
+
+def _gates(placed: PlacedAdvice) -> Iterator[Action]:
+    """Restarts, elections and changes of versions; what is settled needs none of them."""
+    aim = Aim(cluster_id=placed.cluster_id, topic=placed.topic, partition=placed.partition)
+    for gate in told_once(placed.advice.gates):
+        yield Action(kind=gate.going, words=gate_words(gate), first=gate.first, aims=(aim,))
+
+
+def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
+    """Who acts on losses: nobody where the records stand again in the log that leads."""
+    for loss in history.losses:
+        if loss.matters and not loss.restored:
+            yield from _of_loss(history, loss, report)
+
+
+def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[Action]:
+    for survivor in loss.survivors:
+        yield _copy(history, survivor, report)
+    aim = _aim(history, loss.start_offset, loss.end_offset)
+    yield Action(
+        kind="act",
+        words=f"Producers: write the acknowledged records again.{perhaps_held(loss)}",
+        first="",
+        aims=(aim,),
+        names=tuple(client_name(client.client_id) for client in loss.clients),
+        names_are="Answered for them",
+    )
+    yield from _consumers(history, loss)
+
+
+def _aim(history: PlacedHistory, start: int, end: int) -> Aim:
+    return Aim(
+        cluster_id=history.cluster_id,
+        topic=history.topic,
+        partition=history.partition,
+        start_offset=start,
+        end_offset=end,
+    )
+
+
+def _copy(history: PlacedHistory, survivor: Survivor, report: AuditReport) -> Action:
+    """A copy that still stands, and until when: a start that cuts nothing does not end it, a move of leaders may."""
+    where = f"broker {survivor.broker} ({survivor.kind}, {survivor.path})"
+    if survivor.kind == "replica" and _may_start(history, survivor.broker, report):
+        words = f"Copy these records from {where} before leaders move. One restart alone cuts nothing there."
+    else:
+        words = f"Copy these records from {where} before that broker starts. {_FATE[survivor.kind]}"
+    aim = _aim(history, survivor.start_offset, survivor.end_offset)
+    return Action(kind="copy", words=words, first="", aims=(aim,))
+
+
+def _may_start(history: PlacedHistory, broker: int, report: AuditReport) -> bool:
+    """Whether the advice on the partition lets the broker start."""
+    place = (history.cluster_id, history.topic, history.partition)
+    own = [a.advice for a in report.advice if (a.cluster_id, a.topic, a.partition) == place]
+    starts = [gate.going for advice in own for gate in advice.gates if gate.action == f"restart broker {broker}"]
+    return bool(starts) and all(going == "go" for going in starts)
+
+
+def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
+    """Who read what went, and whose committed offsets no longer hold."""
+    if loss.reused_end > loss.start_offset:
+        yield Action(
+            kind="act",
+            words="Consumers that read these offsets before: read them again. They hold other records now.",
+            first="",
+            aims=(_aim(history, loss.start_offset, loss.reused_end),),
+            names=tuple(client_name(reader.client_id) for reader in loss.readers),
+            names_are="Served before",
+        )
+    asked = {
+        "beyond the log end": f"set them back to {loss.start_offset}, or auto.offset.reset decides",
+        "in the cut epoch": f"set them back to {loss.start_offset}",
+        "among the cut offsets": "find out which records they read, the lost ones or those there now",
+    }
+    for standing, what in asked.items():
+        groups = tuple(group.group for group in loss.groups if group.standing == standing)
+        if groups:
+            words = f"Consumer groups whose committed offset is {standing}: {what}."
+            aim = _aim(history, loss.start_offset, loss.end_offset)
+            yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are="Groups")
+
+
+def _named(words: Sequence[str]) -> str:
+    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+    return ", ".join(words[:NAMED]) + more
+
+
+def _of_findings(report: AuditReport) -> Iterator[Action]:
+    """What findings call for that no bill asks already, and no owed cut heals."""
+    grave = [finding for finding in report.violations if finding.severity >= Severity.MEDIUM]
+    for finding in grave:
+        if _said_already(finding, grave, report):
+            continue
+        bearing = report.bearing(finding)
+        if bearing.to_write_again:
+            yield _of_finding(finding, _write_again(finding))
+        if bearing.calls_for:
+            yield _of_finding(finding, bearing.calls_for)
+
+
+def _of_finding(finding: Finding, words: str) -> Action:
+    aim = Aim(
+        cluster_id=finding.cluster_id,
+        topic=finding.topic,
+        partition=finding.partition,
+        start_offset=finding.start_offset,
+        end_offset=finding.end_offset,
+    )
+    return Action(kind="act", words=words, first="", aims=(aim,), findings=(finding.id,))
+
+
+def _write_again(finding: Finding) -> str:
+    """Whose records are to be written again, and under which condition."""
+    told = finding.values()
+    lacking = told.get("lacking")
+    brokers = [str(broker) for broker in lacking] if isinstance(lacking, tuple | list) else []
+    condition = f"If broker {' or '.join(brokers)} is let lead, producers" if brokers else "Producers:"
+    return f"{condition} write again what broker {told.get('leader')} acknowledged."
+
+
+def _said_already(finding: Finding, grave: Iterable[Finding], report: AuditReport) -> bool:
+    """Whether a bill asks for the same, or a cut that is owed heals what differs."""
+    bearing, place = report.bearing(finding), _place(finding)
+    billed = [(h, loss) for h in report.histories if _place(h) == place for loss in h.losses]
+    if bearing.to_write_again:
+        return bool(billed)
+    start, end = finding.start_offset or 0, finding.end_offset or 0
+    if bearing.owes_a_cut:
+        lost = [loss for _, loss in billed if not loss.restored]
+        kept = [s for loss in lost for s in loss.survivors if s.kind == "replica" and s.broker in finding.brokers]
+        return any(s.start_offset <= start and end <= s.end_offset for s in kept)
+    owed = [f for f in grave if report.bearing(f).owes_a_cut and _place(f) == place]
+    healed = any((f.start_offset or 0) <= start and f.brokers[0] in finding.brokers for f in owed)
+    return bearing.healed_by_a_cut and healed
+
+
+def _place(told: Finding | PlacedHistory) -> Place:
+    return told.cluster_id, told.topic, told.partition

@@ -1,0 +1,114 @@
+"""The whole of what decides, as one value: renderers choose how much of it they show, never what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from auditor.report.layout import counted, size
+from auditor.report.model import AuditReport
+from auditor.report.summary.actions import Action, actions
+from auditor.report.summary.fold import Entry, folded
+from auditor.report.summary.incidents import IncidentEntry, incident_entries
+from auditor.report.summary.totals import LossTotals, totals
+from auditor.report.summary.unseen import Unseen, unseen
+from rules.finding import Finding, Severity, numbered
+
+SEVERITIES = ("critical", "high", "medium", "low")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a report comes to."""
+
+    verdict: str
+    counts: tuple[tuple[str, int], ...]
+    """Findings by severity, the gravest first; notes for information are not counted."""
+    partitions: int
+    """How many partitions the findings are about."""
+    replicas: int
+    """How many replicas they are about."""
+    lost: LossTotals | None
+    """In all; null where no loss is known."""
+    incidents: tuple[IncidentEntry, ...]
+    loose: tuple[Entry, ...]
+    """Findings of no incident: open questions first, then notes for information."""
+    actions: tuple[Action, ...]
+    unseen: tuple[Unseen, ...]
+
+    @property
+    def counted(self) -> str:
+        """The findings in words."""
+        return ", ".join(f"{number} {label}" for label, number in self.counts) or "no problem found"
+
+
+def summary(report: AuditReport) -> Summary:
+    """What the report comes to."""
+    told = [finding for finding in report.violations if finding.severity > Severity.INFO]
+    labels = [Severity(finding.severity).label for finding in told]
+    claimed = {name for incident in report.incidents for name in incident.findings}
+    loose = [finding for finding in report.findings if finding.id not in claimed]
+    return Summary(
+        verdict=report.verdict,
+        counts=tuple((label, labels.count(label)) for label in SEVERITIES if label in labels),
+        partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in told}),
+        replicas=len(_replicas(report, told)),
+        lost=totals(report.histories),
+        incidents=incident_entries(report),
+        loose=folded(sorted(loose, key=lambda finding: (not finding.blocking, -finding.severity))),
+        actions=actions(report),
+        unseen=unseen(report),
+    )
+
+
+def _replicas(report: AuditReport, told: list[Finding]) -> set[tuple[str | None, str | None, int | None, int]]:
+    """The replicas of the dump that findings are about."""
+    held = {
+        (placed.cluster_id, placed.topic, placed.partition, placed.replica.broker)
+        for placed in report.replicas
+        if placed.replica.state == "current"
+    }
+    return {(f.cluster_id, f.topic, f.partition, broker) for f in told for broker in f.brokers} & held
+
+
+def extent(report: AuditReport, told: Summary) -> str:
+    """Of all that was seen, how much the findings are about; all of it where there are none."""
+    replicas = counted(report.coverage.replicas_seen, "replica")
+    partitions = counted(report.coverage.partitions, "partition")
+    if not told.partitions:
+        return f"{replicas} of {partitions}"
+    own = [f"{told.replicas} of {replicas}"] if told.replicas else []
+    return ", ".join([*own, f"{told.partitions} of {partitions}"])
+
+
+def read_of(report: AuditReport) -> str:
+    """How much was read, in words."""
+    if not report.coverage.replicas_seen:
+        return "no broker's disk is here"
+    return f"{int(report.coverage.ratio * 1000) / 10}% of {size(report.coverage.bytes_seen)} read"
+
+
+def doubts(report: AuditReport) -> Iterator[str]:
+    """Why the verdict is open."""
+    undecided = sum(finding.blocking for finding in report.findings)
+    unread = sum(refusal.blocking for refusal in report.refusals)
+    if report.interrupted:
+        yield "the audit did not end"
+    elif report.coverage.replicas_seen == 0:
+        yield "no replica was read"
+    if undecided:
+        yield f"{counted(undecided, 'question')} could not be decided"
+    if unread:
+        yield f"{counted(unread, 'part')} of the dump could not be read"
+    lacking = report.coverage.replicas_lacking
+    if lacking:
+        yield f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata cannot be seen here (--partial)"
+    partly = report.coverage.scope.lacking
+    if partly:
+        yield f"{partly} of some brokers are not here (--partial)"
+    cut_short = report.coverage.scope.cut_short
+    if cut_short:
+        yield f"logs of {numbered('broker', cut_short)} end before the shutdown that disks show (--partial)"
+    known = undecided or unread or lacking or partly or cut_short or report.coverage.replicas_seen == 0
+    if not (report.interrupted or known):
+        yield "less was read than --min-coverage asks for"

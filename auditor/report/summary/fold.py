@@ -1,0 +1,142 @@
+"""Findings that say the same of several partitions or ranges, folded into one entry that names them all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from auditor.report.layout import counted
+from rules.finding import Finding
+
+_NUMBER: Final = re.compile(r"\b(brokers? \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
+"""A number that two equal statements may differ in: any but those of brokers, of whom each is somebody else."""
+SPOTS_SHOWN: Final = 6
+Place = tuple[str | None, str | None, int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """One finding's partition and offsets."""
+
+    finding: str
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    start_offset: int | None
+    end_offset: int | None
+
+    @property
+    def place(self) -> Place:
+        """The partition."""
+        return self.cluster_id, self.topic, self.partition
+
+    @property
+    def name(self) -> str:
+        """The partition as people call it."""
+        return "whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Findings alike but for their partition and their numbers; the first speaks for all."""
+
+    finding: Finding
+    rules: tuple[str, ...]
+    """Several where an open question of one place is asked by several rules in the same words."""
+    spots: tuple[Spot, ...]
+    depth: int = 0
+    """How many findings stand above it in its incident's chain."""
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions it is about."""
+        return len({spot.place for spot in self.spots})
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The findings' ids."""
+        return tuple(dict.fromkeys(spot.finding for spot in self.spots))
+
+
+def folded(findings: Iterable[Finding], depths: Mapping[str, int] | None = None) -> tuple[Entry, ...]:
+    """The findings in their order, those that are alike at the place of the first."""
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in _asked_together(findings):
+        alike.setdefault(shape(finding[0]), []).extend(finding)
+    known = depths or {}
+    return tuple(
+        Entry(
+            finding=own[0],
+            rules=tuple(dict.fromkeys(finding.rule for finding in own)),
+            spots=tuple(spot(finding) for finding in own),
+            depth=known.get(own[0].id, 0),
+        )
+        for own in alike.values()
+    )
+
+
+def _asked_together(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Each finding by itself; open questions of several rules in the same words, of the same place, together."""
+    told: dict[object, list[Finding]] = {}
+    for finding in findings:
+        place = (finding.cluster_id, finding.topic, finding.partition, finding.start_offset, finding.end_offset)
+        question = (place, finding.message, finding.brokers, finding.exhibits)
+        told.setdefault(question if finding.verdict == "undecided" else finding.id, []).append(finding)
+    return list(told.values())
+
+
+def shape(finding: Finding) -> tuple[object, ...]:
+    """What findings share that are alike: all but the partition and the numbers in their words."""
+    rule = "" if finding.verdict == "undecided" else finding.rule
+    place = finding.topic is None
+    words = blurred(finding.message)
+    return rule, finding.severity, finding.verdict, finding.confidence, finding.brokers, place, words
+
+
+def blurred(words: str) -> str:
+    """Words without the numbers in which equal statements of two partitions differ."""
+    return _NUMBER.sub(lambda found: found[1] or "#", words)
+
+
+def spot(finding: Finding) -> Spot:
+    """Where a finding is."""
+    return Spot(
+        finding=finding.id,
+        cluster_id=finding.cluster_id,
+        topic=finding.topic,
+        partition=finding.partition,
+        start_offset=finding.start_offset,
+        end_offset=finding.end_offset,
+    )
+
+
+def named_places(places: Sequence[Place], most: int = SPOTS_SHOWN) -> str:
+    """Partitions in few words: pay-0 to pay-3, pay-7 and 12 more; runs of neighbours are told by their ends."""
+    runs = [_run(list(own)) for own in _neighbours(sorted(set(places), key=_order))]
+    shown = [words for words, _ in runs[:most]]
+    rest = sum(count for _, count in runs[most:])
+    return ", ".join(shown) + (f" and {counted(rest, 'more partition')}" if rest else "")
+
+
+def _order(place: Place) -> tuple[str, str, int]:
+    return place[0] or "", place[1] or "", -1 if place[2] is None else place[2]
+
+
+def _neighbours(places: Sequence[Place]) -> Iterable[Iterable[Place]]:
+    """Partitions of one topic whose numbers follow one another, together."""
+    numbered = enumerate(places)
+    for _, own in groupby(numbered, key=lambda each: (each[1][0], each[1][1], (each[1][2] or 0) - each[0])):
+        yield [place for _, place in own]
+
+
+def _run(places: Sequence[Place]) -> tuple[str, int]:
+    first, last = places[0], places[-1]
+    if first[1] is None:
+        return "whole dump", len(places)
+    if len(places) == 1:
+        return f"{first[1]}-{first[2]}", 1
+    joint = ", " if len(places) == 2 else " to "  # noqa: PLR2004 - two have nothing between them
+    return f"{first[1]}-{first[2]}{joint}{last[1]}-{last[2]}", len(places)

@@ -1,0 +1,76 @@
+"""Incidents as a report tells them: the gravest first, equal ones folded, each with its bill and its chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from auditor.report.model import AuditReport, Incident, PlacedHistory
+from auditor.report.summary.fold import Entry, Place, blurred, folded, shape
+from auditor.report.summary.totals import LossTotals, totals
+from rules.finding import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentEntry:
+    """One incident, or several that are alike but for their partition and their numbers."""
+
+    incident: Incident
+    """The first of them, which gives the words."""
+    ids: tuple[str, ...]
+    places: tuple[Place, ...]
+    lost: LossTotals | None
+    """What they cost together."""
+    entries: tuple[Entry, ...]
+    """Their findings, each cause before what follows from it, those that are alike together."""
+
+    @property
+    def several(self) -> bool:
+        """Whether it stands for more than one incident."""
+        return len(self.ids) > 1
+
+
+def incident_entries(report: AuditReport) -> tuple[IncidentEntry, ...]:
+    """All incidents in the order of the report, those that are alike at the place of the first."""
+    by_id = {finding.id: finding for finding in report.findings}
+    owners = dict(_owners(report))
+    histories: dict[str, list[PlacedHistory]] = {}
+    for history in report.histories:
+        owner = owners.get((history.cluster_id, history.topic, history.partition))
+        if owner is not None:
+            histories.setdefault(owner, []).append(history)
+    alike: dict[object, list[Incident]] = {}
+    for incident in report.incidents:
+        own = [by_id[name] for name in incident.findings if name in by_id]
+        alike.setdefault(_shape(incident, own), []).append(incident)
+    return tuple(_entry(together, by_id, histories) for together in alike.values())
+
+
+def _owners(report: AuditReport) -> Iterator[tuple[Place, str]]:
+    """The incident to which a partition's losses are billed: its own, before one of a disk that touches it."""
+    for incident in sorted(report.incidents, key=lambda incident: incident.scope != "broker"):
+        yield from ((place, incident.id) for place in incident.places)
+
+
+def _shape(incident: Incident, own: Sequence[Finding]) -> object:
+    """What incidents share that are alike; each that spans partitions is one by itself."""
+    if incident.scope != "partition":
+        return incident.id
+    depths = {step.finding: step.depth for step in incident.steps}
+    return incident.severity, blurred(incident.title.split(":")[-1]), tuple(
+        (depths.get(finding.id, 0), *shape(finding)) for finding in own
+    )
+
+
+def _entry(
+    together: Sequence[Incident], by_id: dict[str, Finding], histories: dict[str, list[PlacedHistory]]
+) -> IncidentEntry:
+    findings = [by_id[name] for incident in together for name in incident.findings if name in by_id]
+    depths = {step.finding: step.depth for incident in together for step in incident.steps}
+    return IncidentEntry(
+        incident=together[0],
+        ids=tuple(incident.id for incident in together),
+        places=tuple(dict.fromkeys(place for incident in together for place in incident.places)),
+        lost=totals(history for incident in together for history in histories.get(incident.id, ())),
+        entries=folded(findings, depths),
+    )

@@ -1,0 +1,136 @@
+"""What was not seen, not read or not decided, each kind in one sentence; what leaves the verdict open comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from auditor.report.alike import AlikePoints, alike_points
+from auditor.report.layout import counted, size
+from auditor.report.model import AuditReport, Coverage
+from rules.finding import numbered
+
+Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
+MISSING_SHOWN: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """One thing that was not seen."""
+
+    kind: Kind
+    words: str
+    blocking: bool
+    """Whether it leaves the verdict open."""
+    rules: tuple[str, ...] = ()
+    """The rules that could not decide for want of it."""
+    partitions: int = 0
+    """How many partitions an open question is about."""
+
+
+def unseen(report: AuditReport) -> tuple[Unseen, ...]:
+    """All of it."""
+    told = [
+        *_stopped(report),
+        *_replicas(report.coverage),
+        *_unread(report),
+        *_questions(report),
+        *_logs(report.coverage),
+        *_deeper(report.coverage),
+    ]
+    return tuple(sorted(told, key=lambda each: not each.blocking))
+
+
+def _stopped(report: AuditReport) -> Iterator[Unseen]:
+    if report.interrupted:
+        yield Unseen(kind="stopped", words="The audit was interrupted. This is what was known by then.", blocking=True)
+    if not report.coverage.replicas_seen:
+        yield Unseen(kind="brokers", words="No broker's disk is in this dump.", blocking=True)
+
+
+def _replicas(coverage: Coverage) -> Iterator[Unseen]:
+    """Replicas that something names and no directory here holds."""
+    if coverage.missing:
+        named = "; ".join(missing.words for missing in coverage.missing[:MISSING_SHOWN])
+        rest = coverage.replicas_missing - MISSING_SHOWN
+        more = f"; {rest} more" if rest > 0 else ""
+        count = counted(coverage.replicas_missing, "replica")
+        words = f"{count} named by checkpoints or logs and missing here: {named}{more}."
+        yield Unseen(kind="replicas", words=words, blocking=coverage.replicas_lacking > 0)
+    if coverage.elsewhere:
+        yield Unseen(kind="replicas", words=f"{coverage.elsewhere}.", blocking=not coverage.scope.partial)
+
+
+def _unread(report: AuditReport) -> Iterator[Unseen]:
+    """Files and bytes that could not be read."""
+    coverage = report.coverage
+    parts = [f"{size(coverage.bytes_refused)} of segments"] if coverage.bytes_refused else []
+    parts += [counted(coverage.files_unread, "file") + " in part or whole"] if coverage.files_unread else []
+    blocking = sum(line.blocking for line in report.refusals)
+    if parts or blocking:
+        words = f"Not read: {', '.join(parts) or counted(blocking, 'part') + ' of the dump'}."
+        yield Unseen(kind="unread", words=words, blocking=blocking > 0)
+
+
+def _questions(report: AuditReport) -> Iterator[Unseen]:
+    """Rules that could not decide."""
+    undecided = report.coverage.undecided
+    for alike in alike_points(point for point in undecided if point.asked_at_level is None):
+        yield Unseen(
+            kind="question",
+            words=question(alike),
+            blocking=alike.first.blocking,
+            rules=alike.rules,
+            partitions=alike.partitions,
+        )
+
+
+def question(alike: AlikePoints) -> str:
+    """An open question as a sentence that names what would decide it."""
+    rules = ", ".join(alike.rules)
+    head = f"{rules} not checked in {alike.words}" if rules else f"Open in {alike.words}"
+    return f"{head}: {alike.first.reason}. Add {alike.first.missing}."
+
+
+def _logs(coverage: Coverage) -> Iterator[Unseen]:
+    """Logs that were not read, of brokers or of topics without a name."""
+    for absent in coverage.absent_logs:
+        yield Unseen(kind="logs", words=f"{absent.words}.", blocking=False)
+    for words in _contradicted(coverage):
+        yield Unseen(kind="logs", words=words, blocking=False)
+    if coverage.nameless:
+        yield Unseen(kind="names", words=f"{coverage.nameless}.", blocking=False)
+    if coverage.scope.lacking and not coverage.scope.partial:
+        words = f"Only some brokers' {coverage.scope.lacking} are here (--partial says that this is all there is)."
+        yield Unseen(kind="logs", words=words, blocking=True)
+    if coverage.scope.cut_short and not coverage.scope.partial:
+        words = f"{_cut_short(coverage)} (--partial says that this is all there is)."
+        yield Unseen(kind="logs", words=words, blocking=True)
+
+
+def _cut_short(coverage: Coverage) -> str:
+    brokers = coverage.scope.cut_short
+    whose = "its own logs do" if len(brokers) == 1 else "their own logs do"
+    return f"Disks show the last shutdown of {numbered('broker', brokers)}, and {whose} not reach it"
+
+
+def _contradicted(coverage: Coverage) -> Iterator[str]:
+    """Releases that were given and that logs deny, those of several brokers at once."""
+    brokers: dict[tuple[str, str], list[int]] = {}
+    for release in coverage.contradicted_releases:
+        brokers.setdefault((release.given, release.told), []).append(release.broker)
+    for (given, told), whose in brokers.items():
+        who, log = numbered("broker", whose), "its log says" if len(whose) == 1 else "their logs say"
+        yield f"--kafka-version says {given} of {who}, {log} {told}. The given release is taken, as if logs were wrong."
+
+
+def _deeper(coverage: Coverage) -> Iterator[Unseen]:
+    """What nobody asked at this level, a sentence a level."""
+    unasked: dict[str, set[str]] = {}
+    for point in coverage.undecided:
+        if point.asked_at_level is not None:
+            unasked.setdefault(point.asked_at_level, set()).add(point.rule)
+    for level, rules in sorted(unasked.items()):
+        words = f"Asked only with --level {level}: {', '.join(sorted(rules))}."
+        yield Unseen(kind="deeper", words=words, blocking=False, rules=tuple(sorted(rules)))
