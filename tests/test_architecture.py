@@ -52,7 +52,7 @@ FACTS: Final = "rules.facts.**"
 CHRONICLE: Final = "rules.chronicle.**"
 EVIDENCE: Final = (
     "rules.evidence", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
-    "rules.settings", "rules.zoom.aftermath", "rules.zoom.ranges",
+    "rules.settings", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")
@@ -81,13 +81,19 @@ LAWS: Final = (
     ),
     Law(
         modules=("rules.catalog.**",),
-        says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes and which records ceased to count, "
-        "may stand still, or are not seen to be answered for, never another page or a frame",
+        says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes, what pages say alike of indexes, "
+        "and which records ceased to count, may stand still, or are not seen to be answered for; "
+        "never another page or a frame",
         ours=(
-            "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.unanswered",
-            "rules.loss.held_on", "rules.loss.incurred", "rules.loss.unplaced", "rules.loss.whatever_order",
-            *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
+            "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.incurred",
+            "rules.loss.answers", "rules.loss.unsettled", "rules.loss.whatever_order",
+            "rules.topic_evidence", "rules.index_verdicts", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
         ),
+    ),
+    Law(
+        modules=("rules.index_verdicts",),
+        says="what the pages on indexes say alike is made as a page is",
+        ours=("rules.finding", *EVIDENCE, "parsers.tables.**"),
     ),
     Law(
         modules=("rules.signatures.**",),
@@ -215,13 +221,20 @@ LAWS: Final = (
         ours=("auditor.report.**",),
     ),
     Law(
-        modules=("auditor.report.model",),
-        says="the report's model is made of what the judges say",
+        modules=("auditor.report.model", "auditor.report.placed"),
+        says="the report's model is made of what the judges say, and of what a policy makes of it",
         ours=(
+            *("auditor.report.placed", "auditor.report.policy"),
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
-            *("rules.loss.**", "rules.advice"),
-            *("rules.history.milestones", "rules.history.clocks"),
+            *("rules.loss.**", "rules.replicas.remote", "rules.advice", "rules.availability.account"),
+            *("rules.history.milestones", "rules.history.clocks", "rules.timeline.values"),
         ),
+    ),
+    Law(
+        modules=("auditor.report.html.**",),
+        says="the page for browsers is a renderer like the others, and fills templates that escape what they are given",
+        ours=("auditor.report.**", "rules.finding", "rules.timeline.values", *SKETCH),
+        foreign=("jinja2", "markupsafe"),
     ),
     Law(
         modules=("auditor.report.**",),
@@ -768,6 +781,8 @@ REFUSED: Final = (
     (lawful_imports, "rules/narrow/fold.py", "from parsers.segment import scan", "imports parsers.segment"),
     (lawful_imports, "rules/judge.py", "from rules.catalog import RULES", "handed to them"),
     (lawful_imports, "auditor/report/terminal.py", "from auditor.engines.local import x", "a renderer sees"),
+    (lawful_imports, "auditor/report/html/page.py", "from parsers.files import x", "a renderer like the others"),
+    (lawful_imports, "auditor/report/json.py", "import jinja2", "imports jinja2"),
     (lawful_imports, "auditor/audit.py", "import typer", "imports typer"),
     (lawful_imports, "auditor/audit.py", "def f():\n    import great_expectations", "imports great_expectations"),
     (lawful_imports, "auditor/audit.py", "import importlib\nimportlib.import_module('pyspark')", "imports pyspark"),

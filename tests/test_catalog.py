@@ -11,6 +11,7 @@ import pytest
 from rules import catalog
 from rules.catalog import RULES
 from rules.judge import judge
+from rules.judge_topics import judge_topics
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 
@@ -19,7 +20,8 @@ FOLDER = Path(catalog.__file__).parent
 
 def fired(rule: Rule, drawing: str) -> list[str]:
     verdict = judge(read_sketch(drawing).evidence, RULES)
-    return [f.message for f in verdict.findings if f.rule == rule.id and f.verdict == "violated"]
+    judged = (verdict, *judge_topics([verdict], RULES))
+    return [f.message for each in judged for f in each.findings if f.rule == rule.id and f.verdict == "violated"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -230,6 +230,16 @@ def test_loss() -> None:
         assert (exchange.asked_epoch, exchange.answered_offset) == (0, 2)
 
 
+def test_loss_with_two_in_sync_asked_for() -> None:
+    columns = compared("loss-min-2")
+    by_watermark = columns["HW truncation"]
+    assert next(rows_of(by_watermark.run, "ask 2")).isr == (1, 2)
+    assert [sent.name for sent in by_watermark.lost] == ["m2"]
+    assert answers(by_watermark.run) == {"m1": "acknowledged", "m2": "acknowledged", "m3": "refused"}
+    for name in EPOCH_GENERATIONS:
+        assert columns[name].lost == ()
+
+
 def test_loss_unanswered() -> None:
     columns = compared("loss-unanswered")
     for name in EPOCH_GENERATIONS:

@@ -92,7 +92,7 @@ class Bench:
     def judged(self, ablation: Ablation) -> AuditReport | None:
         """The report on what is left; None where nothing is left that could be audited."""
         shutil.rmtree(self._case, ignore_errors=True)
-        kept = {source: (start, end) for source, start, end in ablation.cuts}
+        kept = dict(ablation.cuts)
         made: set[Path] = set()
         for source in self.files:
             if source in ablation.gone:
@@ -102,8 +102,8 @@ class Bench:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 made.add(target.parent)
             if source in kept:
-                start, end = kept[source]
-                target.write_bytes((self._base / source).read_bytes()[start:end])
+                data = (self._base / source).read_bytes()
+                target.write_bytes(b"".join(data[start:end] for start, end in kept[source]))
             else:
                 target.hardlink_to(self._base / source)
         try:

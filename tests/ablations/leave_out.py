@@ -1,4 +1,4 @@
-"""What may be left out of a dump: files of a kind, logs, disks, brokers, and heads and tails of logs."""
+"""What may be left out of a dump: files of a kind, logs, disks, brokers; heads, tails and middles of logs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,24 @@ CHECKPOINTS: Final = (
 SMALL: Final = (*CHECKPOINTS, ".kafka_cleanshutdown", "meta.properties", "partition.metadata", "quorum-state")
 SUFFIXES: Final = (".log", ".index", ".timeindex", ".snapshot", ".txnindex", ".deleted", ".checkpoint")
 """Kinds of files in log dirs that have many names."""
+PARTS: Final = (
+    "kind", "kind", "kind of broker", "kind of broker", "kind of folder", "kind of folder", "logs", "disk", "broker",
+    "folder", "file", "cut", "cut", "cut", "middle", "middle", "stretch of all", "stretch of all",
+)  # fmt: skip
+"""What may be left out, as often as it is drawn."""
+
+
+Cut = tuple[str, tuple[tuple[int, int], ...]]
+"""A log, and the pieces of it that are left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """What is left out: whole files, and heads or tails of logs."""
+    """What is left out: whole files, and stretches of logs."""
 
     name: str
     gone: frozenset[str] = frozenset()
-    cuts: tuple[tuple[str, int, int], ...] = ()
-    """A log, and the bytes of it that are left."""
+    cuts: tuple[Cut, ...] = ()
 
 
 def sizes_under(root: Path) -> Sizes:
@@ -38,19 +46,15 @@ def sizes_under(root: Path) -> Sizes:
 
 def draw(files: Sizes, rng: random.Random) -> Ablation:
     """One to three things left out."""
-    parts = [_part(files, rng) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
-    gone = frozenset(source for part in parts for source in part.gone)
-    cuts = {cut[0]: cut for part in parts for cut in part.cuts if cut[0] not in gone}
-    return Ablation(" + ".join(part.name for part in parts), gone, tuple(cuts.values()))
+    return together_as_one([_part(files, rng) for _ in range(rng.choice((1, 1, 2, 2, 3)))])
 
 
-def _part(files: Sizes, rng: random.Random) -> Ablation:  # noqa: PLR0911 - one branch a kind of part
+def _part(files: Sizes, rng: random.Random) -> Ablation:  # noqa: C901, PLR0911 - one branch a kind of part
     nodes = sorted({source.partition("/")[0] for source in files})
     node = rng.choice(nodes)
     own = [source for source in files if source.startswith(f"{node}/")]
     folders = sorted({_folder(source) for source in own if _is_data(source)} - {""})
-    match rng.choice(("kind", "kind", "kind of broker", "kind of broker", "kind of folder", "kind of folder",
-                      "logs", "disk", "broker", "folder", "file", "cut", "cut", "cut")):  # fmt: skip
+    match rng.choice(PARTS):
         case "kind":
             kind = rng.choice((*LOGS, *SMALL, *SUFFIXES, "__cluster_metadata"))
             return Ablation(f"no {kind}", frozenset(s for s in files if _is_of(s, kind)))
@@ -72,6 +76,10 @@ def _part(files: Sizes, rng: random.Random) -> Ablation:  # noqa: PLR0911 - one 
             return Ablation(f"no {folder}", frozenset(s for s in own if _folder(s) == folder))
         case "cut":
             return _cut(files, rng, [s for s in own if not _is_data(s) and files[s]])
+        case "middle":
+            return without_middle(files, node, *sorted((rng.random(), rng.random())))
+        case "stretch of all":
+            return without_stretches(files, rng, nodes)
         case _:
             one = rng.choice(sorted(files))
             return Ablation(f"no {one}", frozenset((one,)))
@@ -85,8 +93,37 @@ def _cut(files: Sizes, rng: random.Random, logs: Sequence[str]) -> Ablation:
     size = files[source]
     at = rng.randrange(size)
     if rng.random() < 0.5:
-        return Ablation(f"{source} from {at}", cuts=((source, at, size),))
-    return Ablation(f"{source} to {at}", cuts=((source, 0, at),))
+        return Ablation(f"{source} from {at}", cuts=((source, ((at, size),)),))
+    return Ablation(f"{source} to {at}", cuts=((source, ((0, at),)),))
+
+
+def without_stretches(files: Sizes, rng: random.Random, nodes: Sequence[str]) -> Ablation:
+    """Logs of most nodes without their heads, their middles or their tails, all from one time on or each by itself."""
+    together = rng.random() < 0.5
+    place, stretch = rng.choice(("head", "middle", "tail")), sorted((rng.random(), rng.random()))
+    parts: list[Ablation] = []
+    for node in nodes:
+        if not together:
+            stretch = sorted((rng.random(), rng.random()))
+        first, last = stretch
+        if rng.random() < 0.8:
+            ends = {"head": (0.0, last), "middle": (first, last), "tail": (first, 1.0)}[place]
+            parts.append(without_middle(files, node, *ends))
+    return together_as_one(parts)
+
+
+def together_as_one(parts: Sequence[Ablation]) -> Ablation:
+    """All that several leave out."""
+    gone = frozenset(source for part in parts for source in part.gone)
+    cuts = {cut[0]: cut for part in parts for cut in part.cuts if cut[0] not in gone}
+    return Ablation(" + ".join(part.name for part in parts), gone, tuple(cuts.values()))
+
+
+def without_middle(files: Sizes, node: str, first: float, last: float) -> Ablation:
+    """All logs of a broker without a stretch amid them, as where rotated files were not copied."""
+    logs = {source: size for source, size in files.items() if source.startswith(f"{node}/") and not _is_data(source)}
+    cuts = ((source, ((0, int(first * size)), (int(last * size), size))) for source, size in logs.items() if size)
+    return Ablation(f"logs of {node} without {first:.3f} to {last:.3f}", cuts=tuple(cuts))
 
 
 def _is_data(source: str) -> bool:

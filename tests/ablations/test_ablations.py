@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from rules.narrow.assemble import Fact
 from tests.ablations.bench import Bench, broken
-from tests.ablations.leave_out import Ablation, draw
+from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle
 from tests.lab.effort import fast_if
 
 TRIED = {
@@ -39,3 +39,43 @@ def test_a_restart_that_nobody_tells_of_leaves_it_open_who_was_in_sync(tmp_path:
     report = bench.judged(Ablation("no restart", frozenset({"broker-2/logs/server.log"})))
     assert report is not None
     assert [*broken(bench, report)] == []
+
+
+@pytest.mark.slow
+def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_later(tmp_path: Path) -> None:
+    """Broker 2's word of its reign in epoch 3 is missing: what it answered then stands before its next role."""
+    bench = Bench("clean_4x", tmp_path, {})
+    report = bench.judged(without_middle(bench.files, "broker-2", 0.033, 0.896))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+
+
+EVERY = ("broker-1", "broker-2", "broker-3", "controller-100", "zookeeper")
+STRETCHES = [
+    ("clean_2_8", dict.fromkeys(EVERY, (0.060, 0.454)), "none tells who led, a restart tells what was committed"),
+    ("fast_failover_kip101", {"broker-2": (0.706, 0.986), "zookeeper": (0.380, 0.683)}, "its last reign is not told"),
+    ("fast_failover_kip101", dict.fromkeys(EVERY, (0.737, 1.0)), "no log reaches the last reign"),
+    ("acks_one_lost", dict.fromkeys(EVERY, (0.266, 1.0)), "no log reaches the loss"),
+]
+"""Stretches of logs that are missing of several brokers at once, and what they leave open."""
+
+
+@pytest.mark.parametrize(("name", "stretches", "opens"), STRETCHES)
+def test_what_is_missing_of_all_logs_at_once_accuses_nobody_and_clears_nobody(
+    name: str, stretches: Mapping[str, tuple[float, float]], opens: str, tmp_path: Path
+) -> None:
+    bench = Bench(name, tmp_path, {})
+    parts = [without_middle(bench.files, node, *ends) for node, ends in stretches.items()]
+    report = bench.judged(together_as_one(parts))
+    assert report is not None
+    assert [*broken(bench, report)] == [], opens
+
+
+def test_who_began_first_without_committed_records_is_open_where_a_leader_before_is_not_here(tmp_path: Path) -> None:
+    """Broker 1 led epoch 4 without epoch 2's records, nothing of it is here; broker 2 followed it and led epoch 5."""
+    bench = Bench("fast_failover_kip279", tmp_path, {})
+    report = bench.judged(Ablation("no broker 1", frozenset(s for s in bench.files if s.startswith("broker-1/"))))
+    assert report is not None
+    found = [f for f in report.violations if f.rule == "LEAD001"]
+    opened = [(f.brokers, "epoch 4 may have begun so before" in f.message) for f in found]
+    assert opened == [((), True)]

@@ -23,6 +23,35 @@ def copied(name: str, to: Path, *, logs: bool = False) -> Path:
     return Path(shutil.copytree(SAMPLES / name / "dump", to, ignore=left_out))
 
 
+def widened(name: str, to: Path, partitions: int) -> Path:
+    """A sample whose one partition befell several: its folder, its checkpoints' lines and its words in logs, again."""
+    dump = copied(name, to, logs=True)
+    (folder, *_) = sorted(dump.glob("broker-1/data/*-0"))
+    topic = folder.name.removesuffix("-0")
+    for data in dump.glob("broker-*/data"):
+        for number in range(1, partitions):
+            shutil.copytree(data / folder.name, data / f"{topic}-{number}")
+        for checkpoint in data.glob("*-offset-checkpoint"):
+            version, _, *lines = checkpoint.read_text(encoding="utf-8").splitlines() or ["0", "0"]
+            own = [_of_partition(line, topic, number) for line in lines for number in range(partitions)]
+            kept = list(dict.fromkeys(own))
+            checkpoint.write_text("\n".join([version, str(len(kept)), *kept]) + "\n", encoding="utf-8")
+    for log in dump.glob("broker-*/logs/*"):
+        lines = log.read_text(encoding="utf-8").splitlines()
+        told = [list(dict.fromkeys(_of_partition(line, topic, n) for n in range(partitions))) for line in lines]
+        log.write_text("".join(f"{line}\n" for own in told for line in own), encoding="utf-8")
+    return dump
+
+
+def _of_partition(line: str, topic: str, number: int) -> str:
+    """A line that speaks of partition 0, as it would of another."""
+    if line.startswith(f"{topic} 0 "):
+        return line.replace(f"{topic} 0 ", f"{topic} {number} ", 1)
+    if f"topic={topic}," in line or f"{topic}-0" in line:
+        return line.replace(f"{topic}-0", f"{topic}-{number}").replace("partition=0", f"partition={number}")
+    return line
+
+
 def audited(dump: Path | Sequence[Path], **settings: object) -> AuditReport:
     """The local engine's report."""
     return audit(dump, merge(AuditConfig(engine="local"), settings))

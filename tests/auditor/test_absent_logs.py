@@ -30,7 +30,7 @@ def test_disks_alone_are_clean_and_every_page_says_what_went_unjudged(disks: Pat
     assert (report.verdict, report.exit_code) == ("clean", 0)
     absent = report.coverage.absent_logs
     pages = (
-        " ".join(terminal.render(report, columns=300).split()),
+        " ".join(terminal.render(report, columns=300, verbose=True).split()),
         postmortem.render(report).replace("\\", ""),
         " ".join(text(report.advice, absent=absent).split()),
     )

@@ -33,7 +33,7 @@ def undecided(placed: PlacedAdvice) -> PlacedAdvice:
 def test_where_nothing_is_to_be_done_nothing_is_to_be_typed() -> None:
     placed = advice_on("unclean_4x")
     told = text([placed])
-    assert "Nothing to do: no copy here holds anything that broker 3, which led last, lacks" in told
+    assert "Nothing to do. Broker 3 led last, and no copy here holds anything that it lacks." in " ".join(told.split())
     assert "kafka-" not in told
     assert json.loads(document([placed]))["partitions"][0]["nothingToDo"] is True
     assert json.loads(document([undecided(placed)]))["partitions"][0]["nothingToDo"] is False
@@ -91,13 +91,17 @@ def test_files_are_one_line_each_and_whole() -> None:
 
 def test_what_is_said_of_several_brokers_is_said_once() -> None:
     told = text([advice_on("unclean_4x")])
-    assert told.count("this one restart cuts nothing that it holds") == 1
-    assert "GO      restart any of brokers 1, 2, 3: this one restart" in told
+    assert told.count("cuts nothing from its log, as the disks stand") == 1
+    assert "GO       Restarting broker 1, 2 or 3 cuts nothing from its log" in told
+    assert (
+        "Electing broker 1, 2 or 3 loses nothing. No other replica in this dump has acknowledged records that the new"
+        " leader lacks." in " ".join(told.split())
+    )
 
 
 def test_advice_that_was_cut_short_says_so() -> None:
     placed = advice_on("unclean_4x")
-    assert text([placed], interrupted=True).startswith("Interrupted: ")
+    assert text([placed], interrupted=True).startswith("Interrupted. ")
     assert text([placed], interrupted=True).endswith(text([placed]))
     assert "Nothing is to be decided" not in text([], interrupted=True)
     assert json.loads(document([placed], interrupted=True))["interrupted"] is True
@@ -107,8 +111,8 @@ def test_where_advice_is_withheld_nobody_is_told_that_nothing_is_to_be_decided()
     untold = [
         UndecidedLine(rule="-", reason="no advice: epochs fall", missing="older files", partitions=2, blocking=False)
     ]
-    assert text([], untold=untold) == "In 2 partitions no advice: epochs fall (needs older files)\n"
-    assert text([advice_on("unclean_4x")], untold=untold).endswith("(needs older files)\n")
+    assert text([], untold=untold) == "In 2 partitions: no advice: epochs fall. Add older files.\n"
+    assert text([advice_on("unclean_4x")], untold=untold).endswith("Add older files.\n")
     assert json.loads(document([], untold=untold))["untold"] == [
         {"reason": "no advice: epochs fall", "missing": "older files", "partitions": 2}
     ]
@@ -118,9 +122,9 @@ def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) 
     dump = unclean(tmp_path / "dump", "replica", logs=True)
     told = text(audit(dump, AuditConfig(engine="local", topic=("pay",))).advice)
     place = told.index("Before you restart anything")
-    assert "broker 1: [100, 150) of epoch 0, committed [100, 150); the last copy in this dump" in told[place:]
+    assert "broker 1: offsets 100–149 of epoch 0, all committed; the last copy in this dump" in told[place:]
     assert "copy now: broker-1/data/pay-0/00000000000000000000.log bytes [" in told[place:]
-    assert "NO-GO   restart broker 1: its return destroys the last copy" in told
+    assert "NO-GO    Restarting broker 1 destroys the last copy" in told
 
 
 def test_of_equal_candidates_one_whose_start_destroys_nothing_comes_first(tmp_path: Path) -> None:

@@ -75,5 +75,5 @@ def test_what_was_cut_of_an_unknown_epoch_is_named_as_in_no_bill(tmp_path: Path)
     assert "TRUNC001" in {finding["rule"] for finding in report["findings"] if finding["verdict"] == "violated"}
     assert losses(report) == []
     (asked,) = (each for each in report["coverage"]["undecided"] if each["rule"] == "the bill")
-    assert asked["reason"] == "broker 2 cut committed records [10, 15), of an unknown epoch"
-    assert "broker 2's own log of its roles" in asked["missing"]
+    assert asked["reason"] == "broker 2 cut committed records 10–14 of an unknown epoch"
+    assert "broker 2's state-change.log" in asked["missing"]

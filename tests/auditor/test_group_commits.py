@@ -32,7 +32,7 @@ def facts_of(dump: Path) -> Iterator[Fact]:
 
 @pytest.mark.parametrize("case", ["clean_1_1", "clean_2_8", "clean_mixed", "clean_4x"])
 def test_a_recorded_commit_becomes_a_fact_of_the_partition_that_was_read(case: str) -> None:
-    (fact,) = facts_of(SAMPLES / case / "dump")
+    (fact,) = (fact for fact in facts_of(SAMPLES / case / "dump") if fact.group_commits)
     (travelled,) = from_arrow(to_arrow([fact], Fact), Fact)
     evidence = assemble([travelled], Surroundings(cluster_id=None))
     (commit,) = evidence.group_offsets
@@ -48,7 +48,7 @@ def test_the_copy_is_read_that_the_others_would_follow(tmp_path: Path) -> None:
     dump = shutil.copytree(SAMPLES / "clean_2_8" / "dump", tmp_path / "dump", ignore=shutil.ignore_patterns("logs"))
     for log in dump.glob("broker-[12]/data/__consumer_offsets-0/*.log"):
         log.write_bytes(b"")
-    (fact,) = facts_of(dump)
+    (fact,) = (fact for fact in facts_of(dump) if fact.group_commits)
     assert fact.group_commits[0].span.source.startswith("broker-3/")
 
 

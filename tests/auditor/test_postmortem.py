@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command import run
-from dumps_at_hand import SAMPLES, copied
+from dumps_at_hand import SAMPLES, copied, widened
 from lost_records import unclean
 
 from auditor.audit import audit
@@ -29,6 +29,8 @@ from tests.lab.sample_reports import report_on
 
 pytestmark = pytest.mark.slow
 
+MOST_LINES = 150
+"""Three pages."""
 HOSTILE = "x<script>alert(1)</script> ![a](http://e) [b](http://e) `c` |d| *e* _f_ \x1b[2J\u202e\n# g"
 
 
@@ -53,7 +55,7 @@ def bills(case: str) -> list[list[str]]:
 
 
 def spoken(start: int, end: int) -> str:
-    return f"[{start}, {end})"
+    return f"{start}–{end - 1}"
 
 
 def test_an_unclean_election_costs_what_was_lost() -> None:
@@ -117,8 +119,8 @@ def test_a_healthy_cluster_has_nothing_to_report() -> None:
 def test_a_copy_that_still_stands_is_named_before_anybody_restarts(place: str, tmp_path: Path) -> None:
     dump = unclean(tmp_path / "dump", place, logs=True)
     told = render(audit(dump, AuditConfig(engine="local", topic=("pay",))))
-    assert f"broker 1, {place}: [100, 150)" in told
-    assert "Operators: copy pay-0 [100, 150) from broker 1's " + place in told
+    assert f"broker 1, {place}: 100–149" in told
+    assert "Operators: copy pay-0 100–149 from broker 1's " + place in told
 
 
 def test_the_same_dump_gives_the_same_words_wherever_it_lies(tmp_path: Path) -> None:
@@ -139,13 +141,65 @@ def test_no_clock_of_this_machine_is_read() -> None:
 
 
 def test_every_finding_is_told_with_its_bytes() -> None:
-    told = render(report("unclean_rejoined"))
+    told = render(report("unclean_rejoined"), appendix=True)
     worth_it = [f for f in report("unclean_rejoined").violations if f.severity >= Severity.MEDIUM]
     assert {"LEAD001", "ACK001", "TRUNC001"} <= {finding.rule for finding in worth_it}
     for finding in worth_it:
         assert finding.id in told
         for exhibit in finding.exhibits:
             assert f"`{exhibit.span.source}` bytes [{exhibit.span.start}, {exhibit.span.end})" in told
+
+
+def test_the_body_is_the_story_and_the_appendix_its_proof() -> None:
+    body, whole = render(report("unclean_rejoined")), render(report("unclean_rejoined"), appendix=True)
+    assert " bytes [" not in body
+    assert "(`--appendix`)" in body
+    heads = [line for line in whole.splitlines() if line.startswith("## Appendix")]
+    assert len(heads) == 6
+    assert whole.startswith(body.rpartition("\n\n")[0]), "the appendix stands behind the body"
+    for history in report("unclean_rejoined").histories:
+        for milestone in history.milestones:
+            assert f"`{milestone.span.source}` [{milestone.span.start}, {milestone.span.end})" in whole
+
+
+@pytest.mark.parametrize("case", ["unclean_4x", "fast_failover_kip101", "fast_failover_kip279", "lost_pages_hw"])
+def test_one_incident_is_three_pages(case: str) -> None:
+    assert len(render(report(case)).splitlines()) <= MOST_LINES
+
+
+def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> None:
+    dump = widened("fast_failover_kip101", tmp_path / "dump", 30)
+    wide, one = audit(dump, AuditConfig(engine="local")), report("fast_failover_kip101")
+    body = render(wide)
+    assert len(body.splitlines()) <= MOST_LINES
+    rows = [line.split(" | ") for line in body.splitlines() if line.startswith("| ff-")]
+    lost = [loss for history in one.histories for loss in history.losses]
+    assert [row[0] for row in rows] == ["| ff-0 to ff-29"] * len(lost)
+    assert [row[1] for row in rows] == [f"{30 * loss.offsets} in 30 ranges" for loss in lost]
+    assert "broker 1, replica: 150 offsets" in rows[0][-1]
+    assert "Of epoch 0: 10–14 in ff-0 to ff-29." in body
+    rules = {finding.rule for finding in one.violations if finding.severity >= Severity.MEDIUM}
+    assert all(f"- {rule} (" in body for rule in rules), "the chain leaves out no kind of finding"
+    assert "The same in ff-1 to ff-29, by their own offsets." in body
+    whole = render(wide, appendix=True)
+    assert all(finding.id in whole for finding in wide.violations if finding.severity >= Severity.MEDIUM)
+    assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))
+
+
+def test_a_partition_that_went_another_way_is_told_apart(tmp_path: Path) -> None:
+    dump = widened("fast_failover_kip101", tmp_path / "dump", 3)
+    told = audit(dump, AuditConfig(engine="local"))
+    histories = [h for h in told.histories if h.milestones]
+    last = replace(histories[2], milestones=histories[2].milestones[:-1])
+    client = replace(last.losses[0].clients[0], client_id="another-7")
+    last = replace(last, losses=(replace(last.losses[0], clients=(client,), next_leader=9), *last.losses[1:]))
+    body = render(replace(told, histories=(*histories[:2], last)))
+    assert "### ff-0, ff-1" in body
+    assert "### ff-2" in body
+    assert "epoch 0 (broker 1) to epoch 1 (broker 9)" in body
+    producers = [line for line in body.splitlines() if line.startswith("- Producers")]
+    assert ["another-7" in line for line in producers] == [False, True]
+    assert "The same in ff-1, by" in producers[0]
 
 
 def hostile(loss: Loss) -> Loss:
@@ -173,7 +227,8 @@ def test_hostile_words_neither_mark_up_nor_move_the_cursor() -> None:
     told = render(
         replace(
             honest, findings=findings, incidents=incidents, refusals=(refused,), histories=histories, advice=advice
-        )
+        ),
+        appendix=True,
     )
     assert told.count("alert") > 20
     assert "\x1b" not in told

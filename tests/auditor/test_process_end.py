@@ -43,7 +43,7 @@ def shell(command: str, tmp_path: Path, **settings: object) -> subprocess.Comple
         (f"{TIDEMARK} audit --help | true; exit ${{PIPESTATUS[0]}}", 0, ""),
         (f"{TIDEMARK} audit nowhere 2>/dev/full", 2, ""),
         (f"{TIDEMARK} audit nowhere 2>&-", 2, ""),
-        (f"{AUDIT} --format html 2>&- >&-", 2, ""),
+        (f"{AUDIT} --format pdf 2>&- >&-", 2, ""),
     ],
 )
 def test_a_stream_that_fails_ends_with_a_code_of_the_table(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import time
 from io import StringIO
+from unittest import mock
 
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from auditor.progress_bar import Shown
+from auditor.progress_bar import Counted, Shown, lines, watched
 
 
 def test_when_all_is_read_the_bar_says_that_partitions_are_judged() -> None:
@@ -19,3 +23,53 @@ def test_when_all_is_read_the_bar_says_that_partitions_are_judged() -> None:
     shown.advance(6)
     shown.judged(2)
     assert [(task.description, task.completed) for task in bars.tasks] == [("judging: 2 of 3 replicas", 10)]
+
+
+def test_what_goes_on_beside_reading_is_named() -> None:
+    bars = Bars(console=Console(file=StringIO()))
+    shown = Shown(bars)
+    assert bars.tasks[0].description == "looking around"
+    shown.total(10, 3)
+    shown.doing("starting Spark")
+    assert bars.tasks[0].description == "starting Spark"
+    shown.doing("judging")
+    shown.done(3, 8)
+    assert bars.tasks[0].description == "judging: 3 of 8 parts"
+    shown.doing("")
+    shown.advance(10)
+    assert bars.tasks[0].description == "judging: 0 of 3 replicas"
+
+
+def test_off_a_terminal_a_line_comes_now_and_then_and_none_after_the_end() -> None:
+    stream = StringIO()
+    with lines(stream, 0.02) as told:
+        told.total(4 << 20, 3)
+        told.advance(1 << 20)
+        while stream.getvalue().count("\n") < 3:
+            time.sleep(0.01)
+    told_by_then = stream.getvalue()
+    time.sleep(0.06)
+    assert stream.getvalue() == told_by_then
+    last = told_by_then.splitlines()[-1]
+    assert re.fullmatch(
+        r"tidemark: 0 of 3 replicas, 1\.0 MiB of 4\.0 MiB read after \d+ s, about \d+ s left to read", last
+    ), last
+
+
+def test_the_time_left_is_that_of_what_is_unread() -> None:
+    told = Counted()
+    told.total(400, 2)
+    told.advance(100)
+    assert told.line(90).endswith("read after 2 min, about 4 min left to read")
+    told.advance(300)
+    assert told.line(90).endswith("read after 2 min")
+
+
+def test_a_short_run_off_a_terminal_says_nothing() -> None:
+    stderr = StringIO()
+    with mock.patch.object(sys, "stderr", stderr), watched(quiet=False) as told:
+        told.total(10, 1)
+        told.advance(10)
+    with mock.patch.object(sys, "stderr", stderr), watched(quiet=True, seconds=0.01):
+        time.sleep(0.05)
+    assert stderr.getvalue() == ""

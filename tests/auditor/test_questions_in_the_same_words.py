@@ -29,7 +29,7 @@ def test_open_questions_of_several_rules_in_the_same_words_are_told_once() -> No
     asked = [finding for finding in report.findings if finding.verdict == "undecided"]
     ((message, rules),) = Counter(finding.message for finding in asked).most_common(1)
     assert rules > 3
-    lines = render(report, columns=100).splitlines()
+    lines = render(report, columns=100, verbose=True).splitlines()
     assert sum(message[:60] in line for line in lines) == 1
     assert [line.split("  ")[1] for line in lines if line.startswith("UNDECIDED")] == [
         ", ".join(finding.rule for finding in asked)
@@ -42,7 +42,7 @@ def test_producers_are_told_which_offsets_to_write_again_and_when() -> None:
     lines = [line for line in render_postmortem(reported()).splitlines() if line.startswith("- Producers")]
     ids = {f.brokers[0]: f.id for f in reported().findings if f.rule == "ACK001" and f.verdict == "violated"}
     told = {
-        1: "if broker 3 is let lead, write again [6, 8) of epoch 2, which broker 1 acknowledged",
-        3: "if broker 1 or 2 is let lead, write again [6, 7) of epoch 4, which broker 3 acknowledged",
+        1: "if broker 3 is let lead, write again 6–7 of epoch 2, which broker 1 acknowledged",
+        3: "if broker 1 or 2 is let lead, write again 6 of epoch 4, which broker 3 acknowledged",
     }
     assert [line.split(": ", 1)[1] for line in lines] == [f"{told[broker]}, {ids[broker]}." for broker in (1, 3)]

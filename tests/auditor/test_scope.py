@@ -25,7 +25,7 @@ def audited(dump: Path, **settings: object) -> AuditReport:
 
 
 def first_line(report: AuditReport) -> str:
-    return terminal.render(report, columns=300).splitlines()[0]
+    return terminal.render(report, columns=300, verbose=True).splitlines()[0]
 
 
 def test_everything_here_needs_no_word(dump: Path) -> None:
@@ -51,7 +51,7 @@ def test_what_one_broker_lacks_and_others_have_keeps_the_verdict_open(dump: Path
     (dump / "broker-2/logs" / name).unlink()
     report = audited(dump)
     assert (report.verdict, report.exit_code, report.violations) == ("unknown", 3, ())
-    assert "are not here (--partial)" in terminal.render(report, columns=300)
+    assert "are not here (--partial)" in terminal.render(report, columns=300, verbose=True)
     part = audited(dump, partial=True)
     assert part.verdict == "clean"
     assert first_line(part).startswith("CLEAN  without all ")

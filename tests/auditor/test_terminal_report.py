@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.report.layout import counted, size
-from auditor.report.model import AuditReport, PlacedReplica
+from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.report.terminal import render
 from rules.finding import Severity
@@ -24,8 +25,8 @@ CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 SPLIT = SAMPLES / "fast_failover_kip101"
 
 
-def lines_of(report: AuditReport, **options: bool) -> list[str]:
-    return render(report, columns=100, **options).splitlines()
+def lines_of(report: AuditReport, *, verbose: bool = True, quiet: bool = False) -> list[str]:
+    return render(report, columns=100, verbose=verbose, quiet=quiet).splitlines()
 
 
 @pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
@@ -67,15 +68,16 @@ def test_a_window_is_drawn_once_under_the_first_finding_that_it_shows() -> None:
 
 def test_windows_apart_are_drawn_apart() -> None:
     report = report_on(SAMPLES / "epoch_checkpoint_deleted")
-    text = render(report)
+    text = render(report, verbose=True)
     assert all(f"    {f.sketch.splitlines()[0]}" in text for f in report.violations if f.rule == "EPOCH003")
 
 
 def test_the_readme_shows_what_is_printed() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```\n(FINDINGS.*?)^```", readme, re.DOTALL | re.MULTILINE)
-    text = render(report_on(SPLIT))
-    for part in shown.split("…\n"):
+    screen, details = re.findall(r"^```\n((?:FINDINGS|  [A-Z]+  [A-Z]+\d{3}).*?)^```", readme, re.DOTALL | re.MULTILINE)
+    assert screen == render(report_on(SPLIT), columns=80)
+    text = render(report_on(SPLIT), verbose=True)
+    for part in details.split("…\n"):
         place = text.find(part.strip("\n"))
         assert place >= 0, part
         text = text[place:]
@@ -96,12 +98,14 @@ def test_whoever_led_last_by_the_logs_is_starred() -> None:
 
 def test_what_this_level_does_not_ask_is_one_line() -> None:
     lines = lines_of(report_on(SAMPLES / "clean_mixed"))
-    assert [line for line in lines if "SEG007" in line] == ["  asked only by a deeper audit: SEG007 at --level deep"]
+    assert [line for line in lines if "SEG007" in line] == [
+        "NOT SEEN  Asked only with --level deep: PLACE001, SEG007."
+    ]
 
 
 def test_the_counterfactual_table_names_every_protocol_and_fits_80_columns() -> None:
     report = report_on(SPLIT)
-    lines = render(report, columns=80).splitlines()
+    lines = render(report, columns=80, verbose=True).splitlines()
     place = next(place for place, line in enumerate(lines) if "what each protocol would have done" in line)
     rows = [line for line in lines[place : place + 10] if line.startswith("    ")]
     for name in ("hw-truncation", "kip-101", "kip-279", "truncate-on-fetch"):
@@ -125,37 +129,60 @@ def test_the_replica_table_comes_last_with_one_line_a_replica() -> None:
     ]
 
 
-def many(report: AuditReport, sound: int) -> AuditReport:
-    """The report with so many sound replicas of other partitions."""
-    model = report.replicas[0]
-    more = tuple(
-        PlacedReplica(cluster_id=None, topic="fine", partition=number, replica=replace(model.replica, verdict="sound"))
-        for number in range(sound)
+def test_on_a_narrow_page_every_replica_is_a_paragraph() -> None:
+    report = report_on(SAMPLES / "unclean_4x")
+    lines = render(report, columns=80, verbose=True).splitlines()
+    place = lines.index("replicas")
+    told = " ".join(lines[place + 1 :])
+    for placed in report.replicas:
+        name = f"{placed.topic}-{placed.partition} broker {placed.replica.broker} {placed.replica.verdict}: log start"
+        assert name in told
+    assert all(len(line) <= 80 for line in lines[place:])
+
+
+def crowded(report: AuditReport) -> AuditReport:
+    """The report with everything that a dump may name made long and hostile."""
+    name, told = "<script>\x1b[2J\u202e" + "n" * 249, report.findings
+    return replace(
+        report,
+        findings=tuple(replace(finding, topic=name, message=f"{finding.message} {name}") for finding in told),
+        incidents=tuple(replace(i, title=f"{name}: {i.title}") for i in report.incidents),
+        histories=tuple(replace(history, topic=name) for history in report.histories),
+        advice=tuple(replace(placed, topic=name) for placed in report.advice),
     )
-    return replace(report, replicas=more + report.replicas)
 
 
-def test_of_many_replicas_the_troubled_ones_are_listed() -> None:
-    report = many(report_on(SPLIT), 3000)
-    lines = lines_of(report)
-    assert not any(line.startswith("fine-") for line in lines)
-    assert sum(line.startswith("ff-0 ") for line in lines) == 2
-    assert "3000 replicas more, sound" in lines[-1]
-    assert len(lines) < 200
-    assert sum(line.startswith("fine-") for line in lines_of(report, verbose=True)) == 3000
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("harm", [lambda report: report, crowded], ids=["as it is", "crowded"])
+def test_the_first_screen_fits_25_lines_of_80_columns(case: Path, harm: Callable[[AuditReport], AuditReport]) -> None:
+    report = harm(report_on(case))
+    for columns in (40, 80, 200):
+        text = render(report, columns=columns)
+        lines = text.splitlines()
+        assert columns < 80 or len(lines) <= 25
+        assert max(map(len, lines)) <= columns
+        assert {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs")} <= {"\n"}
 
 
-def test_of_many_findings_the_first_are_told_and_all_are_counted() -> None:
+def test_the_first_screen_says_what_was_lost_why_what_to_do_and_what_was_not_seen() -> None:
+    report = report_on(SAMPLES / "unclean_4x")
+    lines = render(report, columns=80).splitlines()
+    heads = [line.split("  ")[0] for line in lines if re.match(r"[A-Z]{2}", line)]
+    assert heads == ["FINDINGS", "LOST", "WHY", "DO NOW", "NOT SEEN"]
+    told = " ".join(" ".join(lines).split())
+    assert "50 records, all committed: pay-0 offsets 100–149. No broker in this dump still has them." in told
+    assert report.incidents[0].id in told
+    assert "LEAD001" in lines[-2] + lines[-1]
+
+
+def test_a_large_incident_still_fits_the_first_screen_and_v_tells_each_finding() -> None:
     report = report_on(SAMPLES / "bit_rot_payload")
     model = next(finding for finding in report.findings if finding.rule == "SEG001")
     findings = tuple(replace(model, partition=number) for number in range(500))
     crowd = replace(report, findings=findings, incidents=())
-    lines = lines_of(crowd)
-    told = {line.split()[-1] for line in lines if line.startswith("MEDIUM")}
-    assert lines[0].startswith("FINDINGS  500 medium")
-    assert 10 <= len(told) <= 60
-    assert any(f"{500 - len(told)} more findings" in line for line in lines)
-    assert len([line for line in lines_of(crowd, verbose=True) if line.startswith("MEDIUM")]) == 500
+    assert lines_of(crowd, verbose=False)[0].startswith("FINDINGS  500 medium")
+    assert len(lines_of(crowd, verbose=False)) <= 25
+    assert len([line for line in lines_of(crowd) if line.startswith("MEDIUM")]) == 500
 
 
 def test_an_unknown_verdict_says_why() -> None:
@@ -191,7 +218,7 @@ def test_whatever_stands_in_a_report_the_terminal_is_left_alone(message: str, pa
     span = replace(finding.exhibits[0].span, source=path)
     exhibits = (replace(finding.exhibits[0], span=span, role=message),)
     hostile = replace(finding, message=message, exhibits=exhibits, topic=path, sketch=f"x\n{message}")
-    text = render(replace(report, findings=(hostile, *report.findings[1:])))
+    text = render(replace(report, findings=(hostile, *report.findings[1:])), verbose=True)
     assert {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs")} <= {"\n"}
 
 
@@ -220,5 +247,5 @@ def test_a_finding_without_an_end_is_told_from_its_start_on() -> None:
         for line in lines_of(replace(report, findings=(first,), incidents=()))
         if first.id in line.split()
     )
-    assert "from 7 on" in head
+    assert "from offset 7 on" in head
     assert "None" not in head

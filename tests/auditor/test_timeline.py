@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,14 +13,21 @@ import pytest
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.timeline import evidence_of, run_timeline, timeline
-from auditor.timeline.rows import timeline_of
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import asked_for
-from auditor.timeline.words import words
 from rules.sketch.notation import read_sketch
+from rules.timeline.rows import timeline_of
+from rules.timeline.words import words
 
 AS_JSON = AuditConfig(format=("json",))
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
+
+
+ANEW = """
+broker 1 0000|
+broker 2 0000|
+t1 leads 1 epoch 0 at 0 hw 0
+"""
 
 
 @cache
@@ -41,6 +49,27 @@ def test_the_high_watermark_lags_two_rounds_behind_on_a_follower() -> None:
     assert (7, 0) in lagging
     assert (14, 7) in lagging
     assert all(high <= end for end, high in lagging)
+
+
+OF_ONE_LOSS = [("fast_failover_kip101", "ff"), ("acks_one_lost", "fire"), ("unclean_4x", "pay")]
+
+
+@pytest.mark.parametrize(("case", "topic"), OF_ONE_LOSS)
+def test_no_value_that_is_none_is_written_as_a_number(case: str, topic: str) -> None:
+    told = timeline(SAMPLES / case / "dump", topic=topic, partition=0, config=AuditConfig())
+    assert ":none.." in told, "a follower that has not fetched"
+    assert re.search(r"@None|\bNone\b|:-1\b|-1\.\.|epoch -1", told) is None
+
+
+def test_what_a_line_does_not_tell_is_a_question_mark() -> None:
+    (moment, *_) = [m for m in read_sketch(ANEW).evidence.moments if m.kind == "leader-starts"]
+    untold = replace(moment, kind="follower-starts", leader=None, offset=None, epoch=None)
+    assert words(untold) == f"{moment.broker} follows ? in epoch ? from @?"
+    asked = replace(moment, kind="epoch-asked", leader=3, asked_epoch=-1, answered_epoch=-1, answer_offset=-1)
+    assert words(asked) == f"{moment.broker}, without an epoch, asks 3 where it ends: unknown"
+    known = replace(asked, asked_epoch=2, answered_epoch=1, answer_offset=21)
+    assert words(known) == f"{moment.broker} asks 3 where epoch 2 ends: 1:21"
+    assert words(replace(known, answered_epoch=-1)) == f"{moment.broker} asks 3 where epoch 2 ends: 21"
 
 
 def test_no_row_of_a_healthy_cluster_lies_outside() -> None:

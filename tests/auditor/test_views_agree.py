@@ -119,19 +119,19 @@ def _advised_otherwise(report: AuditReport) -> Iterator[str]:
 
 def _told_otherwise(report: AuditReport) -> Iterator[str]:
     advice = " ".join(advice_pages.text(report.advice, verdict=report.verdict, untold=report.untold).split())
-    told = postmortem(report)
-    for losses in of(report).values():
+    told = postmortem(report, appendix=True)
+    for (_, topic, partition), losses in of(report).items():
         for loss in losses:
-            if " ".join(sentence(loss).split()) not in advice:
+            if " ".join(sentence(loss, f"{topic}-{partition}").split()) not in advice:
                 yield f"the advice leaves out: {sentence(loss)}"
             if escaped(sentence(loss)) not in told:
                 yield f"the incident report leaves out: {sentence(loss)}"
     lost = any(not loss.restored for losses in of(report).values() for loss in losses)
     if lost and "Nobody, as far as this evidence goes" in told:
         yield "the incident report has nobody act on a loss"
-    if lost and "Nothing is to be decided" in advice:
+    if lost and "Nothing to decide." in advice:
         yield "the advice says that nothing is to be decided"
-    if report.verdict == "unknown" and "leaves its verdict open" not in advice:
+    if report.verdict == "unknown" and "left its verdict open" not in advice:
         yield "the advice does not say that the verdict is open"
 
 

@@ -99,6 +99,7 @@ class Judge:
             "advice": advice.document(report.advice, **told),
             "terminal": terminal.render(report, columns=100, colour=False, verbose=True, quiet=False),
             "postmortem": postmortem.render(report),
+            "postmortem with its appendix": postmortem.render(report, appendix=True),
             "advice in words": advice.text(report.advice, **told),
         }
         for name, schema in self._schemas.items():

@@ -418,6 +418,7 @@ NARROWED: Final = (
     Target(name="unit-properties", read=_unit("server-properties", "server.properties", "server-properties"), grammar=_SMALL, seeds=_files("*/dump/*/data/meta.properties"), spans=False),
     Target(name="unit-log", read=_unit("log", "00000000000000000000.log", "segment"), grammar=_BATCHES, seeds=_SEGMENTS, spans=False),
     Target(name="unit-metadata", read=_unit("metadata", "00000000000000000000.log", "segment"), grammar=_BATCHES, seeds=_CLUSTER, spans=False),
+    Target(name="unit-transactions", read=_unit("transaction-states", "00000000000000000000.log", "segment"), grammar=_BATCHES, seeds=_INTERNAL, spans=False),
     Target(name="unit-groups", read=_unit("group-offsets", "00000000000000000000.log", "segment"), grammar=_BATCHES, seeds=_INTERNAL, spans=False),
 )  # fmt: skip
 """Readers with the folds behind them, as the engines ask them: some hundred a second."""

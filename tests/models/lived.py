@@ -139,7 +139,7 @@ def alarms(report: AuditReport) -> list[Finding]:
 
 def asked(report: AuditReport) -> bool:
     """Whether it says that it cannot place what producers were answered, and which log would tell."""
-    return any(line.rule == "ACK001" and "log of its roles" in line.missing for line in report.coverage.undecided)
+    return any(line.rule == "ACK001" and "state-change.log" in line.missing for line in report.coverage.undecided)
 
 
 BY_HAND = frozenset({"ISR002"})

@@ -84,7 +84,7 @@ def test_part_of_an_entry_at_the_end_is_a_torn_tail(kind: IndexKind, width: int)
     parsed = read_index(b"\1" * (width + 3), HERE, 0, kind)
     assert len(parsed.rows) == 1
     assert [(item.kind, item.span_start, item.span_end) for item in parsed.refusals] == [
-        ("torn_tail", width, width + 3)
+        ("malformed", width, width + 3)
     ]
 
 

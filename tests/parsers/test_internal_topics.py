@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,11 +13,12 @@ from hypothesis import strategies as st
 from parsers.internal_topics import (
     InternalRecord,
     group_history,
-    group_partition,
+    latest_states,
     transaction_history,
 )
 from parsers.provenance import Origin
 from parsers.tables import TABLES, GroupOffset, GroupState, Transaction, to_arrow
+from rules.protocol.partitioning import group_partition
 from tests.lab.effort import cases
 
 ORIGIN = Origin(source="log", partition=7)
@@ -253,3 +255,30 @@ def test_any_record_is_a_row_or_a_refusal_or_counted(pairs: list[tuple[bytes | N
 )
 def test_partition_of_a_group(name: str, partitions: int, partition: int) -> None:
     assert group_partition(name, partitions) == partition
+
+
+def stood(offset: int, name: str, value: bytes | None, at: int = 0) -> InternalRecord:
+    return replace(record(b"\x00\x00" + text(name), value, offset), timestamp=at)
+
+
+def test_the_last_state_of_every_transactional_id_stands() -> None:
+    ongoing, done = state(0, 1), state(0, 4)
+    told = latest_states([stood(0, "a", ongoing, 5), stood(1, "b", ongoing, 9), stood(2, "a", done, 7)], ORIGIN)
+    assert [(row.transactional_id, row.state, row.record_offset) for row in told.transactions] == [
+        ("a", "CompleteCommit", 2), ("b", "Ongoing", 1),
+    ]  # fmt: skip
+    assert (told.latest_time, told.left_out, told.refusals) == (9, 0, ())
+    gone = latest_states([stood(0, "a", ongoing), stood(1, "a", None)], ORIGIN)
+    assert (gone.transactions, gone.latest_time) == ((), 0)
+
+
+def test_more_transactional_ids_than_are_kept_are_counted() -> None:
+    value = state(0, 4)
+    told = latest_states([stood(n, f"t{n % 5}", value) for n in range(20)], ORIGIN, limit=3)
+    assert ([row.record_offset for row in told.transactions], told.left_out) == ([15, 16, 17], 2)
+
+
+def test_a_state_that_cannot_be_read_is_refused_only_where_it_is_the_last() -> None:
+    good = state(0, 4)
+    assert latest_states([stood(0, "a", b"\x00"), stood(1, "a", good)], ORIGIN).refusals == ()
+    assert len(latest_states([stood(0, "a", good), stood(1, "a", b"\x00")], ORIGIN).refusals) == 1

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from parsers.internal_topics import InternalRecord, group_history, group_partition, internal_record, transaction_history
+from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.provenance import Origin
 from parsers.records import decode_entry
+from rules.protocol.partitioning import group_partition
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 OFFSET_LOGS = sorted(SAMPLES.glob("*/dump/*/data/__consumer_offsets-*/*.log"))

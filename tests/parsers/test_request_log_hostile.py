@@ -236,3 +236,18 @@ def test_a_line_in_which_others_begin_without_end_is_given_up() -> None:
     assert len(log.fetch_calls) == 1
     assert log.refusals[-1].kind == "too_large"
     assert log.counts.refused == len(log.refusals) < 100
+
+
+@pytest.mark.parametrize("api", [b'"FETCH"', b'"PRODUCE"'])
+@pytest.mark.parametrize("mark", [b'"request":{', b'"response":{'])
+def test_a_line_that_holds_parts_of_two_requests_is_refused(api: bytes, mark: bytes) -> None:
+    """Where what lay between two lines was lost, their halves can make one JSON object."""
+    lines = (SAMPLES / "clean_4x" / "dump" / "broker-1" / "logs" / "kafka-request.log").read_bytes().splitlines()
+    first, second = [line for line in lines if api in line and b'"response":{' in line][:2]
+    head = first[: first.index(b'"response":{') + len(b'"response":{')] + b'"sessionId":0},'
+    spliced = head + second[second.index(mark) :]
+    assert json.loads(spliced[spliced.index(b"{") : spliced.rindex(b"}") + 1])
+    log = read(spliced + b"\n")
+    assert not log.fetch_calls
+    assert not log.produces
+    assert [refusal.expected for refusal in log.refusals] == ["one request and its answer"]

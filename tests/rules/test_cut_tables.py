@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 RECORDED = {
     "unclean_rejoined": ("pay", 1, 150, 100, "truncate-on-fetch"),
     "unclean_4x": ("pay", 1, 150, 100, "truncate-on-fetch"),
+    "tiered_unclean": ("tier", 1, 240, 120, "truncate-on-fetch"),
     "acks_one_lost": ("fire", 1, 70, 50, "truncate-on-fetch"),
     "fast_failover_kip279": ("ff", 2, 15, 10, "truncate-on-fetch"),
     "fast_failover_kip101": ("ff", 2, 15, 15, "kip-101"),
@@ -31,6 +32,7 @@ REDONE = {
     "compaction_race": 0,
     "recreated_topic": 0,
     "migrated": 0,
+    "tiered": 0,
 }
 """Every recording, and how many of its reconciliations can be redone at the least: some tell of none."""
 

@@ -190,7 +190,7 @@ def test_bytes_between_two_batches_that_follow_each_other_swallow_nothing(yard: 
     data = path.read_bytes()
     path.write_bytes(data[:start] + b"\xa5" * 40 + data[start:])
     (finding,) = yard.report().violations
-    assert finding.message == "broker 3 has 40 unreadable bytes inside its log, at offset 20"
+    assert finding.message == "Broker 3 has 40 unreadable bytes inside its log, at offset 20."
     (line,) = yard.report().refusals
     assert (line.expected, line.found.count("expected")) == ("a record batch at offset 20", 0)
 
@@ -258,8 +258,8 @@ def test_a_high_watermark_that_nothing_bears_out_may_be_wrong_itself(
     broken(yard, hw=130, recovery=recovery)
     (found,) = yard.report().violations
     assert (found.rule, found.start_offset, found.end_offset) == ("HW001", 100, 130)
-    assert ("its tail was lost" in found.message) is not alone
-    assert "the checkpoint alone is wrong" in found.message
+    assert ("Its tail was lost" in found.message) is not alone
+    assert "he checkpoint alone is wrong" in found.message
 
 
 def test_a_copy_that_left_every_checkpoint_out_says_nothing_of_one(yard: Yard) -> None:
@@ -402,7 +402,7 @@ def test_a_log_of_another_replica_restored(yard: Yard) -> None:
     ]
     (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
     assert fact(finding, "deviating") == [3]
-    assert "broker 3 stands alone, brokers 1 and 2 agree" in finding.message
+    assert "Broker 3 stands alone, brokers 1 and 2 agree" in finding.message
     assert finding.implied_by == ("LOG003",)
 
 

@@ -55,7 +55,7 @@ def test_a_rule_beyond_the_budget_is_left_open_by_name() -> None:
     found, left_open = judged_by(endless)
     assert found == ["SEG005"]
     (message,) = left_open
-    assert message.startswith("undecided: the rule gave up: looking for a leader went beyond the 100 steps that")
+    assert message.startswith("Undecided: the rule gave up: looking for a leader went beyond the 100 steps that")
 
 
 def test_a_rule_that_fails_is_left_open_and_never_repeats_what_it_read() -> None:

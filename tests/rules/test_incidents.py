@@ -43,7 +43,10 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     assert (incident.scope, incident.partitions, incident.brokers) == ("cluster", 2, (2, 3))
     assert incident.places == (("c", "t", 0), ("c", "t", 1))
     assert sorted(incident.findings) == sorted(finding.id for finding in findings)
-    assert incident.title.startswith("unclean elections in 2 partitions of topic t")
+    assert incident.title == (
+        "40 committed records lost in 2 partitions of topic t."
+        " Brokers 2 and 3 were elected from outside the in-sync replicas."
+    )
     assert incident.bill == IncidentBill(
         losses=2, offsets=40, committed=40, possibly_acknowledged=0, never_committed=0, records=40, bytes=200,
         records_at_least=40, bytes_at_least=200, ends_known=True,
@@ -53,8 +56,8 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
 @pytest.mark.parametrize(
     ("rule", "title"),
     [
-        ("LEAD001", "committed records lost in 2 partitions of topic t: broker 2 began to lead without them"),
-        ("ACK001", "acknowledged records lost in 2 partitions of topic t: broker 2 had answered for them"),
+        ("LEAD001", "Committed records left out in 2 partitions of topic t. Broker 2 began to lead without them."),
+        ("ACK001", "Acknowledged records left out in 2 partitions of topic t. Broker 2 had answered for them."),
     ],
 )
 def test_losses_by_one_change_of_leaders_are_one_incident(rule: str, title: str) -> None:
@@ -111,3 +114,19 @@ def test_a_partition_of_two_elections_joins_what_is_near_either() -> None:
     findings = [elected(0, 1000), elected(0, 900_000, epoch=2), elected(1, 900_000), elected(2, 1000)]
     (incident,) = group(findings, {}, BEARINGS)
     assert incident.partitions == 3
+
+
+def test_a_title_counts_what_was_lost_and_not_what_was_touched() -> None:
+    findings = [elected(partition, 1000) for partition in range(130)]
+    own = {("c", "t", partition): [lost(10, 20, None)] for partition in range(12)}
+    (incident,) = group(findings, {}, BEARINGS, own)
+    assert incident.title.startswith("120 committed offsets lost in 12 of 130 partitions of topic t. Broker 2 was")
+    (nothing,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10, restored=True)]})
+    assert nothing.title.startswith("No known loss in 130 partitions of topic t. Broker 2 was elected")
+
+
+def test_of_incidents_as_grave_the_one_that_lost_most_comes_first() -> None:
+    findings = [elected(0, None), elected(1, None), elected(2, None)]
+    own = {("c", "t", 1): [lost(0, 5, 5)], ("c", "t", 2): [lost(0, 50, 50)]}
+    told = group(findings, {}, BEARINGS, own)
+    assert [incident.places[0][2] for incident in told] == [2, 1, 0]

@@ -110,7 +110,7 @@ def test_what_a_later_leader_committed_of_an_older_epoch_was_committed_when_it_w
 
 
 def test_a_broker_that_follows_nobody_cuts_what_it_had_before_and_nothing_that_others_committed_since() -> None:
-    """Broker 2 wrote offset 4 unseen; others committed up to 9 before it came back in an epoch without a leader."""
+    """Broker 2 had offset 4 of an epoch that nobody saw; others committed up to 9 before it came back leaderless."""
     drawn = (
         "broker 1 00001111133|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 fetch 1@4 from 2 hw=4 epoch 0\n"
         "t3 leads 1 epoch 1 at 4 hw 4\nt4 acks 1 at 8 acks=all\nt5 fetch 3@9 from 1 hw=9 epoch 1\n"
@@ -118,7 +118,7 @@ def test_a_broker_that_follows_nobody_cuts_what_it_had_before_and_nothing_that_o
         "t9 follows 2 epoch 3 at 5 hw 4 from 1\nt10 truncates 2 to 4\n"
     )
     told = losses(read_sketch(drawn).evidence)
-    assert [(bill.epoch, bill.start_offset, bill.end_offset, bill.matters) for bill in told] == [(0, 4, 5, False)]
+    assert [(bill.start_offset, bill.end_offset, bill.matters) for bill in told] == [(4, 5, False)]
 
 
 def test_records_that_a_follower_had_fetched_in_the_later_epoch_are_others() -> None:
@@ -217,3 +217,19 @@ def test_an_answer_of_one_of_two_epochs_that_goes_on_and_that_no_log_reaches_is_
     last: int, left: list[Stretch]
 ) -> None:
     assert stretches(RECORDED.format(last=last)) == left
+
+
+HOLED = """
+broker 1 0000111122|
+broker 2 0000111122|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 fetch 2@4 from 1 hw=4
+t3 leads 2 epoch 1 at 4 hw 4
+t6 loads 1 at 8
+t7 leads 1 epoch 2 at 8 hw 8
+"""
+
+
+def test_a_log_end_behind_untold_roles_is_no_older_epochs_where_a_later_ones_records_reach_it() -> None:
+    """Broker 1's word of epoch 1 is missing: what its log held when it was loaded it may have fetched in it."""
+    assert stretches(HOLED) == []

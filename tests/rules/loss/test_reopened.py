@@ -47,8 +47,8 @@ def test_a_last_batch_of_which_only_the_answer_is_left_may_have_held_more() -> N
     (loss,) = bill(LEADER + FOLLOWER)
     assert (loss.end_known, loss.end_at_most) == (False, None)
     assert sentence(loss) == (
-        "at least 9 offsets [0, 9) of epoch 0 (all of them committed) were left out when broker 1 opened epoch 0 once"
-        " more without them; of [0, 2) a copy stands on broker 2 (replica), of the rest none is left here."
+        "at least 9 committed records, offsets 0–8 of epoch 0. Broker 1 opened epoch 0 once more without them."
+        " Copies of 0–1 survive on broker 2 (replica). Of the rest none was found."
     )
     assert any("the last batch that was answered begins at 8" in line for line in details(loss))
     assert any("at least" in line and " to 9 records" not in line for line in details(loss))
@@ -84,14 +84,14 @@ def test_a_bill_tells_whose_disk_was_not_searched_whole(kind: RefusalKind) -> No
     losses = judge(replace(drawn, replicas=replicas), RULES).losses
     assert [loss.unsearched for loss in losses] == [(2,)]
     assert sentence(losses[0]).endswith(
-        "no copy is left here, as far as can be seen: not all segments of broker 2 were copied or could be read."
+        "No broker in this dump still has them. Not all segments of broker 2 were copied or could be read."
     )
 
 
 def test_without_any_disk_nothing_is_said_of_copies() -> None:
     (loss,) = bill("")
     assert loss.searched == ()
-    assert sentence(loss).endswith("no disk is here that could hold a copy.")
+    assert sentence(loss).endswith("No disk in this dump could hold a copy.")
 
 
 def test_records_below_the_first_opening_are_billed_to_the_epoch_that_wrote_them() -> None:

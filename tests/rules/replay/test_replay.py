@@ -60,7 +60,7 @@ def test_the_intervals_are_narrow_and_few_are_open() -> None:
     widths = [t.expected.interval.width for t in told]
     closed = [width for width in widths if width is not None]
     assert len(told) > 4000
-    assert len(closed) >= len(told) - 20
+    assert len(closed) >= 0.98 * len(told)
     assert sum(width == 0 for width in closed) >= 0.75 * len(closed)
 
 
@@ -105,7 +105,7 @@ def test_a_request_log_that_tells_of_no_fetch_is_not_called_missing() -> None:
     evidence = histories("clean_mixed")["orders", 0]
     found = without(evidence, [m for m in evidence.moments if not (m.kind == "fetched" and m.witness == 2)])
     named = [missing.evidence for missing in found.missing]
-    assert any("nobody fetched, or its request log, which is there" in evidence for evidence in named)
+    assert any("of which its request log here tells nothing" in evidence for evidence in named)
     assert not any("broker 2's request log at DEBUG" in evidence for evidence in named)
 
 
@@ -113,7 +113,7 @@ def test_a_missing_broker_widens_and_never_contradicts() -> None:
     evidence = histories("clean_mixed")["orders", 0]
     kept = [m for m in evidence.moments if m.clock != "broker 2"]
     found = without(evidence, kept)
-    assert any("broker 2's own log" in missing.evidence for missing in found.missing)
+    assert any("broker 2's state-change.log" in missing.evidence for missing in found.missing)
     assert all(told.standing == "inside" for told in found.told if told.observed is not None)
 
 

@@ -15,11 +15,11 @@ from auditor.simulation.rows import FIRST_TIMESTAMP
 from auditor.simulation.script_file import read_script, script_of
 from auditor.simulation.simulate import simulate
 from auditor.timeline import evidence_of
-from auditor.timeline.rows import timeline_of
 from rules.finding import Severity
 from rules.simulator.notes import TookFetch, TookProduce
 from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.timeline import run
+from rules.timeline.rows import timeline_of
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 
 pytestmark = pytest.mark.slow
@@ -77,11 +77,14 @@ def test_audit_finds_what_the_run_did(name: str, generation: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "version", "expected"),
     [
-        ("loss", "1.1.1", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2), REUSED]),
-        ("divergence", "1.1.1", [("LEAD001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED]),
+        ("loss", "1.1.1", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("TRUNC003", 1, 2), ("ACK001", 1, 2), REUSED]),
+        ("divergence", "1.1.1", [("LEAD001", 1, 2), ("TRUNC003", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED]),
         (
             "loss-return-written", "2.6.3",
-            [("LEAD001", 1, 2), ("BUG001", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED],
+            [
+                ("LEAD001", 1, 2), ("BUG001", 1, 2), ("TRUNC003", 1, 2), ("TRUNC003", 1, 2), ("ACK001", 1, 2),
+                ("LOG001", 1, 2), REUSED,
+            ],
         ),
     ],
 )

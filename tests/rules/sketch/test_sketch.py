@@ -127,3 +127,21 @@ def test_what_is_no_sketch_is_refused(text: str) -> None:
 )
 def test_named_values_of_event_lines_stand_in_either_spelling(line: str) -> None:
     assert read_sketch(line.replace("=", " ")) == read_sketch(line)
+
+
+def test_producers_of_batches_and_the_times_that_they_bear() -> None:
+    replica = one("0{7.1:5t}x2 (00){8:0}0{7.1c} ; pace 60, append-times")
+    seven, eight = replica.log.producers
+    assert (seven.producer_id, seven.producer_epoch, seven.first_sequence, seven.last_sequence) == (7, 1, 5, 6)
+    assert (eight.producer_id, eight.last_sequence, eight.end_offset, eight.breaks) == (8, 1, 4, 0)
+    assert (seven.last_time.time, seven.last_time.by_broker) == (60_000, True)
+    assert replica.log.control_batches == 1
+    (opened,) = replica.log.transactions.open
+    assert (opened.producer_id, opened.head_start, opened.head_marker) == (7, 0, 4)
+    assert replica.log.last_clock is not None
+    assert replica.log.last_clock.time == 240_000
+
+
+def test_a_producer_that_cannot_be_read_is_refused() -> None:
+    with pytest.raises(SketchError, match="cannot read the producer"):
+        one("0{seven}")

@@ -17,14 +17,15 @@ from rules.zoom.differences import with_differences
 pytestmark = pytest.mark.slow
 
 PAGES = [(rule, name) for rule in RULES for name in ("violated", "upheld")]
-SAID_ELSEWHERE = ("ids ", "t1 ", "t2 ", "t3 ", "group ")
-"""Lines about what logs and groups say: a drawing shows what lies in the partition's own folders."""
+SAID_ELSEWHERE = ("ids ", "t1 ", "t2 ", "t3 ", "group ", "home ", "partitions ", "snapshot ")
+"""Lines about what logs, groups and snapshots say: a drawing shows what lies in the partition's own folders."""
 
 
 def is_drawn(rule: Rule, text: str) -> bool:
-    """Whether a drawing shows all that a sketch says: keys of records are not drawn."""
+    """Whether a drawing shows all that a sketch says: neither keys of records nor producers of batches are drawn."""
     keyed = RecordRow in rule.needs and "cleaner" in text
-    return not keyed and not any(mark in text for mark in SAID_ELSEWHERE)
+    produced = "{" in text
+    return not keyed and not produced and not any(mark in text for mark in SAID_ELSEWHERE)
 
 
 def drawn(evidence: PartitionEvidence, start: int | None, end: int | None) -> PartitionEvidence:

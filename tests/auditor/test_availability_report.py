@@ -1,0 +1,103 @@
+"""Availability and its settings as people and programs read them: the same rows in each report, and nothing more."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from dumps_at_hand import SAMPLES
+
+from auditor.report.availability import STATES_SHOWN, lasted, setting_cells, state_cells
+from auditor.report.html.page import render as page
+from auditor.report.json import render as document
+from auditor.report.machines.jsonl import render as lines
+from auditor.report.markdown import text
+from auditor.report.model import AuditReport, Availability
+from auditor.report.postmortem.document import render as postmortem
+from tests.lab.sample_reports import report_on
+
+HOSTILE = "x<script>alert(1)</script> |d| `c` [a](http://e)"
+
+
+def report(case: str) -> AuditReport:
+    return report_on(SAMPLES / case)
+
+
+def account(case: str) -> Availability:
+    (placed,) = (each for each in report(case).availability if not each.topic.startswith("__"))
+    return placed.availability
+
+
+def section(told: str, head: str) -> list[str]:
+    return told.partition(f"## {head}\n")[2].partition("\n## ")[0].splitlines()
+
+
+def test_the_incident_report_has_a_row_a_state_and_a_row_a_setting() -> None:
+    told, known = postmortem(report("unclean_4x"), appendix=True), account("unclean_4x")
+    rows = [line for line in section(told, "Appendix: availability") if line.startswith("| 2026")]
+    assert rows == [f"| {' | '.join(map(text, state_cells(row)))} |" for row in known.rows]
+    settings = [line for line in section(told, "What would have prevented this") if line.startswith("| ")][1:]
+    assert settings == [f"| {' | '.join(map(text, setting_cells(each)))} |" for each in known.safeguards]
+    assert "- With one in-sync copy only in 3 states, 9.1 s in all. Surely written meanwhile: offsets 100–129." in told
+
+
+def test_the_page_tells_the_same() -> None:
+    told, known = page(report("unclean_4x")), account("unclean_4x")
+    cells = [cell for row in known.rows for cell in state_cells(row)]
+    cells += [cell for each in known.safeguards for cell in setting_cells(each)]
+    assert [cell for cell in cells if f"<td>{cell}</td>" not in told] == []
+    assert "What would have prevented this" in told
+
+
+def test_a_clean_report_has_neither_section() -> None:
+    told = postmortem(report("clean_mixed"), appendix=True)
+    assert "## What would have prevented this" not in told
+
+
+def test_json_tells_every_row_and_json_lines_one_account_each() -> None:
+    known: dict[str, Any] = json.loads(document(report("unclean_4x")))
+    (entry,) = (each for each in known["availability"] if each["topic"] == "pay")
+    assert [state["isr"] for state in entry["states"]] == [list(row.isr) for row in account("unclean_4x").rows]
+    assert entry["states"][-1]["exposed"] == ["no-leader"]
+    told = [json.loads(line) for line in lines(report("unclean_4x")).splitlines()]
+    assert [each["topic"] for each in told if each["kind"] == "availability"] == [
+        each["topic"] for each in known["availability"]
+    ]
+
+
+def test_words_of_a_dump_stay_words() -> None:
+    honest = report("unclean_4x")
+    whose = tuple(replace(each, whose=HOSTILE, value=HOSTILE) for each in account("unclean_4x").safeguards)
+    rows = tuple(replace(row, clock=HOSTILE) for row in account("unclean_4x").rows)
+    hostile = replace(account("unclean_4x"), safeguards=whose, rows=rows, silences=(HOSTILE,))
+    placed = tuple(replace(each, topic="pay", availability=hostile) for each in honest.availability)
+    told = replace(honest, availability=placed)
+    assert "<script>alert" not in page(told)
+    markdown = postmortem(told, appendix=True)
+    assert "<script>" not in markdown.replace("\\<script>", "")
+    tables = [line for line in markdown.splitlines() if line.startswith("| 2026")]
+    assert {line.replace("\\|", "").count("|") for line in tables} == {11}
+
+
+def test_a_long_history_is_counted_not_endless() -> None:
+    honest = report("unclean_4x")
+    (row, *_) = account("unclean_4x").rows
+    many = tuple(replace(row, partition_epoch=number) for number in range(60))
+    long = replace(account("unclean_4x"), rows=many, rows_told=900)
+    placed = tuple(replace(each, availability=long) for each in honest.availability if each.topic == "pay")
+    told = postmortem(replace(honest, availability=placed), appendix=True)
+    assert sum(line.startswith("| 2026") for line in section(told, "Appendix: availability")) == STATES_SHOWN
+    assert f"{900 - STATES_SHOWN} more states told: see the JSON report." in told
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [
+        (None, "not told"), (0, "0 ms"), (999, "999 ms"), (6038, "6.0 s"), (61_000, "1 min 1 s"),
+        (7_380_000, "2 h 3 min"), (90_000_000, "1 d 1 h"),
+    ],
+)  # fmt: skip
+def test_lengths_of_time_are_said_as_people_say_them(milliseconds: int | None, words: str) -> None:
+    assert lasted(milliseconds) == words

@@ -1,0 +1,214 @@
+"""Bundles: the findings are shown again by an audit of the bundle, and no payload, client or secret is in it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from command import Ended, run
+from dumps_at_hand import SAMPLES, copied, digest, told
+
+from auditor.bundle.logs import masked_broker_log, masked_request_log
+from auditor.bundle.masking import is_kept_setting, metadata_value, new_mask
+from parsers.metadata_log.decode import decode_value
+from parsers.provenance import Origin
+from parsers.records import BATCH_LIMIT
+from parsers.records.contents import decode_contents
+from parsers.segment import scan_source
+from parsers.writers.segments import Codec
+from tests.rules.broken_dumps import Yard, wrote
+
+CASES = ("unclean_4x", "bit_rot_payload", "fast_failover_kip101", "lost_pages_hw")
+ORIGIN = Origin(source="server.log", broker=1)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def bundle(dump: Path, to: Path, *words: str) -> Ended:
+    return run("bundle", str(dump), "-o", str(to), "--engine", "local", *words)
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    with tarfile.open(archive) as packed:
+        files = [member for member in packed if member.isreg()]
+        return {member.name: content.read() for member in files if (content := packed.extractfile(member))}
+
+
+def payloads(dump: Path) -> set[bytes]:
+    """Every key, value and header of the records in the dump's own topics."""
+    found: set[bytes] = set()
+    for path in dump.rglob("*.log"):
+        source = path.relative_to(dump).as_posix()
+        if not path.name[0].isdigit() or "__cluster_metadata" in source:
+            continue
+        data = path.read_bytes()
+        for chunk in scan_source(dump, Origin(source=source)):
+            spans = (chunk.headers.column(name).to_pylist() for name in ("span_start", "span_end"))
+            for start, end in zip(*spans, strict=True):
+                for record in decode_contents(data[start:end], Origin(source=source), 0, limit=BATCH_LIMIT).rows:
+                    if not record.control:
+                        found |= {record.key or b"", record.value or b"", *(held or b"" for _, held in record.headers)}
+    return {each for each in found if len(each) > 3}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_findings_are_shown_again_and_no_payload_is_in_it(tmp_path: Path, case: str) -> None:
+    dump, target = SAMPLES / case / "dump", tmp_path / "bundle.tar.gz"
+    before = digest(dump)
+    ended = bundle(dump, target)
+    assert (ended.code, digest(dump)) == (0, before)
+    again = json.loads(run("audit", str(target), "--engine", "local", "--format", "json").out)
+    prints = [[f["fingerprint"] for f in report["findings"]] for report in (told(dump), again)]
+    assert prints[0] == prints[1] != []
+    held = contents(target)
+    secret = payloads(dump)
+    assert len(secret) >= 15
+    assert [(name, each) for name, data in held.items() for each in secret if each in data] == []
+
+
+def test_the_manifest_states_what_checksums_told(tmp_path: Path) -> None:
+    dump, target = SAMPLES / "bit_rot_payload" / "dump", tmp_path / "b.tgz"
+    assert bundle(dump, target).code == 0
+    manifest = json.loads(contents(target)["tidemark-bundle.json"])
+    (finding,) = (f for f in told(dump)["findings"] if f["rule"] == "SEG001")
+    failed = {f["path"]: f["checksumsFailed"] for f in manifest["files"] if f["checksumsFailed"]}
+    shown = finding["evidence"][0]
+    assert failed == {shown["path"]: [[shown["start"], shown["end"]]]}
+    assert manifest["notReproduced"] == []
+    assert sum(f["checksumsHeld"] for f in manifest["files"]) > 100
+
+
+def test_one_finding_takes_its_partition_alone(tmp_path: Path) -> None:
+    dump, target = SAMPLES / "recreated_topic" / "dump", tmp_path / "b.tar.gz"
+    found = [f for f in told(dump)["findings"] if f["verdict"] == "violated" and f["partition"] is not None]
+    chosen = found[0]
+    ended = bundle(dump, target, "--finding", chosen["id"])
+    manifest = json.loads(contents(target)["tidemark-bundle.json"])
+    shown = {each["fingerprint"] for each in (*manifest["reproduced"], *manifest["notReproduced"])}
+    assert shown == {chosen["fingerprint"]}
+    assert ended.code == (3 if manifest["notReproduced"] else 0)
+    place = f"/{chosen['topic']}-{chosen['partition']}"  # and what a deletion left of a topic of that name
+    segments = [name for name in contents(target) if name.endswith(".log") and "/data/" in name]
+    assert segments
+    assert [name for name in segments if place not in name and "__cluster_metadata" not in name] == []
+    assert "--finding F-00000000: expected one finding" in bundle(
+        dump, tmp_path / "c.tar.gz", "--finding", "F-00000000"
+    ).err
+
+
+def test_what_the_bundle_cannot_show_is_told(tmp_path: Path) -> None:
+    """Packed logs are left out, and with them what they alone tell."""
+    dump = copied("unclean_4x", tmp_path / "dump", logs=True)
+    for log in [*dump.rglob("logs/*.log")]:
+        log.with_name(f"{log.name}.1.gz").write_bytes(gzip.compress(log.read_bytes()))
+        log.unlink()
+    ended = bundle(dump, tmp_path / "b.tar.gz")
+    manifest = json.loads(contents(tmp_path / "b.tar.gz")["tidemark-bundle.json"])
+    assert (ended.code, manifest["notReproduced"] != []) == (3, True)
+    assert "It does not find again: " in ended.out
+    assert {f["how"] for f in manifest["files"] if f["path"].endswith(".gz")} == {"left out: a packed log"}
+
+
+def test_a_bundle_stands_whole_outside_the_dump_and_replaces_nothing_unasked(tmp_path: Path) -> None:
+    dump = copied("bit_rot_payload", tmp_path / "dump")
+    assert "inside the dump" in bundle(dump, dump / "b.tar.gz").err
+    assert "expected a name that ends in .tar.gz or .tgz" in bundle(dump, tmp_path / "b.zip").err
+    (tmp_path / "b.tar.gz").write_text("mine")
+    assert "--force to replace it" in bundle(dump, tmp_path / "b.tar.gz").err
+    assert (tmp_path / "b.tar.gz").read_text() == "mine"
+    assert bundle(dump, tmp_path / "b.tar.gz", "--force").code == 0
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".tidemark")] == []
+    with tarfile.open(tmp_path / "b.tar.gz") as packed:
+        assert {(m.uid, m.uname, m.mtime) for m in packed} == {(0, "", 0)}
+
+
+def test_a_clean_dump_has_nothing_to_show(tmp_path: Path) -> None:
+    ended = bundle(SAMPLES / "clean_mixed" / "dump", tmp_path / "b.tar.gz")
+    assert (ended.code, "found nothing that a bundle could show" in ended.err) == (2, True)
+
+
+def test_logs_keep_their_places_and_lose_the_words_that_no_rule_reads() -> None:
+    log = (SAMPLES / "unclean_4x/dump/broker-2/logs/server.log").read_bytes()
+    noise = b"[2026-11-21 06:18:13,607] INFO Login of alice from 10.0.0.7 (org.example.Audit)\n  at secret.Place\n"
+    setting = b"\tssl.keystore.password = hunter2\n\tunclean.leader.election.enable = true\n"
+    masked = masked_broker_log(log + noise + setting, ORIGIN)
+    assert len(masked) == len(log + noise + setting)
+    assert [len(line) for line in masked.split(b"\n")] == [len(line) for line in (log + noise + setting).split(b"\n")]
+    for gone in (b"alice", b"10.0.0.7", b"secret.Place", b"hunter2"):
+        assert gone not in masked
+    assert b"[2026-11-21 06:18:13,607] INFO ....." in masked
+    assert b"\tunclean.leader.election.enable = true\n" in masked
+
+
+def test_request_logs_keep_what_rules_read_and_no_name_of_a_client() -> None:
+    time = b"[2026-11-21 06:17:59,605] DEBUG Completed request:"
+    head = time + b'{"requestHeader":{"clientId":"%s","requestApiKeyName":"%s"}'
+    lines = [
+        head % (b"payroll-app", b"PRODUCE") + b',"request":{"transactionalId":"pay\\"roll"},"principal":"User:bob"}\n',
+        head % (b"broker-3-fetcher-0", b"FETCH") + b"}\n",
+        head % (b"payroll-app", b"JOIN_GROUP") + b',"request":{"groupId":"hr"}}\n',
+        time + b"RequestHeader(apiKey=PRODUCE, clientId=payroll-app, c=1) -- {transactional_id=payroll}"
+        b"principal:User:bob,listener:PLAINTEXT\n",
+    ]
+    masked = masked_request_log(b"".join(lines), new_mask())
+    assert [len(line) for line in masked.splitlines()] == [len(line.rstrip(b"\n")) for line in lines]
+    for gone in (b"payroll", b"bob", b"roll", b"JOIN_GROUP", b'"hr"'):
+        assert gone not in masked
+    assert b'"clientId":"broker-3-fetcher-0","requestApiKeyName":"FETCH"' in masked
+    assert b"listener:PLAINTEXT" in masked
+
+
+def test_secrets_of_the_metadata_log_are_masked_and_what_rules_read_stays() -> None:
+    scram = b"\x01\x0b\x00" + b"\x06alice" + b"salt and stored key"
+    assert metadata_value(scram) == scram[:3] + bytes(len(scram) - 3)
+    assert decode_value(metadata_value(scram)).name == "UserScramCredential"  # type: ignore[union-attr]
+
+    def config(name: bytes, value: bytes) -> bytes:
+        parts = (b"pay", name, value)
+        return b"\x01\x04\x00\x02" + b"".join(bytes([len(part) + 1]) + part for part in parts) + b"\x00"
+
+    kept = config(b"min.insync.replicas", b"2")
+    assert metadata_value(kept) == kept
+    hidden = metadata_value(config(b"sasl.jaas.config", b"hunter2"))
+    assert (len(hidden), b"hunter2" in hidden) == (len(config(b"sasl.jaas.config", b"hunter2")), False)
+    assert decode_value(hidden).value == "......."  # type: ignore[union-attr]
+    assert not is_kept_setting(b"listener.name.replication.ssl.keystore.password")
+    for cut in range(len(hidden)):
+        assert len(metadata_value(config(b"x", b"hunter2")[:cut])) == min(cut, len(config(b"x", b"hunter2")))
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_packed_batches_part_again_and_accuse_nobody_else(tmp_path: Path, codec: Codec) -> None:
+    yard = Yard(tmp_path / "dump")
+    for broker, letter, parting in ((1, "a", 40), (2, "b", 40), (3, "b", 30)):
+        log = [*wrote(0, 0, parting, codec=codec), *wrote(1, parting, parting + 20, letter, codec=codec)]
+        yard.broker(broker, log)
+    for level in ("full", "deep"):
+        target = tmp_path / f"{level}.tar.gz"
+        assert bundle(yard.root, target, "--level", level).code == 0
+        manifest = json.loads(contents(target)["tidemark-bundle.json"])
+        assert len(manifest["reproduced"]) >= 5
+        assert (manifest["notReproduced"], manifest["madeByMasking"]) == ([], [])
+
+
+def test_a_mask_tells_alike_from_unlike_and_nothing_else() -> None:
+    mask, other = new_mask(), new_mask()
+    assert mask(b"the same value") == mask(b"the same value")
+    assert mask(b"the same value") != mask(b"another value.")
+    assert mask(b"the same value") != other(b"the same value")
+    assert [len(mask(bytes(size))) for size in (0, 1, 8, 9, 100)] == [0, 1, 8, 9, 100]
+    assert mask(b"x" * 100)[8:] == bytes(92)
+
+
+def test_a_bundle_is_small_and_plain(tmp_path: Path) -> None:
+    ended = bundle(SAMPLES / "unclean_4x" / "dump", tmp_path / "b.tar.gz")
+    assert "finds again: " in ended.out
+    assert ended.out.isprintable() or "\n" in ended.out
+    assert gzip.GzipFile(fileobj=io.BytesIO((tmp_path / "b.tar.gz").read_bytes())).read(20)

@@ -1,0 +1,280 @@
+"""Two reports beside each other: what is new, changed or fixed, what is told no more, how the command ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]  # published without types
+import pytest
+from command import Ended, run
+from dumps_at_hand import ROOT, SAMPLES, audited, told
+
+from tests.rules.broken_dumps import Yard, change, wrote
+
+SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
+UNCLEAN = SAMPLES / "unclean_4x" / "dump"
+SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/diff.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Yard:
+    """Two sound copies."""
+    yard = Yard(tmp_path / "dump")
+    for broker in (1, 2):
+        yard.broker(broker, wrote(0, 0, 60))
+    return yard
+
+
+def rot(yard: Yard, place: int = 70) -> None:
+    change(next(yard.root.rglob("broker-1/data/t-0/*.log")), place, lambda byte: byte ^ 1)
+
+
+def kept(report: dict[str, Any], path: Path) -> Path:
+    path.write_text(json.dumps(report), encoding="utf-8")
+    return path
+
+
+def diff(*words: object) -> Ended:
+    return run("diff", *map(str, words))
+
+
+def compared(*words: object) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(diff(*words, "--format", "json").out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    return document
+
+
+def lists(document: dict[str, Any]) -> tuple[list[str], ...]:
+    return tuple([each["rule"] for each in document[name]] for name in ("new", "changed", "fixed", "untold"))
+
+
+def test_a_report_and_itself_do_not_differ(tmp_path: Path) -> None:
+    report = told(UNCLEAN)
+    path = kept(report, tmp_path / "a.json")
+    document = compared(path, path)
+    assert lists(document) == ([], [], [], [])
+    assert (document["same"], document["exitCode"]) == (len(report["findings"]), 0)
+    assert document["before"]["verdict"] == "findings"
+
+
+def test_damage_is_new_and_once_mended_fixed(yard: Yard, tmp_path: Path) -> None:
+    sound = kept(told(yard.root), tmp_path / "sound.json")
+    rot(yard)
+    damaged = kept(told(yard.root), tmp_path / "damaged.json")
+    worse, better = compared(sound, damaged), compared(damaged, sound)
+    assert (lists(worse), worse["exitCode"]) == ((["SEG001"], [], [], []), 1)
+    assert (lists(better), better["exitCode"]) == (([], [], ["SEG001"], []), 0)
+    assert compared(sound, damaged, "--fail-on", "high")["exitCode"] == 0
+    assert worse["after"]["coverage"]["bytesRead"] == told(yard.root)["coverage"]["bytesRead"]
+
+
+def test_it_ends_as_an_audit_with_that_baseline_does(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    before = kept(told(yard.root), tmp_path / "before.json")
+    for step in (lambda: None, lambda: rot(yard, 300), lambda: shutil.rmtree(next(yard.root.rglob("broker-2")))):
+        step()
+        by_baseline = audited(yard.root, baseline=str(before))
+        document = compared(before, yard.root, "--engine", "local")
+        assert document["exitCode"] == by_baseline.exit_code
+        assert by_baseline.policy is not None
+        assert len(document["changed"]) + document["same"] == len(by_baseline.policy.known)
+        assert len(document["fixed"]) + len(document["untold"]) == by_baseline.policy.gone
+
+
+def test_two_dumps_are_audited_and_the_later_one_is_remembered(yard: Yard, tmp_path: Path) -> None:
+    before = Path(shutil.copytree(yard.root, tmp_path / "before"))
+    rot(yard)
+    document = compared(before, yard.root, "--engine", "local")
+    assert lists(document)[0] == ["SEG001"]
+    assert "SEG001" in run("show", document["new"][0]["id"]).out
+
+
+def test_what_happened_once_is_never_fixed(tmp_path: Path) -> None:
+    """Without the logs the election is told no more, though nobody undid it."""
+    before = kept(told(SPLIT), tmp_path / "before.json")
+    later = Path(shutil.copytree(SPLIT, tmp_path / "later", ignore=shutil.ignore_patterns("logs")))
+    document = compared(before, later, "--engine", "local")
+    assert document["untold"]
+    assert document["fixed"] == []
+    assert {each["because"] for each in document["untold"]} == {
+        "the later audit read nothing of server-log, state-change-log, request-log, metadata"
+    }
+
+
+def without_a_replica(report: dict[str, Any]) -> None:
+    report["replicas"].pop(0)
+
+
+def with_the_rule_off(report: dict[str, Any]) -> None:
+    report["policy"] = {"rulesOff": ["SEG001"]}
+
+
+def read_quickly(report: dict[str, Any]) -> None:
+    report["tool"]["level"] = "quick"
+
+
+def stopped(report: dict[str, Any]) -> None:
+    report["interrupted"] = True
+
+
+@pytest.mark.parametrize(
+    ("spoil", "because"),
+    [
+        (without_a_replica, "read no replica of it on broker 1"),
+        (with_the_rule_off, "SEG001 was turned off"),
+        (read_quickly, "read at level quick"),
+        (stopped, "stopped early"),
+    ],
+)
+def test_what_was_not_looked_for_is_not_fixed(
+    yard: Yard, tmp_path: Path, spoil: Callable[[dict[str, Any]], None], because: str
+) -> None:
+    sound = told(yard.root)
+    rot(yard)
+    damaged = kept(told(yard.root), tmp_path / "damaged.json")
+    spoil(sound)
+    document = compared(damaged, kept(sound, tmp_path / "later.json"))
+    assert lists(document) == ([], [], [], ["SEG001"])
+    assert because in document["untold"][0]["because"]
+
+
+def test_a_finding_that_has_grown_names_the_one_before(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    report = told(yard.root)
+    before = kept(report, tmp_path / "before.json")
+    (finding,) = (each for each in report["findings"] if each["rule"] == "SEG001")
+    was = finding["id"]
+    finding.update(fingerprint="0" * 64, id="F-00000000", endOffset=finding["endOffset"] + 1)
+    document = compared(before, kept(report, tmp_path / "after.json"))
+    assert [each["insteadOf"] for each in document["new"]] == [was]
+    assert "at other offsets" in document["untold"][0]["because"]
+
+
+def test_a_changed_severity_is_told_and_fails_nothing(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    report = told(yard.root)
+    before = kept(report, tmp_path / "before.json")
+    report["findings"][0]["severity"] = "critical"
+    after = kept(report, tmp_path / "after.json")
+    document = compared(before, after)
+    assert document["changed"][0]["changes"] == [{"field": "severity", "before": "medium", "after": "critical"}]
+    assert document["exitCode"] == 0
+    assert "severity: medium → critical" in diff(before, after).out
+
+
+def test_an_open_verdict_is_no_clean_one(yard: Yard, tmp_path: Path) -> None:
+    report = told(yard.root)
+    before = kept(report, tmp_path / "before.json")
+    for spoil in ({"ratio": 0.4}, {"replicasLacking": 1}):
+        worse = json.loads(before.read_text())
+        worse["coverage"].update(spoil)
+        after = kept(worse, tmp_path / "after.json")
+        assert diff(before, after, "--min-coverage", "0.5").code == 3
+
+
+def test_text_says_it_in_one_screen(yard: Yard, tmp_path: Path) -> None:
+    sound = kept(told(yard.root), tmp_path / "sound.json")
+    rot(yard)
+    ended = diff(sound, yard.root, "--engine", "local")
+    assert ended.code == 1
+    lines = ended.out.splitlines()
+    assert "FOUND   1 new, 0 changed, 0 fixed, 0 no longer told, 0 as before" in lines
+    assert any(line.startswith("  MEDIUM  SEG001  t-0  F-") for line in lines)
+    assert len(lines) <= 25
+
+
+def spoiled(*path: str | int, by: object) -> Callable[[dict[str, Any]], None]:
+    def spoil(report: dict[str, Any]) -> None:
+        at: Any = report
+        for step in path[:-1]:
+            at = at[step]
+        at[path[-1]] = by
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (spoiled("schemaVersion", by=2), "at schemaVersion expected 1, found 2"),
+        (spoiled("tool", by=[]), "at tool expected an object, found a list"),
+        (spoiled("verdict", by="fine"), "at verdict expected one of clean, findings, unknown, found 'fine'"),
+        (spoiled("findings", by={}), "at findings expected a list, found an object"),
+        (spoiled("findings", 0, by=7), "at findings[0] expected an object, found 7"),
+        (spoiled("findings", 0, "severity", by="dire"), "at findings[0].severity expected one of info, low"),
+        (spoiled("findings", 0, "partition", by=10**40), "at findings[0].partition expected a whole number"),
+        (spoiled("findings", 0, "message", by=None), "at findings[0].message expected text, found nothing"),
+        (spoiled("coverage", "ratio", by=float("nan")), "at coverage.ratio expected a number from 0 to 1"),
+        (spoiled("coverage", "replicasSeen", by=True), "at coverage.replicasSeen expected a whole number"),
+        (spoiled("refusals", by=[{}]), "at refusals[0].blocking expected true or false, found nothing"),
+        (spoiled("replicas", by=["x"]), "at replicas[0].topic expected text, found nothing"),
+    ],
+)
+def test_what_is_no_report_is_refused_by_its_place(
+    yard: Yard, tmp_path: Path, spoil: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    rot(yard)
+    report = told(yard.root)
+    good = kept(report, tmp_path / "good.json")
+    spoil(report)
+    bad = kept(report, tmp_path / "bad.json")
+    for sides in ((good, bad), (bad, good)):
+        ended = diff(*sides)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+        assert f"{bad}: expected a report of --format json; {said}" in ended.err
+
+
+def test_a_fingerprint_told_twice_is_refused(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    report = told(yard.root)
+    report["findings"].append(report["findings"][0])
+    path = kept(report, tmp_path / "twice.json")
+    assert "at findings[1].fingerprint expected one of its own" in diff(path, path).err
+
+
+@pytest.mark.parametrize("text", ["[]", "nonsense", "[" * 100_000, '{"a": ' + "9" * 5000 + "}", "\0"])
+def test_a_file_that_holds_no_report_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text, encoding="utf-8")
+    ended = diff(path, path)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{path}: expected a report of --format json" in ended.err
+
+
+def test_a_side_that_is_not_there_is_named(tmp_path: Path) -> None:
+    ended = diff(tmp_path / "x.json", tmp_path)
+    said = "expected a report of --format json, or a dump; found nothing"
+    assert ended.err == f"tidemark: {tmp_path / 'x.json'}: {said}\n"
+
+
+def test_names_of_a_hostile_report_move_no_cursor(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    report = told(yard.root)
+    good = kept(report, tmp_path / "good.json")
+    for key in ("id", "rule", "topic", "message", "confidence"):
+        report["findings"][0][key] = "\x1b[2Jevil\r\n\u202e"
+    report["findings"][0]["facts"] = {"\x1b]0;x\x07": "\x1b[2J"}
+    bad = kept(report, tmp_path / "bad.json")
+    out = diff(good, bad).out + diff(bad, good).out
+    assert "evil" in out
+    assert [character for character in out if not (character.isprintable() or character == "\n")] == []
+
+
+def test_neither_side_is_written_over(yard: Yard, tmp_path: Path) -> None:
+    path = kept(told(yard.root), tmp_path / "a.json")
+    before = path.read_bytes()
+    ended = diff(path, path, "--format", "json", "--output", path, "--force")
+    assert (ended.code, path.read_bytes()) == (2, before)
+    assert "one of the two that are compared" in ended.err
+    assert "inside the dump" in diff(path, yard.root, "--output", yard.root / "x").err
+    assert diff(path, path, "--format", "json", "--output", tmp_path / "d.json").code == 0
+    assert json.loads((tmp_path / "d.json").read_text())["same"] == 0

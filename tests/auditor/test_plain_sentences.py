@@ -1,0 +1,113 @@
+"""What Tidemark says is plain: short sentences, ranges with their last offset, no value that is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from dumps_at_hand import SAMPLES
+
+from auditor.cli.commands import app
+from auditor.report.availability import told_of
+from auditor.report.bill import sentence
+from auditor.report.gates import gate_words, told_once
+from auditor.report.model import AuditReport
+from auditor.report.summary import summary
+from rules.catalog import RULES
+from rules.finding import sentences
+from rules.judge import judge
+from rules.rule import Rule
+from rules.sketch.notation import read_sketch
+from tests.lab.effort import fast_if
+from tests.lab.sample_reports import is_short, report_on
+
+MOST_WORDS = 25
+CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
+HOLE = re.compile(r"\{[^}]*\}")
+HALF_OPEN = re.compile(r"\[\d+, \d+\)")
+UNSAID = re.compile(r"@None|\bNone\b|-1\.\.|\(\)|  +\S")
+
+
+def split(text: str) -> list[str]:
+    """The sentences of a text: a stop before a capital ends one."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    return [part for part in re.split(r"(?<=[.!?])\s+(?=[A-Z`*(\"]|[a-z]+\.[a-z])", flat) if part]
+
+
+def long_ones(text: str) -> list[str]:
+    """Sentences of more words than a reader holds at once."""
+    return [part for part in split(text) if len(part.split()) > MOST_WORDS]
+
+
+def complaints(text: str) -> list[str]:
+    """Whatever a message must not have."""
+    told = [f"{len(part.split())} words: {part}" for part in long_ones(text)]
+    return told + [f"{found[0]!r} in: {text}" for found in (HALF_OPEN.search(text), UNSAID.search(text)) if found]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_and_its_page_speak_in_short_sentences(rule: Rule) -> None:
+    page = rule.page
+    parts = (HOLE.sub("it", rule.message), page.title, page.introduction, page.proves, page.undecided_when)
+    assert [part for text in (*parts, rule.bearing.calls_for) for part in long_ones(text)] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_what_a_rule_says_of_its_sketches_is_plain(rule: Rule) -> None:
+    said = [
+        words
+        for drawing in (rule.page.upheld, rule.page.violated)
+        for verdict in (judge(read_sketch(drawing).evidence, RULES),)
+        for words in (
+            *(finding.message for finding in verdict.findings),
+            *(f"{point.reason}. Add {point.missing}." for point in verdict.undecided),
+        )
+    ]
+    assert [complaint for words in said for complaint in complaints(sentences(words))] == []
+
+
+def told(report: AuditReport) -> Iterator[str]:
+    """Whatever a report says in sentences."""
+    yield from (finding.message for finding in report.findings)
+    yield from (incident.title for incident in report.incidents)
+    yield from (sentence(loss) for history in report.histories for loss in history.losses)
+    yield from (moment.text for history in report.histories for moment in history.milestones)
+    accounts = [placed.availability for placed in report.availability]
+    yield from (line for account in accounts for line in told_of(account))
+    yield from (words for a in accounts for s in a.safeguards for words in (s.allowed, s.instead) if words)
+    known = summary(report)
+    yield from (f"{action.words} {action.first}" for action in known.actions)
+    yield from (each.words for each in known.unseen if each.kind == "question")
+    yield from (gate_words(gate) for placed in report.advice for gate in told_once(placed.advice.gates))
+    if known.lost is not None:
+        yield f"{known.lost.amount}, {known.lost.worth}. {known.lost.copies}"
+
+
+@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+def test_what_a_report_says_is_plain(case: Path) -> None:
+    assert [complaint for words in told(report_on(case)) for complaint in complaints(words)] == []
+
+
+def test_the_help_of_every_command_and_option_is_plain() -> None:
+    group = typer.main.get_command(app)
+    commands = [group, *group.commands.values()]  # type: ignore[attr-defined]
+    helps = [command.help or "" for command in commands]
+    helps += [getattr(parameter, "help", None) or "" for command in commands for parameter in command.params]
+    assert len(helps) > len(commands)
+    assert [part for words in helps for part in long_ones(words)] == []
+
+
+def test_a_long_sentence_and_a_half_open_range_are_seen() -> None:
+    assert long_ones("word " * 26) != []
+    assert long_ones("Word " * 13 + "end. " + "Word " * 13 + "end.") == []
+    assert complaints("It holds records [1, 2).") != []
+    assert complaints("It ended at @None.") != []
+    assert complaints("It holds offsets 1–2.") == []
+
+
+def test_clauses_become_sentences_and_names_keep_their_letters() -> None:
+    assert sentences("it cut [3, 9); min.insync.replicas is 1") == "It cut 3–8. min.insync.replicas is 1."
+    assert sentences("offsets [3, 4): gone") == "Offset 3: gone."

@@ -1,0 +1,194 @@
+"""What a report comes to: totals, incidents, folded entries, actions and what was not seen, on recorded incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from dumps_at_hand import SAMPLES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.report.model import AuditReport, Incident
+from auditor.report.summary import LossTotals, Summary, summary
+from auditor.report.summary.fold import blurred, folded, named_places
+from rules.finding import Finding, Severity, offsets_told
+from tests.lab.sample_reports import report_on
+
+INCIDENTS = ("unclean_4x", "unclean_rejoined", "fast_failover_kip101", "lost_pages_hw", "acks_one_lost")
+
+
+def told(case: str) -> Summary:
+    return summary(report_on(SAMPLES / case))
+
+
+def lost_in(case: str) -> LossTotals:
+    lost = told(case).lost
+    assert lost is not None
+    return lost
+
+
+def elsewhere(finding: Finding, partition: int) -> Finding:
+    return replace(finding, partition=partition)
+
+
+def repeated(report: AuditReport, times: int) -> AuditReport:
+    """The report as if the same had happened to so many partitions."""
+    findings = [elsewhere(finding, number) for number in range(times) for finding in report.findings]
+    names = {(f.partition, f.rule, f.start_offset, f.brokers, str(f.facts)): f.id for f in findings}
+    old = {f.id: (f.rule, f.start_offset, f.brokers, str(f.facts)) for f in report.findings}
+
+    def moved(incident: Incident, number: int) -> Incident:
+        own = {name: names[number, *old[name]] for name in incident.findings}
+        steps = tuple(
+            replace(step, finding=own[step.finding], follows=None if step.follows is None else own[step.follows])
+            for step in incident.steps
+        )
+        places = tuple((cluster, topic, number) for cluster, topic, _ in incident.places)
+        return replace(
+            incident, id=f"{incident.id}{number}", findings=tuple(own.values()), steps=steps, places=places
+        )
+
+    return replace(
+        report,
+        findings=tuple(findings),
+        incidents=tuple(moved(incident, number) for incident in report.incidents for number in range(times)),
+        histories=tuple(replace(h, partition=number) for h in report.histories for number in range(times)),
+        advice=tuple(replace(a, partition=number) for a in report.advice for number in range(times)),
+    )
+
+
+def test_an_unclean_election_comes_to_its_records_and_no_copy() -> None:
+    lost = lost_in("unclean_4x")
+    assert (lost.offsets, lost.committed, lost.partitions, lost.records) == (50, 50, 1, 50)
+    assert (lost.standing, lost.gone, lost.unsearched) == (0, 50, 0)
+    assert (lost.amount, lost.worth) == ("50 records", "all committed")
+    assert lost.copies == "No broker in this dump still has them."
+
+
+def test_copies_that_stand_are_named_and_what_came_back_is_no_loss() -> None:
+    lost = lost_in("fast_failover_kip101")
+    assert (lost.offsets, lost.standing) == (5, 5)
+    assert [holder.broker for holder in lost.holders] == [1]
+    assert [(r.loss.epoch, r.loss.offsets) for r in lost.restored] == [(1, 5)]
+    assert lost.copies == "Copies of all of them survive on broker 1."
+
+
+def test_what_one_broker_alone_acknowledged_is_not_called_committed() -> None:
+    lost = lost_in("acks_one_lost")
+    assert (lost.committed, lost.acknowledged, lost.possibly_acknowledged) == (0, 20, 0)
+    assert lost.worth == "all acknowledged and not committed"
+
+
+def test_a_sound_cluster_comes_to_nothing() -> None:
+    clean = told("clean_mixed")
+    assert (clean.verdict, clean.lost, clean.incidents, clean.actions) == ("clean", None, (), ())
+    assert clean.counted == "no problem found"
+
+
+@pytest.mark.parametrize("case", INCIDENTS)
+def test_every_finding_stands_once_and_causes_before_what_follows(case: str) -> None:
+    report = report_on(SAMPLES / case)
+    known = summary(report)
+    entries = [*(entry for each in known.incidents for entry in each.entries), *known.loose]
+    ids = [name for entry in entries for name in entry.ids]
+    assert sorted(ids) == sorted(finding.id for finding in report.findings)
+    for each in known.incidents:
+        order = [name for entry in each.entries for name in entry.ids]
+        for step in each.incident.steps:
+            assert step.follows is None or order.index(step.follows) < order.index(step.finding)
+
+
+@pytest.mark.parametrize("case", INCIDENTS)
+def test_equal_partitions_are_one_entry_with_their_ranges(case: str) -> None:
+    report = report_on(SAMPLES / case)
+    one, many = summary(report), summary(repeated(report, 130))
+    assert len(many.incidents) == len(one.incidents)
+    for single, several in zip(one.incidents, many.incidents, strict=True):
+        assert len(several.ids) == 130 * len(single.ids)
+        assert len(several.entries) == len(single.entries)
+        assert {entry.partitions for entry in several.entries} == {130}
+    assert len(many.actions) == len(one.actions)
+    assert one.lost is not None
+    assert many.lost is not None
+    assert (many.lost.offsets, many.lost.partitions) == (130 * one.lost.offsets, 130)
+    assert len(many.unseen) == len(one.unseen)
+
+
+def test_a_copy_on_a_broker_that_may_start_is_not_said_to_go_by_its_start() -> None:
+    actions = told("lost_pages_hw").actions
+    (start,) = (a for a in actions if a.words.startswith("restarting broker 1 or 2"))
+    (copy,) = (a for a in actions if a.kind == "copy")
+    assert start.kind == "go"
+    assert "before leaders move" in copy.words
+    assert "before that broker starts" not in copy.words
+
+
+def test_what_bars_an_action_comes_before_what_is_free() -> None:
+    for case in INCIDENTS:
+        kinds = [action.kind for action in told(case).actions]
+        order = ("copy", "no-go", "act", "unknown", "go")
+        assert kinds == sorted(kinds, key=order.index)
+
+
+def test_what_leaves_the_verdict_open_comes_first() -> None:
+    report = report_on(SAMPLES / "lost_pages_hw")
+    open_points = [each.blocking for each in summary(replace(report, interrupted=True)).unseen]
+    assert open_points[0]
+    assert open_points == sorted(open_points, reverse=True)
+
+
+def test_notes_are_no_findings_in_the_count() -> None:
+    report = report_on(SAMPLES / "unclean_rejoined")
+    assert any(finding.severity == Severity.INFO for finding in report.findings)
+    assert sum(number for _, number in summary(report).counts) == sum(
+        finding.severity > Severity.INFO for finding in report.violations
+    )
+
+
+def test_findings_that_differ_in_more_than_numbers_stay_apart() -> None:
+    first, *_ = report_on(SAMPLES / "unclean_4x").violations
+    other = replace(first, partition=9, message=first.message.replace("broker", "nobody"))
+    assert len(folded([first, elsewhere(first, 9)])) == 1
+    assert len(folded([first, other])) == 2
+    assert len(folded([first, replace(elsewhere(first, 9), brokers=(77,))])) == 2
+
+
+def test_what_is_said_of_two_brokers_is_two_things_to_do() -> None:
+    barred = [action.words for action in told("fast_failover_kip101").actions if action.kind == "no-go"]
+    assert [words[:18] for words in barred] == ["electing broker 2 ", "electing broker 1 ", "restarting all bro"]
+    assert blurred("brokers 1, 2 or 3 hold 10–14 of epoch 0") == "brokers 1, 2 or 3 hold #–# of epoch #"
+    assert blurred("Broker 12 (broker-12/data/pay-0)") == "Broker 12 (broker-#/data/pay-#)"
+
+
+def places(numbers: Iterator[int]) -> list[tuple[None, str, int]]:
+    return [(None, "pay", number) for number in numbers]
+
+
+def test_neighbouring_partitions_are_named_by_their_ends() -> None:
+    assert named_places(places(iter([3, 0, 1, 2, 7]))) == "pay-0 to pay-3, pay-7"
+    assert named_places(places(iter([5, 4]))) == "pay-4, pay-5"
+    assert named_places(places(iter(range(0, 40, 2))), most=2) == "pay-0, pay-2 and 18 more partitions"
+    assert named_places([(None, None, None)]) == "whole dump"
+
+
+@given(st.sets(st.integers(0, 60), min_size=1), st.integers(1, 8))
+def test_named_partitions_add_up(numbers: set[int], most: int) -> None:
+    words = named_places(places(iter(sorted(numbers))), most)
+    named = 0
+    for part in words.split(" and ")[0].split(", ") if "more partition" in words else words.split(", "):
+        ends = [int(word.rpartition("-")[2]) for word in part.split(" to ")]
+        named += ends[-1] - ends[0] + 1
+    rest = int(words.rpartition(" and ")[2].split()[0]) if "more partition" in words else 0
+    assert named + rest == len(numbers)
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**6))
+def test_offsets_are_said_with_the_last_one_named(start: int, width: int) -> None:
+    words = offsets_told(start, start + width)
+    if width > 1:
+        first, last = words.removeprefix("offsets ").split("–")
+        assert int(last) - int(first) + 1 == width
+    else:
+        assert words == (f"offset {start}" if width else "no offsets")

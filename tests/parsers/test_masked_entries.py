@@ -1,0 +1,91 @@
+"""Masked entries: no content stays, every length and header field does, and a checksum tells what it told."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import google_crc32c
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parsers.provenance import Origin
+from parsers.records import BATCH_LIMIT, decode_entry
+from parsers.records.contents import decode_contents
+from parsers.records.masked import HEADER, masked_entry
+from parsers.segment import scan_source
+from tests.rules.broken_dumps import Yard, wrote
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
+ORIGIN = Origin(source="x.log")
+
+
+def zeroed(content: bytes) -> bytes:
+    return bytes(len(content))
+
+
+def entries_of(path: Path) -> list[bytes]:
+    data = path.read_bytes()
+    origin = Origin(source=path.name)
+    return [
+        data[start:end]
+        for chunk in scan_source(path.parent, origin)
+        for start, end in zip(
+            chunk.headers.column("span_start").to_pylist(), chunk.headers.column("span_end").to_pylist(), strict=True
+        )
+    ]
+
+
+def crc_mistake(entry: bytes) -> int:
+    if entry[16] > 1:
+        return int.from_bytes(entry[17:21]) ^ int(google_crc32c.value(entry[21:]))
+    return int.from_bytes(entry[12:16]) ^ zlib.crc32(entry[16:])
+
+
+SEGMENTS = sorted(SAMPLES.glob("*/dump/*/data/[a-z]*-0/0*.log"))
+
+
+@pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: path.relative_to(SAMPLES).as_posix())
+def test_samples_keep_their_headers_and_lose_their_contents(path: Path) -> None:
+    for entry in entries_of(path):
+        masked = masked_entry(entry, zeroed)
+        assert len(masked) == len(entry)
+        assert crc_mistake(masked) == crc_mistake(entry)
+        if entry[16] > 1:
+            assert (masked[:17], masked[23:HEADER]) == (entry[:17], entry[23:HEADER])
+            assert masked[22] | 7 == entry[22] | 7
+            kept = [
+                [(r.offset, r.timestamp) for r in decode_contents(each, ORIGIN, 0, limit=BATCH_LIMIT).rows]
+                for each in (entry, masked)
+            ]
+            assert kept[0] == kept[1]
+        for record in decode_contents(entry, ORIGIN, 0, limit=BATCH_LIMIT).rows:
+            for content in (record.key, record.value):
+                if content and not record.control and len(content) > 6:
+                    assert content not in masked
+
+
+@given(st.binary(max_size=400), st.integers(0, 2), st.integers(0, 255))
+def test_any_bytes_are_masked_without_a_word(noise: bytes, magic: int, attributes: int) -> None:
+    entry = bytes(8) + (9 + len(noise) + 40).to_bytes(4) + bytes(4) + bytes([magic]) + bytes(5) + bytes([attributes])
+    entry += bytes(HEADER - len(entry)) + noise
+    masked = masked_entry(entry, zeroed)
+    assert (len(masked), crc_mistake(masked)) == (len(entry), crc_mistake(entry))
+
+
+def test_a_checksum_that_failed_fails_by_the_same_bits_and_the_records_are_read(tmp_path: Path) -> None:
+    yard = Yard(tmp_path / "dump")
+    yard.broker(1, wrote(0, 0, 3))
+    entry = entries_of(next(yard.root.rglob("t-0/*.log")))[0]
+    rotten = entry[:-2] + bytes([entry[-2] ^ 4]) + entry[-1:]
+    masked = masked_entry(rotten, zeroed)
+    assert crc_mistake(entry) == 0
+    assert crc_mistake(masked) == crc_mistake(rotten) != 0
+    before, after = (decode_entry(each, ORIGIN, 0).rows for each in (entry, masked_entry(entry, zeroed)))
+    assert [(r.offset, r.timestamp, r.key_size, r.value_size) for r in after] == [
+        (r.offset, r.timestamp, r.key_size, r.value_size) for r in before
+    ]
+    assert {bytes(r.value or b"").strip(b"\0") for r in decode_contents(masked, ORIGIN, 0, limit=BATCH_LIMIT).rows} <= {
+        b""
+    }

@@ -1,0 +1,208 @@
+"""What members of groups have, against what their assignor gives: from bytes as clients and coordinators write them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from auditor.report.model import AuditReport
+from parsers.internal_topics import InternalRecord, memberships
+from parsers.provenance import Origin
+from rules.finding import Finding, Severity
+from tests.auditor.dumps_at_hand import audited
+from tests.rules.broken_dumps import Yard
+from tests.rules.cluster_dumps import HOUR, OFFSETS, MetadataLog, entry, topic_id, with_metadata
+from tests.rules.protocol.client_vectors import vectors
+
+GROUP = "d"
+"""At home in partition 0 of 50."""
+LATER = 5 * HOUR
+Has = dict[str, Sequence[int]]
+
+
+def text(value: str | None) -> bytes:
+    return struct.pack(">h", -1) if value is None else struct.pack(">h", len(value)) + value.encode()
+
+
+def sized(data: bytes) -> bytes:
+    return struct.pack(">i", len(data)) + data
+
+
+def partitions(has: Has) -> bytes:
+    own = (text(topic) + struct.pack(f">i{len(held)}i", len(held), *held) for topic, held in has.items())
+    return struct.pack(">i", len(has)) + b"".join(own)
+
+
+def member(
+    name: str, topics: Sequence[str], has: Has, *, owned: Has | None = None, rack: str | None = None,
+    instance: str | None = None,
+) -> bytes:  # fmt: skip
+    """A member of a group's value of version 3, its subscription of version 3."""
+    read = struct.pack(">i", len(topics)) + b"".join(map(text, topics))
+    wanted = struct.pack(">h", 3) + read + struct.pack(">i", -1) + partitions(owned or {}) + struct.pack(">i", 1)
+    given = struct.pack(">h", 3) + partitions(has) + struct.pack(">i", -1)
+    client = text("client") + text("/10.0.0.1") + struct.pack(">ii", 60_000, 45_000)
+    return text(name) + text(instance) + client + sized(wanted + text(rack)) + sized(given)
+
+
+def group_value(assignor: str | None, members: Sequence[bytes], kind: str = "consumer") -> bytes:
+    head = struct.pack(">h", 3) + text(kind) + struct.pack(">i", 1) + text(assignor) + text("m1")
+    return head + struct.pack(">qi", LATER, len(members)) + b"".join(members)
+
+
+def group_key(kind: int = 2, *names: str) -> bytes:
+    return struct.pack(">h", kind) + text(GROUP) + b"".join(map(text, names))
+
+
+def audit(root: Path, records: Sequence[tuple[bytes, bytes]], *, told: bool = True, grown: bool = False) -> AuditReport:
+    """The audit of a cluster with topics t (5 partitions) and u (3), and these records of a group."""
+    log = MetadataLog()
+    log.topic(OFFSETS, 1, [[1]] * 50, at=HOUR)
+    log.topic("t", 2, [[1]] * 5, at=HOUR)
+    log.topic("u", 3, [[1]] * 3, at=HOUR)
+    if grown:
+        log.topic("t", 2, [[1]] * 4, at=LATER, first=5)
+    if told:
+        with_metadata(root, log)
+    Yard(root, topic=OFFSETS).broker(1, [entry(0, records)], topic_id=topic_id(1))
+    return audited(root)
+
+
+def judged(root: Path, assignor: str, members: Sequence[bytes], *, told: bool = True, grown: bool = False) -> list[str]:
+    """What is found of a group, in words; what is left open, behind a question mark."""
+    return words(audit(root, [(group_key(), group_value(assignor, members))], told=told, grown=grown))
+
+
+def words(report: AuditReport) -> list[str]:
+    open_points = [f"? {point.reason}" for point in report.coverage.undecided if point.rule == "GROUP001"]
+    return [*(str(f.values()["what"]) for f in found(report)), *open_points]
+
+
+def found(report: AuditReport) -> list[Finding]:
+    return [finding for finding in report.findings if finding.rule == "GROUP001"]
+
+
+def test_a_range_that_was_given_as_it_is_due(tmp_path: Path) -> None:
+    first, second = {"t": (0, 1, 2), "u": (0, 1)}, {"t": (3, 4), "u": (2,)}
+    members = [member("m1", ["t", "u"], first), member("m2", ["t", "u"], second)]
+    assert judged(tmp_path, "range", members) == []
+
+
+def test_static_members_come_first(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (3, 4)}), member("m2", ["t"], {"t": (0, 1, 2)}, instance="z")]
+    assert judged(tmp_path, "range", members) == []
+
+
+def test_a_range_that_was_not(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (0, 1)}), member("m2", ["t"], {"t": (2, 3, 4)})]
+    report = audit(tmp_path, [(group_key(), group_value("range", members))])
+    (finding,) = found(report)
+    told = finding.values()
+    assert (finding.severity, finding.topic, finding.partition, told["group"]) == (Severity.LOW, OFFSETS, 0, GROUP)
+    assert (told["what"], told["partitions"]) == ("members have other partitions than it gives", ["t-2"])
+    assert "10.0.0.1" not in repr(finding)
+
+
+def test_round_robin(tmp_path: Path) -> None:
+    first, second = {"t": (0, 2, 4), "u": (1,)}, {"t": (1, 3), "u": (0, 2)}
+    members = [member("m1", ["t", "u"], first), member("m2", ["t", "u"], second)]
+    assert judged(tmp_path / "due", "roundrobin", members) == []
+    assert judged(tmp_path / "range", "range", members) == ["members have other partitions than it gives"]
+
+
+@pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
+def test_sticky_members_keep_what_they_had_and_differ_by_one(tmp_path: Path, assignor: str) -> None:
+    whole = [member("m1", ["t"], {"t": (4, 0, 2)}), member("m2", ["t"], {"t": (1, 3)})]
+    assert judged(tmp_path / "whole", assignor, whole) == []
+    lopsided = [member("m1", ["t"], {"t": (4, 0, 2, 1)}), member("m2", ["t"], {"t": (3,)})]
+    assert judged(tmp_path / "lopsided", assignor, lopsided) == [
+        "members that read the same differ by more than one partition"
+    ]
+    twice = [member("m1", ["t"], {"t": (0, 1, 2)}), member("m2", ["t"], {"t": (2, 3, 4)})]
+    assert judged(tmp_path / "twice", assignor, twice) == ["two members have a partition"]
+
+
+def test_what_a_cooperative_member_gives_up_first_stands_with_nobody(tmp_path: Path) -> None:
+    members = [
+        member("m1", ["t"], {"t": (0, 1, 2)}, owned={"t": (0, 1, 2, 3, 4)}),
+        member("m2", ["t"], {}),
+    ]
+    assert judged(tmp_path / "lawful", "cooperative-sticky", members) == []
+    assert "nobody has partitions that are read" in judged(tmp_path / "eager", "sticky", members)
+
+
+def test_the_leader_may_have_seen_a_topic_before_it_grew(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (0, 1, 2)}), member("m2", ["t"], {"t": (3, 4)})]
+    assert judged(tmp_path, "range", members, grown=True) == []
+
+
+def test_without_the_metadata_log_nobody_is_accused(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (0, 1)}), member("m2", ["t"], {"t": (2, 3, 4)})]
+    (said,) = judged(tmp_path, "range", members, told=False)
+    assert said.startswith("? group d: its assignment does not fit the partitions of which directories are here")
+
+
+def test_racks_that_were_not_compared_leave_a_range_open(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (3, 4)}, rack="a"), member("m2", ["t"], {"t": (0, 1, 2)}, rack="b")]
+    (said,) = judged(tmp_path, "range", members)
+    assert said.startswith("? group d: members name their racks")
+
+
+def test_an_assignor_that_is_not_kafkas_is_not_judged(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (0,)})]
+    assert judged(tmp_path, "stream", members) == ["? group d: nothing is known of what the assignor stream gives"]
+
+
+def newer(assigned: Has, targets: Has, epoch: int = 7) -> list[tuple[bytes, bytes]]:
+    """A group of the newer protocol: what its members have of topic t, and what they should have."""
+
+    def own(held: Sequence[int]) -> bytes:
+        return bytes([2]) + bytes(16) + bytes([len(held) + 1]) + struct.pack(f">{len(held)}i", *held) + b"\0"
+
+    records = [(group_key(6), struct.pack(">hi", 0, 7) + b"\0")]
+    records += [(group_key(7, name), struct.pack(">h", 0) + own(held) + b"\0") for name, held in targets.items()]
+    for name, held in assigned.items():
+        records.append((group_key(8, name), struct.pack(">hiib", 0, epoch, 6, 0) + own(held) + bytes([1]) + b"\0"))
+    return records
+
+
+def test_members_of_the_newer_protocol_have_what_they_should(tmp_path: Path) -> None:
+    assert words(audit(tmp_path, newer({"a": (0, 1), "b": (2,)}, {"a": (0, 1), "b": (2,)}))) == []
+
+
+def test_members_of_the_newer_protocol_that_do_not(tmp_path: Path) -> None:
+    twice = newer({"a": (0, 1), "b": (1,)}, {"a": (0, 1), "b": (2,)})
+    assert words(audit(tmp_path / "twice", twice)) == [
+        "members that are settled have other partitions than they should",
+        "two members have a partition",
+    ]
+    # Of an older epoch a member may still have what it had.
+    behind = newer({"a": (0, 1, 2)}, {"a": (0, 1), "b": (2,)}, epoch=6)
+    assert words(audit(tmp_path / "behind", behind)) == []
+
+
+def record(value: bytes) -> InternalRecord:
+    span = Origin(source="log").span(0, 1)
+    return InternalRecord(offset=0, timestamp=0, key=group_key(), value=value, span=span)
+
+
+@pytest.mark.parametrize(("case", "answer"), [*vectors("subscription"), *vectors("assignment")])
+def test_the_java_clients_bytes_are_read(case: str, answer: str) -> None:
+    kind, version, *told = case.split(" ")
+    subscription = bytes.fromhex(answer) if kind == "subscription" else struct.pack(">hii", 0, 0, -1)
+    given = bytes.fromhex(answer) if kind == "assignment" else b""
+    client = text("client") + text("host") + struct.pack(">ii", 1, 1)
+    raw = text("m1") + text(None) + client + sized(subscription) + sized(given)
+    (group,) = memberships([record(group_value("range", [raw]))])
+    (own,) = group.members
+    held = (("t", (0, 2)), ("u", (1,)))
+    if kind == "assignment":
+        assert own.assigned == (() if told == ["-"] else held)
+        return
+    topics, owned, rack = told
+    assert own.topics == tuple(topics.split("+"))
+    assert own.owned == (held if owned != "-" and int(version) >= 1 else ())
+    assert own.rack == (rack if rack != "-" and int(version) >= 3 else None)

@@ -1,0 +1,152 @@
+"""Keys in the partitions of a topic: where each known partitioner places them, and where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from auditor.report.model import AuditReport
+from parsers.provenance import Span
+from rules.finding import Finding, Severity
+from rules.narrow.placing import PlacingLedger
+from rules.protocol.partitioning import PARTITIONERS, murmur2
+from rules.replicas.partition_counts import SLACK_MS
+from tests.auditor.dumps_at_hand import audited
+from tests.rules.broken_dumps import Batch, Yard
+from tests.rules.cluster_dumps import HOUR, MetadataLog, entry, topic_id, with_metadata
+
+KEYS = [b"user-%d" % number for number in range(120)]
+Place = Callable[[bytes], int]
+
+
+def entry_span(offset: int) -> Span:
+    return Span(source="log", start=offset, end=offset + 1)
+
+
+def by(name: str, count: int) -> Place:
+    return lambda key: PARTITIONERS[name](key) % count
+
+
+class Topic:
+    """A topic whose keys are written one a batch, at a time, by a producer."""
+
+    def __init__(self, root: Path, *counts: int, told: bool = True) -> None:
+        self.root, self.logs = root, [list[Batch]() for _ in range(counts[-1])]
+        log = MetadataLog()
+        for number, (before, count) in enumerate(zip((0, *counts), counts, strict=False)):
+            log.topic("t", 1, [[1]] * (count - before), at=(number + 1) * HOUR, first=before)
+        if told:
+            with_metadata(root, log)
+
+    def write(self, keys: Iterable[bytes | None], place: Place, *, at: int = HOUR, producer: int = -1) -> None:
+        for number, key in enumerate(keys):
+            log = self.logs[place(key) if key is not None else number % len(self.logs)]
+            log.append(entry(len(log), [(key, b"v")], base_timestamp=at, producer_id=producer))
+
+    def audit(self, level: str = "deep") -> AuditReport:
+        for partition, log in enumerate(self.logs):
+            Yard(self.root).broker(1, log, partition=partition, topic_id=topic_id(1))
+        return audited(self.root, level=level)
+
+    def judged(self) -> tuple[list[Finding], list[str]]:
+        report = self.audit()
+        found = [finding for finding in report.findings if finding.rule == "PLACE001"]
+        return found, [point.reason for point in report.coverage.undecided if point.rule == "PLACE001"]
+
+
+@pytest.mark.parametrize("name", PARTITIONERS)
+def test_keys_where_a_known_partitioner_places_them(tmp_path: Path, name: str) -> None:
+    topic = Topic(tmp_path, 3)
+    topic.write(KEYS, by(name, 3))
+    assert topic.judged() == ([], [])
+
+
+def test_a_key_in_a_foreign_partition_is_told_with_its_place(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 3)
+    topic.write(KEYS, by("murmur2", 3), producer=7)
+    foreign = next(key for key in KEYS if murmur2(key) % 3 != 2)
+    at = len(topic.logs[2])
+    topic.write([foreign], lambda _: 2, producer=7)
+    (finding,), left = topic.judged()
+    told = finding.values()
+    assert (finding.severity, finding.confidence, finding.topic, finding.partition) == (
+        Severity.LOW, "likely", "t", None,
+    )  # fmt: skip
+    assert (told["partitioner"], told["apart"], told["keys"], told["partition"], told["offset"], told["percent"]) == (
+        "murmur2", 1, 121, 2, at, "99.2",
+    )  # fmt: skip
+    assert left == []
+    span = finding.exhibits[0].span
+    assert foreign in (tmp_path / span.source).read_bytes()[span.start : span.end]
+    assert foreign.decode() not in repr(finding)
+
+
+def test_keys_from_before_partitions_were_added_stay_where_they_are(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 2, 5)
+    topic.write(KEYS, by("murmur2", 2), at=HOUR)
+    topic.write(KEYS, by("murmur2", 2), at=2 * HOUR + SLACK_MS // 2)
+    topic.write(KEYS, by("murmur2", 5), at=3 * HOUR)
+    assert topic.judged() == ([], [])
+
+
+def test_a_producer_that_never_learnt_of_added_partitions_is_found(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 2, 5)
+    topic.write(KEYS, by("murmur2", 2), at=HOUR)
+    topic.write(KEYS * 4, by("murmur2", 5), at=3 * HOUR)
+    topic.write(KEYS[:30], by("murmur2", 2), at=3 * HOUR)
+    (finding,), _ = topic.judged()
+    assert finding.confidence == "possible"
+    assert finding.values()["counts"] == [5]
+    assert finding.values()["count"] == "5 since 1970-01-01 02:00:00 UTC"
+
+
+@pytest.mark.parametrize("place", [lambda key: len(key) % 3, lambda key: key[-1] % 3, lambda _: 1])
+def test_partitions_chosen_by_hand_or_by_ones_own_partitioner_accuse_nobody(tmp_path: Path, place: Place) -> None:
+    topic = Topic(tmp_path, 3)
+    topic.write(KEYS, place)
+    found, left = topic.judged()
+    assert found == []
+    assert left == ["of producers without an id, or of few keys no known partitioner places its keys where they lie"]
+
+
+def test_records_without_keys_may_lie_anywhere(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 3)
+    topic.write([None] * 60, by("murmur2", 3))
+    assert topic.judged() == ([], [])
+
+
+def test_each_producer_has_a_partitioner_of_its_own(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 4)
+    topic.write(KEYS, by("murmur2", 4), producer=1)
+    topic.write(KEYS, by("crc32", 4), producer=2)
+    topic.write(KEYS[:5], lambda _: 3, producer=3)
+    found, left = topic.judged()
+    assert found == []
+    assert left == ["of producers without an id, or of few keys too few keys tell which partitioner it uses"]
+
+
+def test_where_only_directories_show_the_number_of_partitions_nobody_is_accused(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 3, told=False)
+    topic.write(KEYS, by("murmur2", 3))
+    topic.write(KEYS[:4], lambda _: 2)
+    found, left = topic.judged()
+    assert found == []
+    assert len(left) == 1
+
+
+def test_below_level_deep_the_question_is_named(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 3)
+    topic.write(KEYS, by("murmur2", 3))
+    points = [p for p in topic.audit("full").coverage.undecided if p.rule == "PLACE001"]
+    assert [point.asked_at_level for point in points] == ["deep"]
+
+
+def test_tallies_do_not_depend_on_where_a_log_is_cut() -> None:
+    ledgers: Sequence[PlacingLedger] = (PlacingLedger(1), PlacingLedger(1))
+    spans = [entry_span(offset) for offset in range(len(KEYS))]
+    ledgers[0].batch(7, (3,), KEYS, range(len(KEYS)), spans)
+    for offset, key in enumerate(KEYS):
+        ledgers[1].batch(7, (3,), [key], [offset], [spans[offset]])
+    assert ledgers[0].close(1) == ledgers[1].close(1)

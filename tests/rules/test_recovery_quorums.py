@@ -1,0 +1,72 @@
+"""Partitions that nobody is in sync of, by what a controller wrote: who is left to recover from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from parsers.writers.metadata_log import partition_change_value, topic_config_value
+from rules.finding import Finding, Severity
+from tests.auditor.dumps_at_hand import audited
+from tests.rules.broken_dumps import Yard, wrote
+from tests.rules.cluster_dumps import MetadataLog, topic_id, with_metadata
+
+
+def dump(
+    root: Path, *, elr: Sequence[int] = (), known: Sequence[int] = (1,), least: int | None = 2, then: int | None = None
+) -> Path:
+    """Brokers 1 and 2, both stopped; `then` led afterwards."""
+    log = MetadataLog()
+    log.topic("t", 1, [[1, 2]])
+    if least is not None:
+        log.tell([topic_config_value("t", "min.insync.replicas", str(least))])
+    left = partition_change_value(topic_id(1), 0, isr=(), leader=-1, elr=elr, last_known_elr=known, version=2)
+    log.tell([left], at=1000)
+    if then is not None:
+        log.tell([partition_change_value(topic_id(1), 0, isr=(then,), leader=then, elr=(), version=2)], at=2000)
+    with_metadata(root, log)
+    yard = Yard(root)
+    for broker in (1, 2):
+        yard.broker(broker, wrote(0, 0, 20), topic_id=topic_id(1))
+    return root
+
+
+def found(root: Path) -> list[Finding]:
+    return [finding for finding in audited(root).violations if finding.rule == "META002"]
+
+
+def asked(root: Path) -> list[str]:
+    return [point.reason for point in audited(root).coverage.undecided if point.rule == "META002"]
+
+
+def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) -> None:
+    (finding,) = found(dump(tmp_path))
+    assert (finding.brokers, finding.severity, finding.partition) == ((1,), Severity.MEDIUM, 0)
+    assert finding.message == (
+        "No broker is in sync and none is an eligible leader in epoch 1. To recover from, the controller knows broker"
+        " 1. Records were committed by 2 at least (min.insync.replicas)."
+    )
+    (exhibit,) = finding.exhibits
+    assert "__cluster_metadata-0" in exhibit.span.source
+
+
+def test_nobody_to_recover_from_needs_no_setting(tmp_path: Path) -> None:
+    (finding,) = found(dump(tmp_path, known=(), least=None))
+    assert finding.message.endswith("To recover from, the controller knows no broker. One is needed at least.")
+
+
+@pytest.mark.parametrize(
+    "how", [{"elr": (2,)}, {"least": 1}, {"known": (1, 2)}, {"then": 1}],
+    ids=["an eligible leader", "one broker is enough", "two are known", "somebody leads again"],
+)  # fmt: skip
+def test_what_is_lawful_is_no_finding(tmp_path: Path, how: dict[str, object]) -> None:
+    root = dump(tmp_path, **how)  # type: ignore[arg-type]
+    assert (found(root), asked(root)) == ([], [])
+
+
+def test_without_the_setting_it_is_left_open(tmp_path: Path) -> None:
+    root = dump(tmp_path, least=None)
+    assert found(root) == []
+    assert len(asked(root)) == 1

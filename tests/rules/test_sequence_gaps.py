@@ -1,0 +1,154 @@
+"""Sequences of producers on real bytes: what a leader that knows them never took, and what explains the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from parsers.writers.segments import Record, batch_bytes, marker_bytes
+from rules.finding import Severity
+from tests.rules.broken_dumps import Batch, Yard, kept, wrote
+
+APPENDED = 0x08
+HOUR = 3_600_000
+LAST = (1 << 31) - 1
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Yard:
+    return Yard(tmp_path)
+
+
+def sent(
+    base: int, sequence: int, *, at: int = 0, producer: int = 7, epoch: int = 0, by_broker: bool = True, leader: int = 0
+) -> Batch:
+    """Ten records of an idempotent producer, at an hour of the log."""
+    records = [Record(offset_delta=delta, value=f"{producer}-{sequence + delta}".encode()) for delta in range(10)]
+    content = batch_bytes(
+        base_offset=base, leader_epoch=leader, records=records, producer_id=producer, producer_epoch=epoch,
+        base_sequence=sequence, attributes=APPENDED if by_broker else 0, base_timestamp=at * HOUR,
+    )  # fmt: skip
+    return Batch(base, base + 10, leader, content)
+
+
+def marker(offset: int, *, at: int) -> Batch:
+    """Another producer's marker, which its broker dated."""
+    content = marker_bytes(
+        offset=offset, leader_epoch=0, producer_id=9, producer_epoch=0, commit=True, timestamp=at * HOUR
+    )
+    return Batch(offset, offset + 1, 0, content)
+
+
+def found(yard: Yard, log: Sequence[Batch]) -> list[tuple[tuple[int, ...], int | None, int | None]]:
+    yard.healthy(log, 1, 2)
+    return [(brokers, start, end) for rule, _, brokers, start, end in yard.told() if rule == "TXN004"]
+
+
+def asked(yard: Yard, level: str = "full") -> list[str]:
+    return [point.reason for point in yard.report(level).coverage.undecided if point.rule == "TXN004"]
+
+
+def test_a_gap_is_told_once_for_all_replicas(yard: Yard) -> None:
+    assert found(yard, [sent(0, 0), sent(10, 10), sent(20, 50)]) == [((1, 2), 20, 21)]
+    (finding,) = (each for each in yard.report().findings if each.rule == "TXN004")
+    facts = finding.values()
+    assert (facts["producers"], facts["breaks"], facts["sequences"]) == (1, 1, 30)
+    assert finding.message == (
+        "On brokers 1 and 2, records of producer 7 are missing between two batches that lie side by side. Producer 7"
+        " of epoch 0 goes on with sequence 50 at offset 20, where 20 was due."
+    )
+    shown = {exhibit.role: exhibit.span for exhibit in finding.exhibits}
+    batch_before = shown["producer 7's batch before"]
+    content = (yard.root / batch_before.source).read_bytes()[batch_before.start : batch_before.end]
+    assert content == sent(10, 10).content
+
+
+LAWFUL = {
+    "they follow on": [sent(0, 0), sent(10, 10), sent(20, 20)],
+    "they wrap": [sent(0, LAST - 9), sent(10, 0)],
+    "they wrap inside a batch": [sent(0, LAST - 4), sent(10, 5)],
+    "a higher epoch begins anew": [sent(0, 0), sent(10, 0, epoch=1), sent(20, 10, epoch=1)],
+    "another producer writes between": [sent(0, 0), sent(10, 0, producer=8), sent(20, 10)],
+    "the log began later": [sent(0, 70), sent(10, 80)],
+    "the producer had been forgotten": [sent(0, 0), sent(10, 50, at=24)],
+}
+
+
+@pytest.mark.parametrize("log", LAWFUL.values(), ids=LAWFUL)
+def test_what_is_lawful_is_no_finding(yard: Yard, log: list[Batch]) -> None:
+    assert found(yard, log) == []
+
+
+@pytest.mark.parametrize("name", [name for name in LAWFUL if "forgotten" not in name])
+def test_what_is_lawful_leaves_no_question(yard: Yard, name: str) -> None:
+    yard.healthy(LAWFUL[name], 1, 2)
+    assert asked(yard) == []
+
+
+def test_a_hole_in_the_log_explains_the_gap(yard: Yard) -> None:
+    yard.healthy([sent(0, 0), sent(20, 20)], 1, 2)
+    assert [told[0] for told in yard.told()] == ["SEG005", "SEG005"]
+    assert asked(yard) == []
+
+
+def test_the_cleaner_leaves_gaps(yard: Yard) -> None:
+    log = [kept(wrote(0, 0, 10)[0], [3]), sent(10, 0), sent(20, 50)]
+    for broker in (1, 2):
+        yard.broker(broker, log, cleaner=20)
+    assert ([told for told in yard.told() if told[0] == "TXN004"], asked(yard)) == ([], [])
+
+
+def test_sequences_that_come_again_need_no_clock(yard: Yard) -> None:
+    """The batch after them goes on where it would have gone on without them: that is no second break."""
+    plain = [sent(base, sequence, by_broker=False) for base, sequence in ((0, 0), (10, 10), (20, 10), (30, 20))]
+    assert found(yard, plain) == [((1, 2), 20, 21)]
+    (finding,) = (each for each in yard.report().findings if each.rule == "TXN004")
+    assert (finding.values()["breaks"], finding.values()["sequences"]) == (1, 10)
+    assert "stand in the log twice" in finding.message
+
+
+def test_a_higher_epoch_that_does_not_begin_at_0(yard: Yard) -> None:
+    assert found(yard, [sent(0, 0), sent(10, 30, epoch=1)]) == [((1, 2), 10, 11)]
+
+
+def test_a_producer_that_begins_at_0_again_is_left_open(yard: Yard) -> None:
+    assert found(yard, [sent(0, 0), sent(10, 10), sent(20, 0)]) == []
+    (reason,) = asked(yard)
+    assert reason.startswith("producer 7 of epoch 0 goes on with sequence 0 at offset 20, where 20 was due")
+
+
+def test_producers_times_leave_a_gap_open(yard: Yard) -> None:
+    assert found(yard, [sent(0, 0, by_broker=False), sent(10, 50, by_broker=False)]) == []
+    assert len(asked(yard)) == 1
+    assert yard.report().verdict == "clean"
+
+
+@pytest.mark.parametrize(("hours", "told"), [(23, [((1, 2), 10, 11)]), (24, [])])
+def test_a_marker_behind_them_tells_how_late_it_was_at_most(
+    yard: Yard, hours: int, told: list[tuple[tuple[int, ...], int, int]]
+) -> None:
+    log = [sent(0, 0, by_broker=False), sent(10, 50, by_broker=False), marker(20, at=hours)]
+    assert found(yard, log) == told
+
+
+def test_a_shorter_expiry_that_a_broker_printed_counts(yard: Yard) -> None:
+    yard.healthy([sent(0, 0), sent(10, 50, at=2)], 1, 2)
+    home = next(yard.root.rglob("broker-1"))
+    (home / "server.properties").write_text("broker.id=1\nproducer.id.expiration.ms=3600000\n")
+    assert [told for told in yard.told() if told[0] == "TXN004"] == []
+    assert len(asked(yard)) == 1
+
+
+def test_headers_alone_prove_nothing(yard: Yard) -> None:
+    yard.healthy([sent(0, 0), sent(10, 50)], 1, 2)
+    assert [told for told in yard.told("quick", least=Severity.INFO) if told[0] == "TXN004"] == []
+    assert [reason.endswith("were not recomputed") for reason in asked(yard, "quick")] == [True]
+
+
+def test_of_many_producers_one_finding_is_made(yard: Yard) -> None:
+    log = [sent(20 * n + 10 * half, 30 * half, producer=n) for n in range(1, 40) for half in (0, 1)]
+    assert found(yard, log) == [((1, 2), 30, 791)]
+    (finding,) = (each for each in yard.report().findings if each.rule == "TXN004")
+    assert (finding.values()["producers"], finding.values()["sequences"]) == (39, 39 * 20)

@@ -1,0 +1,66 @@
+"""Epochs that no record carries, reconstructed: what each protocol would have done is what the simulator does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from auditor.simulation.script_file import read_script
+from rules.counterfactual import Counterfactual, counterfactuals
+from rules.cut_tables import cut_tables
+from tests.lab.effort import cases
+from tests.lab.expected_from_truth import SAMPLES
+from tests.lab.sample_reports import report_on
+from tests.rules.textbook_goldens import TEXTBOOK, scripts
+from tests.unwritten.law import SPOKEN, Tally, drawn, evidence_left, judge
+
+BY_EPOCHS = ("kip-101", "kip-279", "truncate-on-fetch")
+
+
+def rows(table: Counterfactual) -> dict[str, int | None]:
+    """By rule where it cuts; null where it cuts nothing."""
+    return {line.rule: line.cut_to if line.cuts else None for line in table.outcomes}
+
+
+def test_a_cut_by_the_high_watermark_stands_beside_what_epochs_would_have_kept(tmp_path: Path) -> None:
+    script = replace(read_script(TEXTBOOK / "loss.yaml"), version="1.1.1", inter_broker_protocol=SPOKEN)
+    evidence = evidence_left(script, tmp_path / "dump")
+    (table,) = cut_tables(evidence)
+    assert (table.follower, table.leader, table.end_offset) == (2, 1, 2)
+    assert rows(table) == {"hw-truncation": 1, **dict.fromkeys(BY_EPOCHS)}
+    assert "Epochs are reconstructed from who led when" in table.because
+    (met,) = counterfactuals(evidence)
+    assert (met.follower, met.leader) == (1, 2)
+    assert rows(met) == {"hw-truncation": 0, **dict.fromkeys(BY_EPOCHS, 1)}
+
+
+def test_what_the_high_watermark_kept_stands_beside_what_epochs_would_have_cut(tmp_path: Path) -> None:
+    script = replace(read_script(TEXTBOOK / "divergence.yaml"), version="1.1.1", inter_broker_protocol=SPOKEN)
+    (table,) = cut_tables(evidence_left(script, tmp_path / "dump"))
+    assert (table.follower, table.leader, table.end_offset) == (1, 2, 2)
+    assert rows(table) == {"hw-truncation": None, **dict.fromkeys(BY_EPOCHS, 1)}
+
+
+def test_a_recording_of_brokers_that_lost_pages_tells_both_cuts_that_epochs_would_have_made() -> None:
+    tables = [placed.table for placed in report_on(SAMPLES / "lost_pages_hw").counterfactuals]
+    first, second = (table for table in tables if "as its log tells" in table.because)
+    assert [(table.follower, table.leader) for table in (first, second)] == [(1, 2), (2, 1)]
+    assert rows(first) == {"hw-truncation": None, **dict.fromkeys(BY_EPOCHS, 40)}
+    assert rows(second) == {"hw-truncation": None, "kip-101": None, "kip-279": 40, "truncate-on-fetch": 40}
+
+
+def test_random_scripts_agree_with_the_simulator(tmp_path: Path) -> None:
+    tally = Tally()
+    for seed in range(5000, 5000 + max(40, cases(200))):
+        judge(drawn(seed), tmp_path / f"{seed}", tally)
+    assert tally.wrong == []
+    assert all(tally.decided[kind] > tally.left_open[kind] // 2 for kind in ("cuts", "keeps", "meetings"))
+
+
+@pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
+def test_the_textbook_agrees_with_the_simulator(script: Path, tmp_path: Path) -> None:
+    tally = Tally()
+    judge(replace(read_script(script), version="1.1.1", inter_broker_protocol=SPOKEN), tmp_path / "dump", tally)
+    assert tally.wrong == []
