@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 import pyspark
-from pyspark import SparkConf
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from auditor.floors import OLDEST_SPARK, dotted, major_minor
@@ -20,6 +21,8 @@ from auditor.java import cache_dir, use_java
 PACKAGES: Final = ("auditor", "parsers", "rules", "spark_jobs")
 ARROW_BATCH_ROWS: Final = 65_536
 LOOPBACK: Final = "127.0.0.1"
+WORDS_OF_JVM: Final = 4096
+"""Of what a JVM says that does not start, so many bytes are told."""
 
 _LOG_SETTINGS: Final = Path(__file__).resolve().with_name("log4j2.properties")
 
@@ -75,7 +78,21 @@ def _start_session(app_name: str, master: str | None) -> SparkSession:
         settings = _SHARED_SETTINGS | _own_settings(chosen)
     for key, value in settings.items():
         conf.set(key, value)
+    if not _launched_by_submit() and SparkContext._gateway is None:  # noqa: SLF001 - whether a JVM runs already
+        _start_apart(conf)
     return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def _start_apart(conf: SparkConf) -> None:
+    """Start the JVM with its warnings kept from whoever reads ours; where it does not start, they are told."""
+    with tempfile.TemporaryFile() as said:
+        try:
+            gateway = launch_gateway(conf, popen_kwargs={"stderr": said})  # type: ignore[no-untyped-call]
+        except RuntimeError as error:
+            said.seek(0)
+            told = said.read(WORDS_OF_JVM).decode("utf-8", "replace").split()
+            raise RuntimeError(" ".join([str(error), *told])) from error
+        SparkContext(conf=conf, gateway=gateway)
 
 
 def _launched_by_submit() -> bool:
