@@ -78,6 +78,10 @@ def locate(root: Path, source: str) -> Path | FileFault:
     """Where a source lies on this machine, links inside the dump resolved; a path that leaves the dump is a fault."""
     expected = "a path inside the dump"
     try:
+        path = os.path.join(root, disk_name(source))
+        place = os.path.realpath(path)
+        if place == path and is_inside(place, str(root)):
+            return Path(place)  # no link on the whole way
         base = os.path.realpath(root)
         place = os.path.realpath(os.path.join(base, disk_name(source)))
     except (OSError, ValueError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 
@@ -16,6 +17,8 @@ from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import Refusal
 from rules.facts.stretch import UNOPENED
 from rules.zoom.ranges import UnreadFile
+
+_OFFSET_BYTES: Final = 8
 
 
 def file_of(dump: str, source: str) -> Path:
@@ -34,8 +37,14 @@ def refuse_wide_text(path: Path, origin: Origin) -> Refusal | None:
 
 
 def refuse_misnamed(dump: str, piece: Piece, origin: Origin) -> Refusal | None:
-    """Why a segment is not what its name says: a broker names it after the first offset in it."""
+    """Why a segment is not what its name says: a broker names it after the first offset in it.
+
+    Every entry begins with its offset, so eight bytes tell that almost every segment is what it is called.
+    """
     named = piece.base_offset or 0
+    head = read_head(file_of(dump, piece.source), _OFFSET_BYTES)
+    if isinstance(head, bytes) and (len(head) < _OFFSET_BYTES or int.from_bytes(head, signed=True) >= named):
+        return None
     for chunk in scan_source(Path(dump), origin, end=1, verify=False):
         for base, end in zip(*(chunk.headers[name].to_pylist() for name in ("base_offset", "span_end")), strict=True):
             if base is not None and base < named:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.repetitions import times_told
@@ -115,6 +116,7 @@ class Loss:
         return self.end_offset - self.start_offset
 
 
+@asked_once
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
     """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
     parts = (part for stretch in left_out(evidence) for part in _parts(evidence, stretch))

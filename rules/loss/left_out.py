@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
@@ -39,7 +40,8 @@ class LeftOut:
     """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
 
 
-def left_out(evidence: PartitionEvidence) -> list[LeftOut]:
+@asked_once
+def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     """Every stretch that a new epoch left out or a replica cut: each record once, and none that had been deleted."""
     told: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
@@ -54,7 +56,7 @@ def left_out(evidence: PartitionEvidence) -> list[LeftOut]:
         start = max(stretch.start, deleted.below(stretch.leader, stretch.epoch))
         for low, high in without(start, stretch.end, billed):
             _tell(told, places, replace(stretch, start=low, end=high))
-    return told
+    return tuple(told)
 
 
 def _tell(told: list[LeftOut], places: list[int], stretch: LeftOut) -> None:

@@ -44,13 +44,13 @@ class _Side:
 
 
 def with_differences(evidence: PartitionEvidence) -> PartitionEvidence:
-    """The evidence with everything that comparing its replicas says."""
+    """The evidence with everything that comparing its replicas says; as it is where that is nothing new."""
     compared = [_compare(left, right, evidence) for left, right in evidence.pairs if unequal_buckets(left, right)]
-    return replace(
-        evidence,
-        differences=tuple(difference for found, _ in compared for difference in found),
-        uncompared=tuple(gap for _, gaps in compared for gap in gaps),
-    )
+    differences = tuple(difference for found, _ in compared for difference in found)
+    uncompared = tuple(gap for _, gaps in compared for gap in gaps)
+    if (differences, uncompared) == (evidence.differences, evidence.uncompared):
+        return evidence
+    return replace(evidence, differences=differences, uncompared=uncompared)
 
 
 def _compare(
