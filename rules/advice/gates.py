@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rules.advice.model import Candidate, Doomed, Gate, Going, Stretch
+from rules.advice.model import Candidate, Doomed, Gate, Going, OwedCut, Stretch
 from rules.counterfactual import rule_run_by
 from rules.evidence import BrokerVersion, PartitionEvidence, Replica
 from rules.finding import capital, offsets_told
@@ -18,17 +18,20 @@ def gates(
     evidence: PartitionEvidence,
     replicas: Sequence[Replica],
     candidates: Sequence[Candidate],
-    doomed: Sequence[Doomed],
+    returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
     absent: Sequence[int],
     losses: Sequence[Loss],
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
+    doomed, owed = returns
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     vacant = vacancy(evidence.moments, evidence.current)
     elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
     leading = {c.broker: _leads_by_its_start(c) for c in candidates if c.lacks and c.broker in elected}
     restarts = [
-        leading.get(r.broker) or _restart(r, [d for d in doomed if d.broker == r.broker], losses) for r in in_order
+        leading.get(r.broker)
+        or _restart(r, [d for d in doomed if d.broker == r.broker], owed.get(r.path), losses)
+        for r in in_order
     ]
     yield from restarts
     for broker in absent:
@@ -45,7 +48,7 @@ def _leads_by_its_start(candidate: Candidate) -> Gate:
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
-def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss]) -> Gate:
+def _restart(replica: Replica, doomed: Sequence[Doomed], owed: OwedCut | None, losses: Sequence[Loss]) -> Gate:
     action = f"restart broker {replica.broker}"
     last = [d for d in doomed if d.stretch.told_of and not d.others]
     leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
@@ -64,10 +67,18 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], losses: Sequence[Loss])
             because=f"removes a {leftovers[0].kind} with lost records: {_named(leftovers)}.",
             first=f"copy {paths}",
         )
+    return Gate(action=action, going="go", because=_cut_told(owed, doomed))
+
+
+def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
+    """What a start cuts that costs nothing: also what comes back at once is cut."""
+    if owed is None:
+        return "cuts nothing from its log, as the disks stand."
+    new = "" if owed.in_force else ", if its versions are new"
+    cut = f"cuts its log from {owed.log_end_offset} to {owed.cut_to} when it follows broker {owed.leader}{new}."
     if doomed:
-        because = "cuts only records that stand elsewhere or that nobody was told of."
-        return Gate(action=action, going="go", because=because)
-    return Gate(action=action, going="go", because="cuts nothing from its log, as the disks stand.")
+        return f"{cut} What does not come back stands elsewhere, or nobody was told of it."
+    return f"{cut} It fetches the same records again."
 
 
 def _fades(survivor: Survivor, broker: int) -> bool:

@@ -57,7 +57,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
         candidates=candidates,
         release=_release(evidence, replicas),
         doomed=doomed,
-        gates=tuple(gates(evidence, replicas, candidates, doomed, absent, losses)),
+        gates=tuple(gates(evidence, replicas, candidates, (doomed, _deepest(seen, followed, cuts)), absent, losses)),
     )
 
 
@@ -186,6 +186,14 @@ def _doom(follower: Replica, cut: OwedCut, stretch: Stretch, evidence: Partition
         others=tuple(_elsewhere(follower, stretch, evidence)),
         because=f"following broker {cut.leader} cuts its log from {cut.log_end_offset} to {cut.cut_to} ({cut.because})",
     )
+
+
+def _deepest(replicas: Sequence[Replica], leaders: Sequence[Replica], cuts: Cuts) -> dict[str, OwedCut]:
+    """The furthest cut that each replica makes under anybody who may lead, by its path; none where it keeps its log."""
+    owed = [(f.path, cuts[f.path, leader.path]) for leader in leaders for f in replicas if f is not leader]
+    real = [(path, cut) for path, cut in owed if cut.cut_to < cut.log_end_offset]
+    deepest = {path: min(cut.cut_to for other, cut in real if other == path) for path, _ in real}
+    return {path: cut for path, cut in reversed(real) if cut.cut_to == deepest[path]}
 
 
 def _elsewhere(follower: Replica, stretch: Stretch, evidence: PartitionEvidence) -> Iterator[Survivor]:

@@ -10,7 +10,7 @@ from dumps_at_hand import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.report.model import AuditReport, Incident
+from auditor.report.model import AuditReport, Doomed, Incident, Stretch
 from auditor.report.summary import LossTotals, Summary, summary
 from auditor.report.summary.fold import blurred, folded, named_places
 from rules.finding import Finding, Severity, offsets_told
@@ -73,6 +73,19 @@ def test_copies_that_stand_are_named_and_what_came_back_is_no_loss() -> None:
     assert [holder.broker for holder in lost.holders] == [1]
     assert [(r.loss.epoch, r.loss.offsets) for r in lost.restored] == [(1, 5)]
     assert lost.copies == "Copies of all of them survive on broker 1."
+
+
+def test_a_copy_that_a_start_cuts_is_to_be_copied_before_it() -> None:
+    """A second copy lets the broker start; what it holds itself is cut all the same."""
+    report = report_on(SAMPLES / "fast_failover_kip101")
+    (copy,) = (action for action in summary(report).actions if action.kind == "copy")
+    assert "One restart alone does not cut them." in copy.words
+    (placed,) = report.advice
+    stretch = Stretch(epoch=0, start_offset=10, end_offset=15, committed_end=15, acknowledged_end=10)
+    doomed = Doomed(broker=1, path="broker-1", stretch=stretch, spans=(), others=(), because="it follows broker 2")
+    cut = replace(report, advice=(replace(placed, advice=replace(placed.advice, doomed=(doomed,))),))
+    (copy,) = (action for action in summary(cut).actions if action.kind == "copy")
+    assert copy.words.endswith("before that broker starts. Its broker may cut it back to its leader's log.")
 
 
 def test_what_one_broker_alone_acknowledged_is_not_called_committed() -> None:

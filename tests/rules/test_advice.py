@@ -92,7 +92,30 @@ def test_what_nobody_was_told_of_may_go() -> None:
     told = advice_on(NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n")
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"
+    assert gate(told, "restart broker 1").because == (
+        "cuts its log from 7 to 4 when it follows broker 2. What does not come back stands elsewhere, or nobody was"
+        " told of it."
+    )
     assert gate(told, "elect broker 2").going == "go"
+
+
+@pytest.mark.parametrize(
+    ("versions", "logs", "condition"),
+    [
+        ("kafka 1 0.10.2.1\nkafka 2 0.10.2.1\n", "broker 1 00000|00\nbroker 2 0000000|\n", ""),
+        ("kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\n", "broker 1 -----|--\nbroker 2 -------|\n", ""),
+        ("", "broker 1 -----|--\nbroker 2 -------|\n", ", if its versions are new"),
+    ],
+)
+def test_a_cut_of_what_the_leader_sends_again_is_told_as_a_cut(versions: str, logs: str, condition: str) -> None:
+    told = advice_on(versions + logs)
+    assert {(cut.follower, cut.cut_to, cut.gone) for cut in candidate(told, 2).cuts} == {(1, 5, ())}
+    assert gate(told, "restart broker 1") == Gate(
+        action="restart broker 1",
+        going="go",
+        because=f"cuts its log from 7 to 5 when it follows broker 2{condition}. It fetches the same records again.",
+    )
+    assert gate(told, "restart broker 2").because == "cuts nothing from its log, as the disks stand."
 
 
 def test_an_answer_to_a_producer_is_somebody_told() -> None:

@@ -135,10 +135,10 @@ def _aim(history: PlacedHistory, start: int, end: int) -> Aim:
 
 
 def _copy(history: PlacedHistory, survivor: Survivor, report: AuditReport) -> Action:
-    """A copy that still stands, and until when: a start that cuts nothing does not end it, a move of leaders may."""
+    """A copy that still stands, and until when: a start that cuts none of it does not end it, a move of leaders may."""
     where = f"broker {survivor.broker} ({survivor.kind}, {survivor.path})"
     if survivor.kind == "replica" and _may_start(history, survivor.broker, report):
-        words = f"Copy these records from {where} before leaders move. One restart alone cuts nothing there."
+        words = f"Copy these records from {where} before leaders move. One restart alone does not cut them."
     else:
         words = f"Copy these records from {where} before that broker starts. {_FATE[survivor.kind]}"
     aim = _aim(history, survivor.start_offset, survivor.end_offset)
@@ -146,11 +146,12 @@ def _copy(history: PlacedHistory, survivor: Survivor, report: AuditReport) -> Ac
 
 
 def _may_start(history: PlacedHistory, broker: int, report: AuditReport) -> bool:
-    """Whether the advice on the partition lets the broker start."""
+    """Whether the advice on the partition lets the broker start, and knows of nothing that it would cut for good."""
     place = (history.cluster_id, history.topic, history.partition)
     own = [a.advice for a in report.advice if (a.cluster_id, a.topic, a.partition) == place]
     starts = [gate.going for advice in own for gate in advice.gates if gate.action == f"restart broker {broker}"]
-    return bool(starts) and all(going == "go" for going in starts)
+    ends = any(doomed.broker == broker for advice in own for doomed in advice.doomed)
+    return bool(starts) and not ends and all(going == "go" for going in starts)
 
 
 def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
