@@ -186,9 +186,15 @@ LAWS: Final = (
     ),
     Law(
         modules=("parsers.segment.machine",),
-        says="the compiled loop over segments is the only place for numba",
+        says="the compiled loop over segments is numba's first place",
         ours=(*FORMAT_BASE, "{unit}.**"),
         foreign=("numba", "llvmlite", "numpy", "google_crc32c"),
+    ),
+    Law(
+        modules=("parsers.records.machine",),
+        says="the compiled walk over records is numba's second place",
+        ours=(*FORMAT_BASE, "{unit}.**"),
+        foreign=("numba", "numpy"),
     ),
     Law(
         modules=("parsers.request_log.**",),

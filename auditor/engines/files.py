@@ -10,7 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from auditor.engines.plan.pieces import Piece
-from parsers.files import is_wide_text, locate, read_exactly, read_head
+from parsers.files import is_wide_text, locate, read_exactly, read_head, read_in_blocks
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.segment import SegmentChunk, scan_source
@@ -59,7 +59,7 @@ def unread_file(refusal: Refusal) -> UnreadFile:
     return UnreadFile(kind=refusal.kind, expected=refusal.expected, found=refusal.found, span=span)
 
 
-def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, bytes, int | None, int]]:
+def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, memoryview, int | None, int]]:
     """The bytes of every batch whose checksum holds, with its position and offsets."""
     sound = headers.filter(headers["crc_valid"]) if headers.num_rows else headers
     if sound.num_rows == 0:
@@ -67,7 +67,7 @@ def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, bytes, i
         return
     columns = (sound[name].to_pylist() for name in ("span_start", "span_end", "base_offset", "last_offset"))
     starts, ends, bases, lasts = columns
-    contents = read_exactly(path, zip(starts, ends, strict=True))
+    contents = read_in_blocks(path, zip(starts, ends, strict=True))
     yield from zip(starts, contents, bases, lasts, strict=True)
 
 

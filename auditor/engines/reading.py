@@ -30,7 +30,7 @@ from parsers.checkpoints import (
 )
 from parsers.files import read_source
 from parsers.provenance import FileKind, Span, row_span
-from parsers.records import decode_entry
+from parsers.records import BATCH_LIMIT, Prover, decode_entry
 from parsers.request_log import NOTHING, SessionState
 from parsers.segment import Links, SegmentChunk, scan_source, unread_chunk
 from parsers.tables import CheckpointKind, OffsetCheckpoint, Refusal
@@ -44,7 +44,6 @@ FOLD_ROWS: Final = 1 << 20
 """Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""
 SNAPSHOTS_READ: Final = 2
 """Producer snapshots of a replica, the newest: since 2.8 there is one a segment, and older ones tell less."""
-
 
 Stretch = tuple[str, int]
 """A file and the byte at which a stretch of it begins."""
@@ -143,11 +142,13 @@ def _scan(unit: ReadUnit, piece: Piece, level: Level, links: Links) -> Iterator[
 
 def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
     broken: list[UnreadBytes] = []
-    decoded = 0
+    decoded, prover = 0, Prover(BATCH_LIMIT)
     for piece in unit.pieces:
         for chunk in _scan(unit, piece, "full", Links()):
             for position, entry, base, last in entries(file_of(unit.dump, piece.source), chunk.headers):
                 decoded += 1
+                if prover.proves(entry):
+                    continue
                 refusals = decode_entry(entry, unit.origin(piece.source), position).refusals
                 broken.extend(_undecodable(refusal, base, last) for refusal in refusals[:1])
     return replace(

@@ -10,6 +10,7 @@ from parsers.records.batch import BatchFields, batch_fields, batch_rows
 from parsers.records.keyed import KeyedBatch, keyed_batch
 from parsers.records.legacy import legacy_rows, message_set
 from parsers.records.rows import Entry, content_hash, headers_hash, key_hash
+from parsers.records.sound import Prover
 from parsers.records.undecodable import Undecodable
 from parsers.refusal import Parsed, refuse
 from parsers.tables import RecordRow
@@ -18,6 +19,7 @@ __all__ = [
     "BATCH_LIMIT",
     "BatchFields",
     "KeyedBatch",
+    "Prover",
     "base_offset_of_legacy_wrapper",
     "content_hash",
     "decode_entry",

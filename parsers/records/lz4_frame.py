@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import cramjam
@@ -54,19 +55,25 @@ def lz4_frames(data: memoryview, *, check_descriptor: bool, limit: int) -> bytes
 def _descriptor(data: memoryview, check: bool) -> FrameDescriptor:
     if len(data) < 7 or bytes(data[:4]) != _MAGIC:
         raise Undecodable("an lz4 frame", bytes(data[:7]))
-    flags, block = data[4], data[5]
+    return _described(bytes(data[4 : 15 if data[4] & 0x08 else 7]), check)
+
+
+@lru_cache(maxsize=64)
+def _described(head: bytes, check: bool) -> FrameDescriptor:
+    """A descriptor behind the magic; batches of one producer begin alike."""
+    flags, block = head[0], head[1]
     if flags >> 6 != 1 or flags & 0x03 or block & 0x8F or block >> 4 < 4:
-        raise Undecodable("an lz4 frame descriptor of version 1 without a dictionary", bytes(data[4:6]))
+        raise Undecodable("an lz4 frame descriptor of version 1 without a dictionary", head[:2])
     if not flags & 0x20:
         raise Undecodable("independent lz4 blocks, the only kind Kafka reads", "linked blocks")
-    end = 14 if flags & 0x08 else 6
-    if len(data) <= end:
-        raise Undecodable("a whole lz4 frame descriptor", bytes(data))
-    checksum = xxh32_short(bytes(data[4:end])) >> 8 & 0xFF
-    if check and data[end] != checksum:
-        raise Undecodable(f"lz4 descriptor checksum {checksum}", f"{data[end]}")
-    size = int.from_bytes(data[6:14], "little") if flags & 0x08 else None
-    return FrameDescriptor(flags=flags, block_max=1 << (8 + 2 * (block >> 4)), content_size=size, blocks_at=end + 1)
+    end = 10 if flags & 0x08 else 2
+    if len(head) <= end:
+        raise Undecodable("a whole lz4 frame descriptor", _MAGIC + head)
+    checksum = xxh32_short(head[:end]) >> 8 & 0xFF
+    if check and head[end] != checksum:
+        raise Undecodable(f"lz4 descriptor checksum {checksum}", f"{head[end]}")
+    size = int.from_bytes(head[2:10], "little") if flags & 0x08 else None
+    return FrameDescriptor(flags=flags, block_max=1 << (8 + 2 * (block >> 4)), content_size=size, blocks_at=end + 5)
 
 
 def _block(data: memoryview, at: int, frame: FrameDescriptor, buffer: bytearray, out: bytearray) -> tuple[int, bool]:

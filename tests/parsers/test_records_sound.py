@@ -1,0 +1,74 @@
+"""What the prover calls sound decodes, whatever is done to the bytes; what clients wrote it calls sound."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.provenance import Origin
+from parsers.records import BATCH_LIMIT, Prover, decode_entry, header_of
+from parsers.records.batch import CONTROL
+from tests.lab.effort import cases
+from tests.parsers.test_records import entries
+from tests.parsers.test_records_bytes import TWO_RECORDS, batch
+
+ORIGIN = Origin(source="t-0/0.log")
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
+PLAIN, COMPILED = Prover(BATCH_LIMIT), Prover(BATCH_LIMIT, worth_compiling=1)
+LONG = b"x" * 200
+ENTRIES = (
+    bytes.fromhex(TWO_RECORDS),
+    batch([(0, 0, b"k", b"v", [(b"h", None), (b"i", LONG)]), (70_000, 1, None, LONG, []), (-1, 2, b"", None, [])]),
+    batch([(n, n, None, b"v", []) for n in range(20)]),
+)
+
+
+def decodes(entry: bytes) -> bool:
+    return not decode_entry(entry, ORIGIN, 0).refusals
+
+
+@pytest.mark.parametrize("prover", [PLAIN, COMPILED], ids=["plain", "compiled"])
+def test_recorded_batches_of_data_are_proved(prover: Prover) -> None:
+    seen = 0
+    for path in sorted(SAMPLES.glob("c*/dump/broker-1/data/*/*.log")):
+        for _, entry in entries(path):
+            header = header_of(entry)
+            due = header is not None and not header.attributes & CONTROL and decodes(entry)
+            assert prover.proves(entry) == due
+            seen += due
+    assert seen > 1000
+
+
+@settings(max_examples=cases(600), deadline=None)
+@given(st.sampled_from(ENTRIES), st.data())
+def test_what_is_proved_decodes_and_what_decodes_is_proved(entry: bytes, data: st.DataObject) -> None:
+    """Bytes behind the checksum are changed, two at a time: the two walks and the rows are of one mind."""
+    changed = bytearray(entry)
+    for _ in range(data.draw(st.integers(1, 2))):
+        at = data.draw(st.integers(21, len(entry) - 1))
+        changed[at] = data.draw(st.one_of(st.integers(0, 3), st.integers(0x7D, 0x83), st.integers(0, 255)))
+    held = bytes(changed)
+    header = header_of(held)
+    due = decodes(held) and header is not None and not header.attributes & CONTROL
+    if header is not None and header.base_offset + header.last_offset_delta < 1 << 63:
+        assert PLAIN.proves(held) == COMPILED.proves(held) == due
+
+
+@pytest.mark.parametrize("cut", range(1, 60))
+def test_a_batch_that_ends_too_early_is_not_proved(cut: int) -> None:
+    entry = ENTRIES[1][:-cut]
+    whole = entry[:8] + (len(entry) - 12).to_bytes(4, "big") + entry[12:]
+    assert not PLAIN.proves(whole)
+    assert not COMPILED.proves(whole)
+    assert not decodes(whole)
+
+
+def test_without_numba_the_plain_walk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "parsers.records.machine", None)
+    prover = Prover(BATCH_LIMIT, worth_compiling=1)
+    assert prover.proves(ENTRIES[0])
+    assert not prover.proves(ENTRIES[0][:-1])
