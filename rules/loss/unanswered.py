@@ -19,6 +19,7 @@ from rules.settings import STOPPED
 
 NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
+REQUESTS: Final = ("fetched", "consumed", "produced")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class Unanswered:
     """Whether producers of the partition are seen that do not wait for all replicas."""
     log_missing: bool
     """Whether other brokers' requests are told of here, and of this one's in the epoch none, or not all."""
+    end_unseen: bool
+    """Whether requests are told of here, and nothing shows that its log of them goes on behind its last answer."""
 
     @property
     def who(self) -> str:
@@ -51,7 +54,8 @@ class Unanswered:
         if self.log_missing:
             return f"{gone} {who}'s request log is not here, or not all of it. With acks=1 it acknowledged them"
         why = "may have acknowledged them last, if a producer sent with acks=1. No such producer is seen"
-        return f"{gone} {who} {why}"
+        ends = ", and its request log here tells of nothing later" if self.end_unseen else ""
+        return f"{gone} {who} {why}{ends}"
 
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
@@ -72,6 +76,7 @@ def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
                     end=end,
                     by_one=by_one,
                     log_missing=leader is not None and _requests_missing(evidence, leader, stretch.epoch, start),
+                    end_unseen=leader is not None and _end_unseen(evidence, leader, stretch.epoch),
                 )
 
 
@@ -116,12 +121,10 @@ def _saw_its_last_answers(evidence: PartitionEvidence, leader: int, epoch: int) 
     What a broker answers before it is killed may not have reached its log of requests. That it went on shows in its own
     log alone (server.log), which would tell of a restart: a role is taken after one too.
     """
-    own = [m for m in evidence.moments if m.clock == f"broker {leader}"]
-    opened = next((m.time for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
+    own = evidence.chronicle.told_by(leader)
+    opened, following = _reign_of(own, epoch)
     if opened is None or not _requests(own, epoch):
         return False
-    after = [m for m in own if m.time is not None and m.time > opened and m.epoch != epoch]
-    following = next((m for m in after if m.kind in (*ROLE_KINDS, *STARTING)), None)
     if ends_unseen(evidence.gaps, leader, None if following is None else following.time):
         return False
     if following is None or following.kind in ROLE_KINDS:
@@ -142,6 +145,24 @@ def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int, star
         return True
     holed = any(gap.broker == leader for gap in evidence.gaps) or _begins_behind(evidence, leader, epoch, start)
     return logged and (holed or not _requests(own, epoch))
+
+
+def _end_unseen(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
+    """Whether requests are logged, and none that a leader answered after it had led the epoch: its log may be cut."""
+    _, following = _reign_of(evidence.chronicle.told_by(leader), epoch)
+    told = [m for m in evidence.moments if m.kind in REQUESTS]
+    if not told or following is None or following.time is None:
+        return bool(told)
+    return all(m.witness != leader or (m.last_time or m.time or 0) <= following.time for m in told)
+
+
+def _reign_of(own: Sequence[Moment], epoch: int) -> tuple[int | None, Moment | None]:
+    """When a broker opened an epoch, and the role or the start after it."""
+    opened = next((m.time for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
+    if opened is None:
+        return None, None
+    after = (m for m in own if m.time is not None and m.time > opened and m.epoch != epoch)
+    return opened, next((m for m in after if m.kind in (*ROLE_KINDS, *STARTING)), None)
 
 
 def _answer_missing(evidence: PartitionEvidence, leader: int, epoch: int, part: tuple[int, int]) -> bool:

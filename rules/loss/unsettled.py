@@ -104,7 +104,7 @@ def perhaps_answered(part: Unanswered) -> Unsettled:
         start_offset=part.start,
         end_offset=part.end,
         shown=() if part.opening is None else ((part.opening, "the next leader opens its epoch"),),
-        blocking=part.by_one or part.log_missing,
+        blocking=part.by_one or part.log_missing or part.end_unseen,
     )
 
 

@@ -44,6 +44,17 @@ def test_a_loss_of_which_no_answer_is_left_is_asked_for(kept: float, tmp_path: P
     assert asked["startOffset"] <= start < end <= asked["endOffset"]
 
 
+@pytest.mark.parametrize("at", [43_178, 43_718])
+def test_answers_behind_the_last_line_that_a_killed_leader_wrote_are_asked_for(at: int, tmp_path: Path) -> None:
+    """Cut amid a line, and at its end: nothing later tells that its log is whole, and all seen wait for all."""
+    dump = Path(shutil.copytree(SAMPLES / "acks_one_lost" / "dump", tmp_path / "dump"))
+    log = dump / "broker-1" / "logs" / "kafka-request.log"
+    log.write_bytes(log.read_bytes()[:at])
+    report = told(dump)
+    assert (report["verdict"], [found[0] for found in violations(report)]) == ("unknown", [])
+    assert [(asked["startOffset"], asked["endOffset"]) for asked in asked_for(report)] == [(50, 70)]
+
+
 def asked_for(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [f for f in report["findings"] if f["verdict"] == "undecided" and f["rule"] == "ACK001"]
 

@@ -626,24 +626,28 @@ t6 leads 2 epoch 1 at 3 hw 2
 t7 loads 1 at 5
 t8 follows 1 epoch 1 at 5 hw 2 from 2
 t9 truncates 1 to 3
+{later}
 """
+LATER = "t10 acks 1 at 5 acks=all error 6"
 
 
 @pytest.mark.parametrize(
-    ("acks", "stopped", "said"),
+    ("acks", "stopped", "later", "said"),
     [
         # The answer for what it had appended last may have gone out before its request log had a line of it.
-        ("1", "", [((1,), 3, 5, True)]),
+        ("1", "", LATER, [((1,), 3, 5, True)]),
         # All that are seen wait for all replicas; the answer that is in no log may have been another's.
-        ("all", "", [((1,), 3, 5, False)]),
+        ("all", "", LATER, [((1,), 3, 5, False)]),
+        # Nothing of its request log shows that it is whole up to the kill.
+        ("all", "", "", [((1,), 3, 5, True)]),
         # It answered on, in the same life: nothing of what it had told before is missing.
-        ("1", "t3 follows 1 epoch 1 at 5 hw 2 from 2", []),
+        ("1", "t3 follows 1 epoch 1 at 5 hw 2 from 2", "", []),
     ],
 )
 def test_what_a_killed_leader_wrote_last_may_have_been_acknowledged(
-    acks: str, stopped: str, said: list[tuple[tuple[int, ...], int | None, int | None, bool]]
+    acks: str, stopped: str, later: str, said: list[tuple[tuple[int, ...], int | None, int | None, bool]]
 ) -> None:
-    open_questions = BY_ID["ACK001"].check(evidence(KILLED.format(acks=acks, stopped=stopped)))
+    open_questions = BY_ID["ACK001"].check(evidence(KILLED.format(acks=acks, stopped=stopped, later=later)))
     named = [q for q in open_questions if isinstance(q, Undecided)]
     assert [(q.brokers, q.start_offset, q.end_offset, q.blocking) for q in named] == said
 

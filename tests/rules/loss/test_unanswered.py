@@ -21,6 +21,7 @@ t6 leads 2 epoch 1 at 3 hw 2
 t7 loads 1 at 5
 t8 follows 1 epoch 1 at 5 hw 2 from 2
 t9 acks 2 at 3 acks=all
+t9 acks 1 at 5 acks=all error 6
 """
 
 
@@ -37,7 +38,9 @@ def evidence(drawing: str) -> PartitionEvidence:
         # Without the log that tells of restarts a role proves no process that went on.
         (["t7 loads 1 at 5\n"], False),
         # Nobody logs requests: it is not this broker's log that is missing.
-        (["t2 acks 1 at 0 acks=all\n", "t9 acks 2 at 3 acks=all\n"], False),
+        (["t2 acks 1 at 0 acks=all\n", "t9 acks 2 at 3 acks=all\n", "t9 acks 1 at 5 acks=all error 6\n"], False),
+        # Its log of requests may have been cut behind the last answer that it tells of.
+        (["t9 acks 1 at 5 acks=all error 6\n"], True),
     ],
 )
 def test_what_no_later_leader_had_is_asked_for_by_its_range(gone: list[str], blocking: bool) -> None:
