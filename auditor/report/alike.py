@@ -26,10 +26,10 @@ class AlikePoints:
 
     @property
     def words(self) -> str:
-        """Where, and how many read the same but for a number or a path: then a partition may count more than once."""
+        """In how many partitions, or cases where points differ by a number or a path: a partition may have several."""
         if self.points == 1:
             return counted(self.partitions, "partition")
-        return f"{counted(self.partitions, 'case')} of {self.points} kinds like this one"
+        return f"{counted(self.partitions, 'case')} like this one"
 
 
 def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:
