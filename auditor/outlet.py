@@ -9,12 +9,20 @@ from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump
-from auditor.report.formats import PROMISED
+from auditor.report.formats import PICTURE, PROMISED
 from auditor.streams import require_stdout, say
 from auditor.whole_files import whole_file
 from parsers.files import found_at
 
 TO_STDOUT: Final = "-"
+
+
+def require_reports(config: AuditConfig) -> None:
+    """For commands that tell a report, in as many formats as are asked for."""
+    asked = [config.shown_format, *(name for name, _ in config.written_formats)]
+    if PICTURE in asked:
+        raise ConfigError(f"{config.named('format')}: {PICTURE} draws one partition: ask tidemark timeline for it")
+
 
 def require_one_of(config: AuditConfig, formats: Sequence[str]) -> None:
     """For commands that tell one thing, in one of a few formats."""

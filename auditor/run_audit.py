@@ -13,7 +13,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.dumps import Dump, gather
 from auditor.memory import remember
-from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_one_of, require_writable
+from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_one_of, require_reports, require_writable
 from auditor.progress_bar import watched
 from auditor.report import json, terminal
 from auditor.report.formats import TERMINAL, rendered
@@ -26,6 +26,7 @@ PIPED_COLUMNS = 100
 
 def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     """Audit and tell; the exit code."""
+    require_reports(config)
     with at_hand(dumps) as here:
         return _audit_and_tell(here.folders, gather(here.folders, here.archives), config)
 

@@ -17,11 +17,14 @@ from auditor.cli.options import (
     Output,
     Protocols,
     ShowSettings,
-    TextFormat,
     Traces,
 )
 from auditor.cli.settings import settings_of
 
+TimelineFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="FORMAT", help="terminal (default), json, svg (a picture) or html (a page)."),
+]
 AS_SETTINGS: Final = (
     "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol", "format", "output",
     "force", "show_settings",
@@ -39,7 +42,7 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     log_dir: LogDirs = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
-    format: TextFormat = None,  # noqa: A002 - the option's name
+    format: TimelineFormat = None,  # noqa: A002 - the option's name
     output: Output = None,
     force: Force = None,
     config: ConfigFile = None,
@@ -50,9 +53,14 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     until: Annotated[
         str | None, typer.Option("--to", metavar="TIME", help="Only events up to this time of the reference clock.")
     ] = None,
+    offsets: Annotated[
+        str | None,
+        typer.Option("--offsets", metavar="FIRST-LAST", help="Only events that concern these offsets, as in 100-149."),
+    ] = None,
 ) -> None:
     """Draw one partition's history: what each replica must have held beside what was told, one row an event."""
     told = {name: value for name, value in locals().items() if name in AS_SETTINGS}
-    from auditor.timeline import run_timeline
+    from auditor.timeline import Asked, run_timeline
 
-    run_timeline(dump, settings_of(told, config), topic=topic, partition=partition, since=since, until=until)
+    asked = Asked(topic=topic, partition=partition, since=since, until=until, offsets=offsets)
+    run_timeline(dump, settings_of(told, config), asked)

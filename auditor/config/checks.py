@@ -18,7 +18,7 @@ from auditor.config.settings import (
 )
 from auditor.engines.told.broker_logs import layout_trouble
 from auditor.engines.told.zones import owner_and_value, zone_named
-from auditor.report.formats import FORMATS
+from auditor.report.formats import FORMATS, PICTURE
 from parsers.provenance import broker_id
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
@@ -84,7 +84,7 @@ def _text(name: str, value: object, where: str) -> str:
 def _require_format(text: str, where: str) -> None:
     """A format that there is; with the sign, a file for it."""
     name, sign, file = text.partition("=")
-    if name not in FORMATS:
+    if name not in FORMATS and name != PICTURE:
         raise ConfigError(f"{where}: expected one of {', '.join(FORMATS)}, found {shortened(name)}")
     if sign and not file:
         raise ConfigError(f"{where}: expected FORMAT=FILE, found {shortened(text)}")

@@ -48,7 +48,9 @@ FORMATS: Final[dict[str, ReportFormat]] = {
         module="auditor.report.html.page", says="one page with pictures, for a browser", endings=(".html", ".htm")
     ),
 }
-PROMISED: Final = {end: name for name, each in FORMATS.items() for end in each.endings}
+PICTURE: Final = "svg"
+"""A drawing of one partition, which no report is."""
+PROMISED: Final = {end: name for name, each in FORMATS.items() for end in each.endings} | {".svg": PICTURE}
 """What the end of a file's name promises to those who open it."""
 
 

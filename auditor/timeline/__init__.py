@@ -1,7 +1,7 @@
-"""One partition's history as rows, expected beside told: drawn as text, or told as a document."""
+"""One partition's history as rows, expected beside told: drawn as text, picture or page, or told as a document."""
 
 from __future__ import annotations
 
-from auditor.timeline.draw import evidence_of, run_timeline, timeline
+from auditor.timeline.draw import Asked, evidence_of, run_timeline, timeline
 
-__all__ = ["evidence_of", "run_timeline", "timeline"]
+__all__ = ["Asked", "evidence_of", "run_timeline", "timeline"]

@@ -7,10 +7,10 @@ from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 FORMAT = "tidemark-timeline/1"
 MEANING = (
-    "LEO and HW: what must have been held after the event, low..high, recomputed without any told high watermark; what"
-    " an answer tells was read before it, so that it may be lower than the HW beside it"
+    "Log ends and high watermarks are what a replica must have held after the event, between two bounds. They are"
+    " recomputed without any told high watermark. What an answer tells was read before it, so it may be lower."
 )
-"""What the columns of the text and the fields of the document mean, said once in each."""
+"""What the fields of the document mean."""
 
 
 def timeline_document(drawn: Timeline) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,44 +18,49 @@ from auditor.engines.told.settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.text import timeline_text
-from auditor.timeline.window import asked_for
+from auditor.timeline.window import Window, window_of
 from rules.evidence import PartitionEvidence
 from rules.narrow.assemble import Fact, assemble, owned
 from rules.timeline.rows import Timeline, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()
-FORMATS: Final = ("terminal", "json")
+FORMATS: Final = ("terminal", "json", "svg", "html")
 
 
-def run_timeline(
-    dumps: Sequence[Path],
-    config: AuditConfig,
-    *,
-    topic: str,
-    partition: int,
-    since: str | None = None,
-    until: str | None = None,
-) -> None:
+def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Asked) -> None:
     """Draw the history of one partition where it was asked for."""
     with at_hand(dumps) as here:
         require_writable(config, gather(here.folders, here.archives))
-        drawn = timeline(here.folders, topic=topic, partition=partition, config=config, since=since, until=until)
-        deliver(drawn, config)
+        deliver(timeline(here.folders, asked, config), config)
 
 
-def timeline(
-    dump: Path | Sequence[Path],
-    *,
-    topic: str,
-    partition: int,
-    config: AuditConfig = AS_IT_STANDS,
-    since: str | None = None,
-    until: str | None = None,
-) -> str:
-    """The history of one partition as text, or as JSON where the settings say so."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The partition, and the stretch of its history; null for all of it."""
+
+    topic: str
+    partition: int
+    since: str | None = None
+    until: str | None = None
+    offsets: str | None = None
+
+
+def timeline(dump: Path | Sequence[Path], asked: Asked, config: AuditConfig = AS_IT_STANDS) -> str:
+    """The history of one partition in the format that the settings name."""
     require_one_of(config, FORMATS)
-    drawn = asked_for(timeline_of(evidence_of(dump, topic, partition, config)), since, until)
-    return _json(drawn) if config.shown_format == "json" else timeline_text(drawn)
+    whole = timeline_of(evidence_of(dump, asked.topic, asked.partition, config))
+    return _told(whole, window_of(whole, asked.since, asked.until, asked.offsets), config)
+
+
+def _told(whole: Timeline, window: Window, config: AuditConfig) -> str:
+    if config.shown_format in ("svg", "html"):
+        from auditor.report.html.timeline_page import render_page, render_svg
+        from auditor.timeline.picture import page_of
+
+        page = page_of(whole, window, config.log_timezone)
+        return render_svg(page) if config.shown_format == "svg" else render_page(page)
+    shown = window.shows(whole)
+    return _json(shown) if config.shown_format == "json" else timeline_text(shown, config.log_timezone)
 
 
 def evidence_of(

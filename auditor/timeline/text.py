@@ -2,52 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from auditor.report.layout import table
 from auditor.report.plain import plain
-from auditor.timeline.document import MEANING
+from auditor.timeline.legend import Sign, legend
+from auditor.timeline.witness import written
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEnd
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 
-def timeline_text(drawn: Timeline) -> str:
+def timeline_text(drawn: Timeline, zones: Sequence[str] = ()) -> str:
     """The whole timeline; hostile names are escaped by the table."""
-    return "\n".join([*_head(drawn), *_body(drawn), *_foot(drawn)]) + "\n"
+    told = columns(drawn, zones)
+    head = [plain(name_of(drawn)), *legend_lines(legend(drawn)), *map(plain, clock_lines(drawn)), ""]
+    foot = ["", "missing:", *(plain(f"  {line}") for line in missing_lines(drawn))] if drawn.missing else []
+    return "\n".join([*head, *table(told.heads, told.rows), *foot]) + "\n"
 
 
-def _head(drawn: Timeline) -> Iterator[str]:
-    yield plain(f"{drawn.topic}-{drawn.partition}")
-    yield (
-        f"{MEANING}; told: what was said; ! outside what it can have been then; ? not known; * leads; e leader epoch;"
-        " LSO: the leader's last stable offset; remote LEO: a follower's log end as its leader knows it, none before it"
-        " fetches"
-    )
-    if any(row.back for row in drawn.rows):
-        yield (
-            "Rows stand in the order of leader epochs and offsets; ~ before a time: earlier than the row above it, as"
-            " clocks err and lines are written late"
-        )
-    for clock in drawn.clocks:
-        if clock.pairs:
-            yield f"clock of {clock.clock}: {clock.words}"
-    yield ""
+def name_of(drawn: Timeline) -> str:
+    """The partition as people call it."""
+    return f"{drawn.topic}-{drawn.partition}"
 
 
-def _body(drawn: Timeline) -> Iterator[str]:
-    groups = [[f"{b} LEO", "HW", "told", "e"] for b in drawn.brokers]
-    heads = ["time", "event", *(head for group in groups for head in group), "LSO", "remote LEO"]
-    rows = [_row(row) for row in drawn.rows]
-    yield from table(heads, rows)
+def legend_lines(signs: Sequence[Sign]) -> Iterator[str]:
+    """A line a sign, their meanings below each other."""
+    width = max(len(sign.mark) for sign in signs)
+    yield from (f"  {sign.mark.ljust(width)}  {sign.means}" for sign in signs)
 
 
-def _row(row: TimelineRow) -> list[str]:
+def clock_lines(drawn: Timeline) -> list[str]:
+    """How far apart the clocks stand."""
+    return [f"clock of {clock.clock}: {clock.words}" for clock in drawn.clocks if clock.pairs]
+
+
+def missing_lines(drawn: Timeline) -> list[str]:
+    """What is not told, and what that leaves open."""
+    return [f"{missing.evidence}; it leaves open {missing.leaves_open}" for missing in drawn.missing]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The timeline as a table."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def columns(drawn: Timeline, zones: Sequence[str] = ()) -> Columns:
+    """One row an event, one group of columns a replica."""
+    groups = [(f"{broker} LEO", "HW", "told", "e") for broker in drawn.brokers]
+    heads = ("time", "as written", "clock", "event", *(head for group in groups for head in group), "LSO", "remote LEO")
+    return Columns(heads=heads, rows=tuple(_row(row, zones) for row in drawn.rows))
+
+
+def _row(row: TimelineRow, zones: Sequence[str]) -> tuple[str, ...]:
     cells = [text for cell in row.cells for text in _cell(cell)]
     time = clock_time(row.time)
     remotes = " ".join(remote(end) for end in row.remotes)
-    return [f"~{time}" if row.back else time, row.text, *cells, _stable(row.last_stable), remotes]
+    told = (f"~{time}" if row.back else time, written(row.moment, zones), row.moment.clock, row.text)
+    return (*told, *cells, _stable(row.last_stable), remotes)
 
 
 def _cell(cell: Cell) -> list[str]:
@@ -87,11 +104,3 @@ def clock_time(time: int | None) -> str:
     if time is None:
         return "?"
     return datetime.fromtimestamp(time / 1000, UTC).strftime("%H:%M:%S.") + f"{time % 1000:03d}"
-
-
-def _foot(drawn: Timeline) -> Iterator[str]:
-    if drawn.missing:
-        yield ""
-        yield "missing:"
-        for missing in drawn.missing:
-            yield plain(f"  {missing.evidence}; it leaves open {missing.leaves_open}")

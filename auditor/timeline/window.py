@@ -1,26 +1,61 @@
-"""The stretch of a timeline that was asked for: times as the rows print them, or with their day."""
+"""The stretch of a timeline that was asked for: times as the rows print them, or with their day, and offsets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
 from auditor.config import ConfigError
 from auditor.config.settings import shortened
 from rules.timeline.rows import Timeline
+from rules.timeline.stretch import touching
 
 EXAMPLE = "2026-11-21T05:49:42"
 LONGEST_TIME = 15
 """Digits of milliseconds: enough for thirty thousand years."""
 
 
-def asked_for(drawn: Timeline, since: str | None, until: str | None) -> Timeline:
-    """The rows from one time to another of the reference clock."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What is shown of a timeline."""
+
+    since: int | None = None
+    until: int | None = None
+    """On the reference clock, both inclusive."""
+    offsets: tuple[int, int] | None = None
+    """The first and the last."""
+
+    def shows(self, drawn: Timeline) -> Timeline:
+        """The rows that are shown."""
+        within = drawn.within(self.since, self.until)
+        return within if self.offsets is None else touching(within, *self.offsets)
+
+
+def window_of(
+    drawn: Timeline, since: str | None = None, until: str | None = None, offsets: str | None = None
+) -> Window:
+    """From one time to another of the reference clock, and from one offset to another."""
     told = [_moment(row.time) for row in drawn.rows if row.time is not None]
     first, last = _time(since, "--from", told), _time(until, "--to", told)
     if first is not None and last is not None and first > last:
         raise ConfigError(f"--from {since} is later than --to {until}: expected the earlier time first")
-    return drawn.within(first, last)
+    return Window(since=first, until=last, offsets=None if offsets is None else _offsets(offsets))
+
+
+def _offsets(text: str) -> tuple[int, int]:
+    """`100-149` as people say it; the last one is in it."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise ConfigError(f"--offsets: expected offsets such as 100-149, found {shortened(text)}")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first > last:
+        raise ConfigError(f"--offsets {text}: expected the lower offset first")
+    return first, last
+
+
+_RANGE = re.compile(r"([0-9]{1,19})(?:(?:-|–|\.\.)([0-9]{1,19}))?")
 
 
 def _moment(milliseconds: int) -> datetime:

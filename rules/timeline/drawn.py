@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from rules.evidence import PartitionEvidence
 from rules.timeline.reigns import Reigning
-from rules.timeline.rows import Cell, TimelineRow, walk
-from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReplica, EventKind
+from rules.timeline.rows import Cell, Timeline, TimelineRow, Walk, walk
+from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReign, DrawnReplica, EventKind
 
 POINTS_KEPT: Final = 150
 """Of one replica; a picture has no room for more."""
@@ -21,10 +23,15 @@ _EVENTS: Final[dict[str, EventKind]] = {
 
 def drawn_history(evidence: PartitionEvidence) -> DrawnHistory | None:
     """The history of a partition; null where no statement bears a time."""
-    walked = walk(evidence)
-    drawing = _Drawing(walked.brokers)
+    return drawn_of(walk(evidence))
+
+
+def drawn_of(walked: Walk | Timeline, since: int | None = None, until: int | None = None) -> DrawnHistory | None:
+    """The history by its rows, or a stretch of it that begins with what was so by then."""
+    drawing = _Drawing(walked.brokers, since)
     for row in walked.rows:
-        drawing.take(row)
+        if row.time is not None and (until is None or row.time <= until):
+            drawing.take(row, row.time)
     if not drawing.statements:
         return None
     return DrawnHistory(
@@ -32,7 +39,7 @@ def drawn_history(evidence: PartitionEvidence) -> DrawnHistory | None:
         first_time=drawing.first,
         last_time=drawing.last,
         replicas=tuple(drawing.replicas()),
-        reigns=drawing.reigns.told(),
+        reigns=_lasting(drawing.reigns.told(), drawing.first),
         events=tuple(drawing.events),
         statements=drawing.statements,
         silences=tuple(f"{m.evidence}; it leaves open {m.leaves_open}" for m in walked.missing[:SILENCES_KEPT]),
@@ -42,27 +49,36 @@ def drawn_history(evidence: PartitionEvidence) -> DrawnHistory | None:
 class _Drawing:
     """What the rows left by now; lives only inside `drawn_history`."""
 
-    def __init__(self, brokers: Sequence[int]) -> None:
+    def __init__(self, brokers: Sequence[int], since: int | None) -> None:
+        self.since = since
         self.points: dict[int, list[DrawnPoint]] = {broker: [] for broker in brokers}
         self.reigns = Reigning()
         self.events: list[DrawnEvent] = []
         self.statements, self.first_clock = 0, ""
         self.first = self.last = 0
 
-    def take(self, row: TimelineRow) -> None:
-        """The next row; one without a time has no place in a picture."""
-        if row.time is None:
+    def take(self, row: TimelineRow, time: int) -> None:
+        """The next row and its time; one without a time has no place in a picture."""
+        self.reigns.take(row)
+        if self.since is not None and time < self.since:
+            self._before(row.cells, self.since)
             return
         if not self.statements:
-            self.first = self.last = row.time
+            self.first = self.last = self.since if self.since is not None and any(self.points.values()) else time
             self.first_clock = row.moment.clock
-        self.first, self.last = min(self.first, row.time), max(self.last, row.time)
+        self.first, self.last = min(self.first, time), max(self.last, time)
         self.statements += 1
         for cell in row.cells:
-            self._replica(cell, row.time)
-        self.reigns.take(row)
+            self._replica(cell, time)
         if len(self.events) < EVENTS_KEPT:
-            self.events.extend(_events(row, row.time))
+            self.events.extend(_events(row, time))
+
+    def _before(self, cells: Sequence[Cell], since: int) -> None:
+        """What is told before the stretch is not drawn; what it left behind is how the stretch begins."""
+        for cell in cells:
+            if not self.statements:
+                self.points[cell.broker].clear()
+            self._replica(replace(cell, told_log_end=None, told_high_watermark=None, outside=False), since)
 
     def _replica(self, cell: Cell, time: int) -> None:
         """The state of one replica, if it changed or if something was told of it."""
@@ -78,6 +94,17 @@ class _Drawing:
         for broker, points in self.points.items():
             if points:
                 yield DrawnReplica(broker=broker, points=tuple(_thinned(points)), points_told=len(points))
+
+
+def _lasting(reigns: Sequence[DrawnReign], first: int) -> tuple[DrawnReign, ...]:
+    """Those that had not ended by then, by their own brokers' word or because a newer epoch had begun."""
+    in_order = sorted(reigns, key=lambda reign: (reign.epoch, reign.since))
+    ends = {id(one): other.since for one, other in pairwise(in_order) if other.epoch > one.epoch}
+    return tuple(
+        reign
+        for reign in reigns
+        if all(end is None or end >= first for end in (reign.until, ends.get(id(reign))))
+    )
 
 
 def _state(point: DrawnPoint) -> tuple[int | None, ...]:

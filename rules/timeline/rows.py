@@ -86,7 +86,7 @@ class Timeline:
             for row in self.rows
             if row.time is None or ((since is None or row.time >= since) and (until is None or row.time <= until))
         )
-        return replace(self, rows=tuple(_with_steps_back(kept)))
+        return replace(self, rows=tuple(with_steps_back(kept)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +124,11 @@ def walk(evidence: PartitionEvidence) -> Walk:
         brokers=tuple(brokers),
         clocks=replayed.clocks,
         missing=(*replayed.missing, *unplaced(evidence, table.leader_rows)),
-        rows=_with_steps_back(table.row(moment, on_reference(moment, offsets)) for moment in placed),
+        rows=with_steps_back(table.row(moment, on_reference(moment, offsets)) for moment in placed),
     )
 
 
-def _with_steps_back(rows: Iterable[TimelineRow]) -> Iterator[TimelineRow]:
+def with_steps_back(rows: Iterable[TimelineRow]) -> Iterator[TimelineRow]:
     """Epochs and offsets put the rows in order before times do: where that takes a step back, the row says so."""
     above: int | None = None
     for row in rows:

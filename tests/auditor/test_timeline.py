@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from auditor.config import AuditConfig, ConfigError
-from auditor.timeline import evidence_of, run_timeline, timeline
+from auditor.timeline import Asked, evidence_of, run_timeline
+from auditor.timeline import timeline as told_of
 from auditor.timeline.text import timeline_text
-from auditor.timeline.window import asked_for
+from auditor.timeline.window import window_of
 from rules.sketch.notation import read_sketch
 from rules.timeline.rows import timeline_of
 from rules.timeline.words import words
@@ -28,6 +29,10 @@ broker 1 0000|
 broker 2 0000|
 t1 leads 1 epoch 0 at 0 hw 0
 """
+
+
+def timeline(dump: Path, *, config: AuditConfig | None = None, **asked: Any) -> str:  # noqa: ANN401 - words of a command
+    return told_of(dump, Asked(**asked), config or AuditConfig())
 
 
 @cache
@@ -136,7 +141,7 @@ def test_a_time_of_day_needs_its_day_where_the_events_are_of_several() -> None:
     """
     drawn = timeline_of(read_sketch(drawing).evidence)
     with pytest.raises(ConfigError, match=r"expected a time with its day, such as .*T00:00"):
-        asked_for(drawn, "00:00:01", None)
+        window_of(drawn, "00:00:01")
 
 
 def test_a_clock_is_told_with_the_uncertainty_that_judging_allows_it() -> None:
@@ -163,6 +168,8 @@ def test_a_window_takes_milliseconds_too() -> None:
         ({"topic": "pay", "since": "yesterday"}, r"--from: expected a time such as 2026-11-21T05:[\d:.]{9}, found"),
         ({"topic": "pay", "since": "05:25:15", "until": "05:25:14"}, "--from 05:25:15 is later than --to 05:25:14"),
         ({"topic": "none"}, "none"),
+        ({"topic": "pay", "offsets": "all"}, "--offsets: expected offsets such as 100-149, found 'all'"),
+        ({"topic": "pay", "offsets": "9-3"}, "--offsets 9-3: expected the lower offset first"),
     ],
 )
 def test_what_cannot_be_meant_is_said(given: dict[str, str], expected: str) -> None:
@@ -172,17 +179,17 @@ def test_what_cannot_be_meant_is_said(given: dict[str, str], expected: str) -> N
 
 def test_a_format_that_it_does_not_have_is_said() -> None:
     given = AuditConfig(format=("postmortem",))
-    with pytest.raises(ConfigError, match="expected terminal or json"):
+    with pytest.raises(ConfigError, match="expected terminal or json or svg or html"):
         timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0, config=given)
 
 
 def test_it_is_written_beside_the_dump_and_never_into_it(tmp_path: Path) -> None:
     dump = SAMPLES / "unclean_rejoined" / "dump"
     written = tmp_path / "pay-0.txt"
-    run_timeline([dump], AuditConfig(output=str(written)), topic="pay", partition=0)
+    run_timeline([dump], AuditConfig(output=str(written)), Asked(topic="pay", partition=0))
     assert written.read_text() == timeline(dump, topic="pay", partition=0)
     with pytest.raises(ConfigError, match="lies inside the dump"):
-        run_timeline([dump], AuditConfig(output=str(dump / "pay-0.txt")), topic="pay", partition=0)
+        run_timeline([dump], AuditConfig(output=str(dump / "pay-0.txt")), Asked(topic="pay", partition=0))
 
 
 def test_a_folder_is_a_brokers_log_dir_and_its_release_is_what_one_says() -> None:
@@ -216,8 +223,8 @@ def test_a_row_that_goes_back_in_time_says_so() -> None:
         t4 follows 2 epoch 1 at 5 hw 5
     """
     text = timeline_text(timeline_of(read_sketch(drawing).evidence))
-    assert text.count("~") == 2, "once in the head, once at the row"
-    assert "~00:00:00.004  2 follows" in text
+    assert text.count("~") == 2, "once in the legend, once at the row"
+    assert "~00:00:00.004  1970-01-01 00:00:00,004  broker 2  2 follows" in text
     in_step = timeline_text(timeline_of(read_sketch(drawing.replace("t4", "t11")).evidence))
     assert "~" not in in_step
 
@@ -281,6 +288,6 @@ def test_a_call_without_an_epoch_names_none_and_a_partition_without_a_leader_is_
 
 
 def test_what_told_and_expected_mean_beside_each_other_is_said_once_in_text_and_document() -> None:
-    said = "what an answer tells was read before it"
+    said = "n answer tells what was read before it"
     assert timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0).count(said) == 1
-    assert said in document("unclean_rejoined", "pay")["description"]
+    assert "What an answer tells was read before it" in document("unclean_rejoined", "pay")["description"]

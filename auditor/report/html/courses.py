@@ -12,11 +12,11 @@ from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import Box, Line, Shape, Words, room_for, span
 from auditor.report.model import Loss
 from rules.finding import offsets_told
-from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReplica
+from rules.timeline.values import DrawnEvent, DrawnPoint, DrawnReplica
 
 Address = tuple[str, int]
 """A file and the byte at which a statement begins."""
-PANEL: Final = 96.0
+HEIGHT: Final = 96.0
 AIR: Final = 8.0
 """Room above the highest and below the lowest offset of a panel."""
 DOTS_SHOWN: Final = 120
@@ -24,7 +24,7 @@ _NAMES: Final = {"cut": "cut to", "load": "loaded at", "reset": "dropped", "uncl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Panel:
+class Panel:
     """A panel's place, and where offsets stand in it."""
 
     top: float
@@ -36,7 +36,7 @@ class _Panel:
     def at(self, offset: int) -> float:
         """The height of an offset; what lies outside stands at the edge."""
         share = (min(max(offset, self.low), self.high) - self.low) / max(1, self.high - self.low)
-        return self.top + PANEL - AIR - share * (PANEL - 2 * AIR)
+        return self.top + HEIGHT - AIR - share * (HEIGHT - 2 * AIR)
 
 
 def extent(replicas: Sequence[DrawnReplica]) -> tuple[int, int]:
@@ -47,24 +47,23 @@ def extent(replicas: Sequence[DrawnReplica]) -> tuple[int, int]:
 
 def course(
     replica: DrawnReplica,
-    history: DrawnHistory,
+    events: Sequence[DrawnEvent],
     losses: Sequence[Loss],
     steps: Mapping[Address, str],
+    panel: Panel,
     scale: Scale,
-    top: float,
 ) -> Iterator[Shape]:
-    """The panel of one replica."""
-    low, high = extent(history.replicas)
-    panel = _Panel(top=top, low=low, high=high, left=scale.places[0], right=scale.places[-1])
-    yield Box(x=panel.left, y=top, width=panel.right - panel.left, height=PANEL, look="panel-ground")
+    """The panel of one replica, with what befell it."""
+    top = panel.top
+    yield Box(x=panel.left, y=top, width=panel.right - panel.left, height=HEIGHT, look="panel-ground")
     name = f"broker {replica.broker}"
-    yield Words(x=panel.left - 12, y=top + PANEL / 2 + 4, text=name, look="name", anchor="end")
+    yield Words(x=panel.left - 12, y=top + HEIGHT / 2 + 4, text=name, look="name", anchor="end")
     yield from _heights(panel)
     yield from _gone(losses, panel)
     yield from _band(replica.points, panel, scale)
     yield from _log_end(replica.points, panel, scale)
     yield from _dots(replica.points, panel, scale)
-    yield from _events([event for event in history.events if event.broker == replica.broker], steps, panel, scale)
+    yield from _events(events, steps, panel, scale)
     yield from _at_last(replica, panel)
 
 
@@ -73,7 +72,7 @@ def _offsets(point: DrawnPoint) -> Iterator[int]:
     yield from (value for value in values if value is not None)
 
 
-def _heights(panel: _Panel) -> Iterator[Shape]:
+def _heights(panel: Panel) -> Iterator[Shape]:
     """The lowest and the highest offset."""
     for offset in {panel.low, panel.high}:
         height = panel.at(offset)
@@ -81,7 +80,7 @@ def _heights(panel: _Panel) -> Iterator[Shape]:
         yield Words(x=panel.left - 6, y=height + 4, text=str(offset), look="tick", anchor="end")
 
 
-def _gone(losses: Sequence[Loss], panel: _Panel) -> Iterator[Shape]:
+def _gone(losses: Sequence[Loss], panel: Panel) -> Iterator[Shape]:
     """The offsets that are gone for good."""
     for loss in losses:
         if not loss.restored and loss.start_offset < panel.high:
@@ -91,7 +90,7 @@ def _gone(losses: Sequence[Loss], panel: _Panel) -> Iterator[Shape]:
             yield Box(x=panel.left, y=upper, width=width, height=max(2, lower - upper), look="gone-row", says=says)
 
 
-def _band(points: Sequence[DrawnPoint], panel: _Panel, scale: Scale) -> Iterator[Shape]:
+def _band(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterator[Shape]:
     """The high watermark between its bounds; where nothing bounds it above, the band is open."""
     for (low, high), same in groupby(_steps(points, scale), key=lambda step: _bounds(step[0])):
         steps = list(same)
@@ -118,7 +117,7 @@ def _steps(points: Sequence[DrawnPoint], scale: Scale) -> Iterator[tuple[DrawnPo
             yield point, start, end
 
 
-def _log_end(points: Sequence[DrawnPoint], panel: _Panel, scale: Scale) -> Iterator[Shape]:
+def _log_end(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterator[Shape]:
     """The least that the log must have held; broken where nothing tells."""
     line: list[tuple[float, float]] = []
     says = "Log end, by what was told: at least this"
@@ -133,13 +132,15 @@ def _log_end(points: Sequence[DrawnPoint], panel: _Panel, scale: Scale) -> Itera
         yield Line(points=tuple(line), look="log-end", says=says)
 
 
-def _dots(points: Sequence[DrawnPoint], panel: _Panel, scale: Scale) -> Iterator[Shape]:
+def _dots(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterator[Shape]:
     """What was told of the high watermark; the same value told again is one dot."""
     before: int | None = None
     shown = 0
     for point in points:
         told = point.told_watermark
-        if told is None or (told == before and not point.outside) or (shown >= DOTS_SHOWN and not point.outside):
+        if told is None or not panel.low <= told <= panel.high:
+            continue
+        if not point.outside and (told == before or shown >= DOTS_SHOWN):
             continue
         before, shown = told, shown + 1
         place, height = scale.at(point.time), panel.at(told)
@@ -151,7 +152,7 @@ def _dots(points: Sequence[DrawnPoint], panel: _Panel, scale: Scale) -> Iterator
 
 
 def _events(
-    events: Sequence[DrawnEvent], steps: Mapping[Address, str], panel: _Panel, scale: Scale
+    events: Sequence[DrawnEvent], steps: Mapping[Address, str], panel: Panel, scale: Scale
 ) -> Iterator[Shape]:
     """Cuts as arrows downwards, loadings as ticks: what befell the log."""
     named = -1e9
@@ -166,7 +167,7 @@ def _events(
             yield Line(points=((place - 5, height - 8), (place + 5, height - 8), (place, height)), look="cut-head")
             yield Words(x=place + 8, y=panel.top + 14, text=_called(event), look="cut-word", says=says, link=link)
         elif event.kind == "load":
-            foot = panel.top + PANEL
+            foot = panel.top + HEIGHT
             points = ((place - 5, foot), (place, foot - 8), (place + 5, foot))
             yield Line(points=points, look="loaded", says=says, link=link)
         elif event.kind == "unclean" and place - named > room_for("unclean election"):
@@ -178,10 +179,10 @@ def _called(event: DrawnEvent) -> str:
     return f"{_NAMES[event.kind]} {event.offset}" if event.offset is not None else _NAMES[event.kind]
 
 
-def _at_last(replica: DrawnReplica, panel: _Panel) -> Iterator[Shape]:
+def _at_last(replica: DrawnReplica, panel: Panel) -> Iterator[Shape]:
     """What is known at the end."""
     last = replica.points[-1]
-    x, y = panel.right + 30, panel.top + PANEL / 2
+    x, y = panel.right + 30, panel.top + HEIGHT / 2
     end = span(last.end_low, last.end_high)
     yield Words(x=x, y=y - 4, text=f"LEO {end}", look="fact")
     yield Words(x=x, y=y + 12, text=f"HW {span(last.watermark_low, last.watermark_high)}", look="fact hw-fact")

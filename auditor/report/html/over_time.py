@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from auditor.report.bill import moment
-from auditor.report.html.courses import PANEL, Address, course
+from auditor.report.html.courses import HEIGHT, Address, Panel, course, extent
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Line, Picture, Shape, Words, room_for
 from auditor.report.model import Loss
@@ -23,18 +23,29 @@ KNOTS: Final = 60
 REPLICAS_SHOWN: Final = 7
 
 
-def over_time(history: DrawnHistory, losses: Sequence[Loss], steps: Mapping[Address, str]) -> Picture | None:
-    """The picture, whose events lead to their words; nothing where neither a lead nor a replica is known over time."""
+def over_time(
+    history: DrawnHistory,
+    losses: Sequence[Loss],
+    steps: Mapping[Address, str],
+    offsets: tuple[int, int] | None = None,
+) -> Picture | None:
+    """The picture, whose events lead to their words; nothing where neither a lead nor a replica is known over time.
+
+    Its panels show the offsets between two bounds, or else all that are told.
+    """
     leaders = sorted({reign.broker for reign in history.reigns})
     replicas = history.replicas[:REPLICAS_SHOWN]
     if not leaders and not replicas:
         return None
     scale = scale_through(_knots(history), LEFT, RIGHT)
     panels = HEAD + ROW * len(leaders) + (16 if leaders else 0)
-    bottom = panels + (PANEL + GAP) * len(replicas)
+    bottom = panels + (HEIGHT + GAP) * len(replicas)
     shapes: list[Shape] = [*_openings(history, scale, bottom), *_reigns(history, leaders, steps, scale)]
+    low, high = extent(history.replicas) if offsets is None else offsets
     for number, replica in enumerate(replicas):
-        shapes += course(replica, history, losses, steps, scale, panels + (PANEL + GAP) * number)
+        own = [event for event in history.events if event.broker == replica.broker]
+        panel = Panel(top=panels + (HEIGHT + GAP) * number, low=low, high=high, left=LEFT, right=RIGHT)
+        shapes += course(replica, own, losses, steps, panel, scale)
     shapes += _axis(history, scale, bottom)
     return Picture(width=WIDTH, height=bottom + AXIS, words=_in_words(history), shapes=tuple(shapes))
 
@@ -51,6 +62,7 @@ def _knots(history: DrawnHistory) -> list[int]:
     told = [history.first_time, history.last_time]
     told += [time for reign in history.reigns for time in (reign.since, reign.until) if time is not None]
     told += [event.time for event in history.events]
+    told = [time for time in told if history.first_time <= time <= history.last_time]
     must = list(dict.fromkeys(told))[:KNOTS]
     times = sorted({point.time for replica in history.replicas for point in replica.points} - set(must))
     step = max(1, -(-len(times) // max(1, KNOTS - len(must) + 20)))
@@ -60,6 +72,8 @@ def _knots(history: DrawnHistory) -> list[int]:
 def _openings(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]:
     """Where each epoch began, through all panels."""
     for reign in history.reigns:
+        if reign.since < history.first_time:
+            continue
         place = scale.at(reign.since)
         yield Line(points=((place, HEAD), (place, bottom - GAP + 6)), look=f"opening stroke-{reign.epoch % HUES}")
 
@@ -115,7 +129,8 @@ def _axis(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]
     top = bottom - GAP + 10
     yield Line(points=((LEFT, top), (RIGHT, top)), look="axis")
     yield Words(x=LEFT, y=top + 33, text=_day(history), look="small")
-    marks = [history.first_time, history.last_time, *(reign.since for reign in history.reigns)]
+    leads = (reign.since for reign in history.reigns if reign.since >= history.first_time)
+    marks = [history.first_time, history.last_time, *leads]
     marks += [event.time for event in history.events if _weighs(event)]
     taken: list[tuple[float, float]] = []
     for time in dict.fromkeys(marks):

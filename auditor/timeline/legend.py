@@ -1,0 +1,40 @@
+"""What the columns and signs of a timeline mean: a short line each, the same in text and page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rules.timeline.rows import Timeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """A column or a sign, and what it means."""
+
+    mark: str
+    means: str
+
+
+COLUMNS: Final = (
+    Sign(mark="time", means="when, on the reference clock, as far as the clocks could be aligned"),
+    Sign(mark="as written", means="the same moment as the log of the clock beside it has it"),
+    Sign(mark="LEO", means="log end offset after the event, or the bounds it must lie between"),
+    Sign(mark="HW", means="high watermark after the event, recomputed from everything but told high watermarks"),
+    Sign(mark="told", means="the high watermark that the event tells; an answer tells what was read before it"),
+    Sign(mark="e", means="leader epoch that the broker was in"),
+    Sign(mark="LSO", means="last stable offset of the leader: how far readers of committed transactions may read"),
+    Sign(mark="remote LEO", means="log ends of the followers as their leader knows them; none before a fetch"),
+    Sign(mark="*", means="this broker leads"),
+    Sign(mark="?", means="not known"),
+)
+IMPOSSIBLE: Final = Sign(mark="!", means="told, but impossible by everything else that is told")
+BACK: Final = Sign(mark="~", means="earlier than the row above: rows stand in the order of leader epochs and offsets")
+
+
+def legend(drawn: Timeline) -> tuple[Sign, ...]:
+    """The signs that this timeline has."""
+    outside = any(cell.outside for row in drawn.rows for cell in row.cells)
+    outside = outside or any(row.last_stable is not None and row.last_stable.outside for row in drawn.rows)
+    back = any(row.back for row in drawn.rows)
+    return (*COLUMNS, *((IMPOSSIBLE,) if outside else ()), *((BACK,) if back else ()))
