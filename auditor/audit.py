@@ -17,6 +17,7 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.texts import TextPlan, plan_texts
 from auditor.engines.plan.told import plan_told
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
+from auditor.engines.plan.unread_copies import unread_copies
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.told.internal_topics import plan_internal
 from auditor.report.model import AuditReport
@@ -200,6 +201,7 @@ def _surroundings(
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,
             brokers_in_dump=len(brokers),
+            unread_copies=unread_copies(inventory, cluster),
         )
     return found
 

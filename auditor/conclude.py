@@ -9,6 +9,7 @@ from auditor.coverage import coverage_of
 from auditor.distinct import asked_once, distinct
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
+from auditor.engines.plan.unread_copies import may_hold_replicas
 from auditor.exit_codes import ExitCode
 from auditor.policy import counted, outcome_of, weighed
 from auditor.report.model import (
@@ -132,10 +133,12 @@ def _refusals(
 ) -> Iterator[RefusalLine]:
     """What could not be read of the partitions that were asked for, and of what may hold any partition."""
     log_dirs = [log_dir.path for log_dir in inventory.log_dirs]
+    folders = {*log_dirs, *(replica.path for replica in inventory.replicas)}
     traces = {file.origin.source: file.size for file in inventory.files if file.kind == "request-log"}
     for refusal in inventory.refusals:
         if refusal.topic is None or selection.admits(refusal.topic, refusal.partition):
-            yield _line(refusal, blocking=not _aside(refusal, log_dirs))
+            folder = refusal.source in folders or may_hold_replicas(refusal)
+            yield _line(refusal, blocking=not _aside(refusal, log_dirs), folder=folder)
     for verdict in verdicts:
         for unread in verdict.refusals:
             yield RefusalLine(
@@ -162,7 +165,7 @@ def _aside(refusal: Refusal, log_dirs: Sequence[str]) -> bool:
     return special and not any(path == "." or refusal.source.startswith(f"{path}/") for path in log_dirs)
 
 
-def _line(refusal: Refusal, *, blocking: bool) -> RefusalLine:
+def _line(refusal: Refusal, *, blocking: bool, folder: bool) -> RefusalLine:
     return RefusalLine(
         kind=refusal.kind,
         expected=refusal.expected,
@@ -173,6 +176,7 @@ def _line(refusal: Refusal, *, blocking: bool) -> RefusalLine:
         topic=refusal.topic,
         partition=refusal.partition,
         blocking=blocking,
+        folder=folder,
     )
 
 

@@ -75,7 +75,7 @@ def coverage_of(
         batches=sum(replica.batches for replica in replicas),
         checksums_verified=sum(replica.checksums_verified for replica in replicas),
         files_seen=len(inventory.files),
-        files_unread=len({refusal.path for refusal in refusals}),
+        files_unread=len({refusal.path for refusal in refusals if not refusal.folder}),
         first_timestamp=min(times, default=None),
         last_timestamp=max(times, default=None),
         ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,

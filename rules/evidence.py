@@ -57,6 +57,7 @@ from rules.replicas.sides import Sides, sides
 from rules.replicas.survivors import KeysApart, KeysUncompared
 from rules.replicas.told_committed import told_committed
 from rules.replicas.topic_ids import Bearer, OtherId, other_ids
+from rules.replicas.unread_copies import UnreadCopy
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
 from rules.unwritten.reconstruction import Reconstruction
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
@@ -94,8 +95,7 @@ class PartitionEvidence:
     """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
     settings: Settings = NO_SETTINGS
     """What is told of the settings of the whole cluster; `setting` asks for this partition's."""
-    gaps: tuple[TraceGap, ...] = ()
-    """Where the brokers' logs of requests are not whole."""
+    gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
     chronicle: Chronicle = NOTHING_TOLD
     """What logs, traces and metadata say of the partition, and what is asked of it."""
     group_offsets: tuple[GroupCommit, ...] = ()
@@ -109,8 +109,8 @@ class PartitionEvidence:
     uncompared: tuple[Uncompared, ...] = ()
     keys_apart: tuple[KeysApart, ...] = ()
     keys_uncompared: tuple[KeysUncompared, ...] = ()
-    aftermath: Aftermath = NOTHING_READ
-    """What was read because records are missed."""
+    aftermath: Aftermath = NOTHING_READ  # read because records are missed
+    unread_copies: tuple[UnreadCopy, ...] = ()
 
     @property
     def moments(self) -> tuple[Moment, ...]:

@@ -29,6 +29,7 @@ from rules.finding import capital, offsets_told
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
+PATHS: Final = 8
 PAGE: Final = Page(columns=100, colour=False)
 _THEN: Final = {
     "diverges": "it keeps other records at the same offsets",
@@ -109,6 +110,9 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     yield from _said(f"assigned to {_brokers(advice.assignment)}{_ranked(advice)}{led}", 2)
     if advice.absent:
         yield from _said(f"not in this dump: {_brokers(advice.absent)}", 2)
+    for copy in advice.unread:
+        whose = "of a broker that nothing names" if copy.broker is None else f"of broker {copy.broker}"
+        yield from _said(f"not read, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     place = f"{placed.topic}-{placed.partition}"
     yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
     if advice.candidates:

@@ -77,7 +77,8 @@ def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
     whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
     if not whose:
-        return f"No broker in this dump still has them.{_unsearched(loss)}" if loss.searched else NO_DISK
+        none = "No copy was found." if loss.unsearched else "No broker in this dump still has them."
+        return f"{none}{_unsearched(loss)}" if loss.searched else NO_DISK
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         return f"Copies survive on {whose}."
     ranges = ", ".join(span(*stretch) for stretch in loss.standing)

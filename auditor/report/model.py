@@ -43,6 +43,8 @@ class RefusalLine:
     partition: int | None = None
     blocking: bool = True
     """Whether it leaves the verdict open: what lies there might be a defect."""
+    folder: bool = False
+    """Whether it is a folder of which nothing was read."""
 
 
 NO_RULE: Final = "-"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rules.advice.model import Candidate, Doomed, Gate, Going, OwedCut, Stretch
+from rules.advice.unseen import are, not_judged, unseen_restarts, who
 from rules.counterfactual import rule_run_by
 from rules.evidence import BrokerVersion, PartitionEvidence, Replica
 from rules.finding import capital, offsets_told
@@ -34,11 +35,10 @@ def gates(
         for r in in_order
     ]
     yield from restarts
-    for broker in absent:
-        because = "cannot be judged. Its disk is not in this dump, so what it holds and would cut is not known."
-        yield Gate(action=f"restart broker {broker}", going="unknown", because=because)
-    yield from _elections(candidates, absent, [replica.broker for replica in in_order if not replica.end_known])
-    yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], absent)
+    yield from unseen_restarts(absent, evidence.unread_copies)
+    unjudged = not_judged(absent, evidence.unread_copies)
+    yield from _elections(candidates, unjudged, [replica.broker for replica in in_order if not replica.end_known])
+    yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], unjudged)
 
 
 def _leads_by_its_start(candidate: Candidate) -> Gate:
@@ -85,15 +85,15 @@ def _fades(survivor: Survivor, broker: int) -> bool:
     return survivor.broker == broker and survivor.kind in FADING
 
 
-def _elections(candidates: Sequence[Candidate], absent: Sequence[int], unseen: Sequence[int]) -> Iterator[Gate]:
+def _elections(candidates: Sequence[Candidate], unjudged: str, unseen: Sequence[int]) -> Iterator[Gate]:
     for candidate in candidates:
         action = f"elect broker {candidate.broker}"
-        going, because = _election(candidate, absent, [broker for broker in unseen if broker != candidate.broker])
+        going, because = _election(candidate, unjudged, [broker for broker in unseen if broker != candidate.broker])
         first = f"copy from the others: {_named(candidate.lacks)}" if candidate.lacks else ""
         yield Gate(action=action, going=going, because=because, first=first)
 
 
-def _election(candidate: Candidate, absent: Sequence[int], unseen: Sequence[int]) -> tuple[Going, str]:
+def _election(candidate: Candidate, unjudged: str, unseen: Sequence[int]) -> tuple[Going, str]:
     if candidate.lacks:
         return "no-go", f"loses {_named(candidate.lacks)}, which somebody was told are written."
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
@@ -102,11 +102,11 @@ def _election(candidate: Candidate, absent: Sequence[int], unseen: Sequence[int]
         return "no-go", f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
     if candidate.damage:
         return "no-go", f"lets a log lead that is not sound: {'; '.join(candidate.damage)}."
-    if absent:
-        return "unknown", f"cannot be judged. {capital(_are(absent))} assigned, not in this dump, and may hold more."
+    if unjudged:
+        return "unknown", f"cannot be judged. {unjudged} and may hold more."
     if unseen:
         logs = "log" if len(unseen) == 1 else "logs"
-        return "unknown", f"cannot be judged. The {logs} of {_who(unseen)} may hold more than what is here."
+        return "unknown", f"cannot be judged. The {logs} of {who(unseen)} may hold more than what is here."
     return "go", "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
 
 
@@ -134,7 +134,7 @@ def _of_epoch(epoch: int) -> str:
 
 
 def _versions(
-    evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], absent: Sequence[int]
+    evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], unjudged: str
 ) -> Gate:
     """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
     action = "restart all brokers one by one, or change the inter-broker protocol"
@@ -161,9 +161,9 @@ def _versions(
     unknown = _unknown(rules, versions) or _doubted(replicas)
     if unknown:
         return Gate(action=action, going="unknown", because=f"cannot be judged. {capital(unknown)}.")
-    if absent or not replicas:
-        who = f"{_are(absent)} assigned and" if absent else "its replicas are"
-        because = f"cannot be judged. {capital(who)} not in this dump, so what is run and held there is not known."
+    if unjudged or not replicas:
+        lacking = f"{unjudged} and" if unjudged else "Its replicas are not in this dump, so"
+        because = f"cannot be judged. {lacking} what is run and held there is not known."
         return Gate(action=action, going="unknown", because=because)
     because = "lets no follower cut blindly. Each asks its leader by epoch and offset before it cuts."
     return Gate(action=action, going="go", because=because)
@@ -174,9 +174,9 @@ def _doubted(replicas: Sequence[Replica]) -> str:
     partly = sorted(replica.broker for replica in replicas if not replica.end_known)
     if partly:
         logs = "log of" if len(partly) == 1 else "logs of"
-        return f"the {logs} {_are(partly)} not here whole"
+        return f"the {logs} {are(partly)} not here whole"
     unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
-    return f"the leader-epoch-checkpoint of {_who(unread)} cannot be read" if unread else ""
+    return f"the leader-epoch-checkpoint of {who(unread)} cannot be read" if unread else ""
 
 
 def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersion]) -> str:
@@ -184,17 +184,9 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
     open_ = sorted(broker for broker, rule in rules.items() if rule is None)
     unspoken = [broker for broker in open_ if broker in versions and versions[broker].binary is not None]
     silent = [broker for broker in open_ if broker not in unspoken]
-    told = [f"which inter-broker protocol {_who(unspoken)} speak{'s' * (len(unspoken) == 1)}"] if unspoken else []
-    told += [f"which versions {_who(silent)} run{'s' * (len(silent) == 1)}"] if silent else []
+    told = [f"which inter-broker protocol {who(unspoken)} speak{'s' * (len(unspoken) == 1)}"] if unspoken else []
+    told += [f"which versions {who(silent)} run{'s' * (len(silent) == 1)}"] if silent else []
     return f"no log tells {', nor '.join(told)}" if told else ""
-
-
-def _who(brokers: Sequence[int]) -> str:
-    return f"broker {brokers[0]}" if len(brokers) == 1 else f"brokers {', '.join(map(str, brokers))}"
-
-
-def _are(brokers: Sequence[int]) -> str:
-    return f"{_who(brokers)} {'is' if len(brokers) == 1 else 'are'}"
 
 
 def _at_risk(replica: Replica) -> bool:

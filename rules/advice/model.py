@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rules.loss.survivors import Survivor
+from rules.replicas.unread_copies import UnreadCopy
 
 Going = Literal["go", "no-go", "unknown"]
 
@@ -102,6 +103,8 @@ class Advice:
     """The brokers that the partition is assigned to, as far as the evidence tells."""
     absent: tuple[int, ...]
     """Assigned brokers whose disks are not in the dump; they may hold more than all that are."""
+    unread: tuple[UnreadCopy, ...]
+    """Folders here that are or may be replicas of it, and that were not read."""
     leading: int | None
     """Who led last, where a broker or the controller tells; null where only the disks do."""
     leaders: tuple[int, ...]
@@ -117,9 +120,13 @@ class Advice:
     def settled(self) -> bool:
         """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
         best = next(iter(self.candidates), None)
-        return best is not None and best.broker == self.leading and not self.absent and not self.doomed and best.sound
+        return best is not None and best.broker == self.leading and self._all_judged and best.sound
 
     @property
     def sound(self) -> bool:
         """Whether nobody's lead costs anything, and no disk is missing that may hold more."""
-        return not self.absent and not self.doomed and all(candidate.sound for candidate in self.candidates)
+        return self._all_judged and all(candidate.sound for candidate in self.candidates)
+
+    @property
+    def _all_judged(self) -> bool:
+        return not (self.absent or self.unread or self.doomed)

@@ -47,17 +47,19 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
     lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
     followed = tuple(r for r in (*leaders, *(r for r in lacking if r not in leaders)) if r in seen)
     doomed = tuple(_doomed(seen, followed, cuts, evidence))
-    absent = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
+    unjudged = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
+    unread = evidence.unread_copies
     return Advice(
         topic_id=next((replica.topic_id for replica in replicas if replica.topic_id is not None), None),
         assignment=assignment,
-        absent=absent,
+        absent=tuple(broker for broker in unjudged if broker not in {copy.broker for copy in unread}),
+        unread=unread,
         leading=leading,
         leaders=tuple(leader.broker for leader in leaders),
         candidates=candidates,
         release=_release(evidence, replicas),
         doomed=doomed,
-        gates=tuple(gates(evidence, replicas, candidates, (doomed, _deepest(seen, followed, cuts)), absent, losses)),
+        gates=tuple(gates(evidence, replicas, candidates, (doomed, _deepest(seen, followed, cuts)), unjudged, losses)),
     )
 
 

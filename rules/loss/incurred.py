@@ -10,6 +10,7 @@ from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.repetitions import times_told
+from rules.history.turns import last_assignment
 from rules.loss import reopened
 from rules.loss.bill import (
     Contents,
@@ -28,6 +29,7 @@ from rules.loss.restored import held_end, restored, unread
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.replicas.remote import RemoteCopy
+from rules.replicas.unread_copies import owners
 
 BATCH_HEADER: Final = 61
 SMALLEST_RECORD: Final = 7
@@ -172,7 +174,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         survivors=standing,
         again=part.reopening is not None or part.anew,
         searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
-        unsearched=tuple(sorted({r.broker for r in evidence.replicas if r.unseen(start, end)})),
+        unsearched=_unsearched(evidence, start, end),
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
@@ -186,6 +188,13 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),
         reused_epochs=tuple(_epochs_there(evidence, epoch if part.reopening is None else None, start, reused_end)),
     )
+
+
+def _unsearched(evidence: PartitionEvidence, start: int, end: int) -> tuple[int, ...]:
+    """Brokers of whose disks a part was not read that may hold a copy."""
+    unseen = {replica.broker for replica in evidence.replicas if replica.unseen(start, end)}
+    judged = [replica.broker for replica in evidence.replicas]
+    return tuple(sorted(unseen | owners(evidence.unread_copies, last_assignment(evidence.moments), judged)))
 
 
 def _committed_end(evidence: PartitionEvidence, part: LeftOut) -> int:

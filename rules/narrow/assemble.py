@@ -41,6 +41,7 @@ from rules.replicas.placing import Placing
 from rules.replicas.remote import RemoteCopy, of_the_topic
 from rules.replicas.topic_ids import Bearer
 from rules.replicas.topic_names import Nameless, TopicName
+from rules.replicas.unread_copies import ALL_READ, UnreadCopies
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.zoom.ranges import UnreadFile
 
@@ -139,6 +140,7 @@ class Surroundings:
     copied_live: bool = False
     copied: str = ""
     brokers_in_dump: int = 1
+    unread_copies: UnreadCopies = ALL_READ
 
 
 def owned(facts: Iterable[Fact], surroundings: Surroundings) -> list[Fact]:
@@ -189,6 +191,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         copied=surroundings.copied,
         coordinators=surroundings.coordinators,
         brokers_in_dump=surroundings.brokers_in_dump,
+        unread_copies=surroundings.unread_copies.of(first.topic, first.partition),
         chronicle=Chronicle(in_terms(tuple(collapse(own)))),
         placing=Placing(
             homes=tuple(home for fact in ordered for home in fact.group_homes),

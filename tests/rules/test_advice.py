@@ -166,7 +166,7 @@ def test_what_an_absent_replica_runs_nobody_knows() -> None:
     told = advice_on(NEW + drawn)
     assert told.absent == (3,)
     assert told.gates[-1].going == "unknown"
-    assert "Broker 3 is assigned and not in this dump" in told.gates[-1].because
+    assert "Broker 3 is assigned, not in this dump, and" in told.gates[-1].because
 
 
 @pytest.mark.parametrize(("history", "best"), [("", 1), ("t1 leader 2 epoch 0 isr 1,2,3 of 3,2,1\n", 2)])

@@ -109,7 +109,7 @@ class LossTotals:
             rest = counted(self.offsets - self.standing, "offset")
             return f"Copies of {counted(self.standing, 'offset')} survive on {whose}. Of {rest} no copy was found."
         if self.unsearched == self.offsets:
-            return "No disk in this dump could hold a copy, or was copied whole."
+            return "No copy was found. Not every disk that may hold one was read whole."
         partly = f" {counted(self.unsearched, 'offset')} could not be searched for whole." if self.unsearched else ""
         return f"No broker in this dump still has them.{partly}"
 

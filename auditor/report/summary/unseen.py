@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.layout import counted, size
-from auditor.report.model import AuditReport, Coverage
+from auditor.report.model import AuditReport, Coverage, RefusalLine
 from rules.finding import numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
@@ -67,10 +67,23 @@ def _unread(report: AuditReport) -> Iterator[Unseen]:
     coverage = report.coverage
     parts = [f"{size(coverage.bytes_refused)} of segments"] if coverage.bytes_refused else []
     parts += [counted(coverage.files_unread, "file") + " in part or whole"] if coverage.files_unread else []
-    blocking = sum(line.blocking for line in report.refusals)
+    folders = [line for line in report.refusals if line.folder]
+    for words in dict.fromkeys(map(_folder, folders[:MISSING_SHOWN])):
+        yield Unseen(kind="unread", words=words, blocking=True)
+    if len(folders) > MISSING_SHOWN:
+        more = f"Not read: {counted(len(folders) - MISSING_SHOWN, 'more folder')}, each named by -v."
+        yield Unseen(kind="unread", words=more, blocking=True)
+    blocking = sum(line.blocking for line in report.refusals if not line.folder)
     if parts or blocking:
         words = f"Not read: {', '.join(parts) or counted(blocking, 'part') + ' of the dump'}."
         yield Unseen(kind="unread", words=words, blocking=blocking > 0)
+
+
+def _folder(line: RefusalLine) -> str:
+    """Why nothing of a folder was read, and what to do about it."""
+    if line.kind == "ambiguous" and line.found.startswith(f"{line.path} and "):
+        return f"Not read: {line.found} claim to be the same. Leave one of them out of the dump."
+    return f"Not read: {line.path}, for want of {line.expected}; found {line.found}."
 
 
 def _questions(report: AuditReport) -> Iterator[Unseen]:

@@ -84,7 +84,7 @@ def test_a_bill_tells_whose_disk_was_not_searched_whole(kind: RefusalKind) -> No
     losses = judge(replace(drawn, replicas=replicas), RULES).losses
     assert [loss.unsearched for loss in losses] == [(2,)]
     assert sentence(losses[0]).endswith(
-        "No broker in this dump still has them. Not all segments of broker 2 were copied or could be read."
+        "No copy was found. Not all segments of broker 2 were copied or could be read."
     )
 
 

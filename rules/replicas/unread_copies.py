@@ -1,0 +1,42 @@
+"""Folders that hold a replica, or may hold one, and that no judge reads: nobody knows whose log is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Unread = Literal["claimed twice", "unknown broker", "not listed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadCopy:
+    """Folders that were left out, and why."""
+
+    broker: int | None
+    """Whose replica it is; null where that is not known."""
+    paths: tuple[str, ...]
+    because: Unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadCopies:
+    """Those of one cluster."""
+
+    by_partition: Mapping[tuple[str, int], tuple[UnreadCopy, ...]] = field(default_factory=dict)
+    anywhere: tuple[UnreadCopy, ...] = ()
+    """Folders that may hold replicas of any partition."""
+
+    def of(self, topic: str, partition: int) -> tuple[UnreadCopy, ...]:
+        """What may be a replica of a partition."""
+        return (*self.by_partition.get((topic, partition), ()), *self.anywhere)
+
+
+ALL_READ: Final = UnreadCopies()
+
+
+def owners(copies: Sequence[UnreadCopy], assigned: Sequence[int], judged: Sequence[int]) -> frozenset[int]:
+    """Brokers whose replica may lie in folders that were not read; where nobody is named, any that lacks one."""
+    named = frozenset(copy.broker for copy in copies if copy.broker is not None)
+    nobodys = any(copy.broker is None for copy in copies)
+    return named | (frozenset(assigned).difference(judged) if nobodys else frozenset())
