@@ -222,6 +222,13 @@ LAWS: Final = (
         foreign_inside_functions=("pyspark",),
     ),
     Law(
+        modules=("auditor.notebook",),
+        says="a notebook's dump is Spark's tables, the audit and the timeline together",
+        ours=("auditor.**", "parsers.spark.**", "rules.finding", "rules.timeline.**"),
+        never=COMMAND_LINE,
+        foreign=("pyspark",),
+    ),
+    Law(
         modules=("auditor.report",),
         says="auditor.report lists its renderers",
         ours=("auditor.report.**",),
@@ -316,7 +323,7 @@ LAWS: Final = (
 
 HEAVY: Final = ("pyspark.**", "great_expectations.**")
 STARTS_SPARK: Final = (
-    "parsers.spark.**", "auditor.engines.spark.**", "auditor.quality.**", "spark_jobs.**",
+    "parsers.spark.**", "auditor.engines.spark.**", "auditor.quality.**", "auditor.notebook", "spark_jobs.**",
 )  # fmt: skip
 """The only modules that may bring Spark along; everyone else imports them inside a function or not at all."""
 
