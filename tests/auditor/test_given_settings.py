@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from command import run
-from dumps_at_hand import ROOT, SAMPLES
+from dumps_at_hand import SAMPLES
 
 SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
 
@@ -84,22 +83,6 @@ def test_settings_are_shown_with_who_gave_them(tmp_path: Path) -> None:
     assert rows["level"] == ["quick", "TIDEMARK_LEVEL"]
     assert rows["engine"] == ["local", "--engine"]
     assert rows["format"] == ["terminal", "default"]
-
-
-def test_bash_completes_commands_and_options() -> None:
-    asks = (
-        'eval "$(tidemark --show-completion bash)"; COMP_WORDS=(tidemark {}); COMP_CWORD={};'
-        ' _tidemark_completion tidemark; echo "${{COMPREPLY[@]}}"'
-    )
-    path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
-    for words, place, wanted in (("adv", 1, "advise"), ("audit --show-s", 2, "--show-settings")):
-        told = subprocess.run(
-            ["bash", "-c", asks.format(words, place)],
-            env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert told.stdout.split() == [wanted], told.stderr
-    for shell in ("zsh", "fish"):
-        assert "_TIDEMARK_COMPLETE=complete" in run("--show-completion", shell).out
 
 
 @pytest.mark.parametrize(("given", "said"), [("3.9.1", 2), ("2=3.9.1", 1), ("1.1", 0), ("1.1.1", 0)])
