@@ -25,5 +25,14 @@ def report_in(path: Path, what: str) -> dict[str, Any]:
 
 
 def fingerprint_of(finding: dict[str, Any]) -> str:
-    """What makes two findings of two reports one: the rule, the place, the brokers and the offsets go into it."""
+    """What makes two findings of two reports one: the rule, the place, the brokers and the offsets go into it.
+
+    The topic goes into it by its name. Findings of two topic ids are two, even where their fingerprints are one.
+    """
     return str(finding["fingerprint"])
+
+
+def topic_id_of(finding: dict[str, Any]) -> str | None:
+    """The topic's id, where the report's dump told it."""
+    told = finding.get("topicId")
+    return told if isinstance(told, str) else None

@@ -10,10 +10,10 @@ from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.policy import NO_POLICY, Policy, Silence
-from auditor.kept_report import NO_REPORT, fingerprint_of, report_in
+from auditor.kept_report import NO_REPORT, fingerprint_of, report_in, topic_id_of
 from auditor.report.policy import PolicyOutcome, SilencedLine
 from rules.catalog import BY_ID
-from rules.finding import Finding
+from rules.finding import Finding, may_be_one_topic
 from rules.verdict import PartitionVerdict
 
 WHAT: Final = "the baseline"
@@ -46,8 +46,8 @@ def outcome_of(
     policy = config.policy
     if policy == NO_POLICY and not config.baseline:
         return None
-    before = _fingerprints(Path(config.baseline), config.named("baseline")) if config.baseline else frozenset()
-    here = {finding.fingerprint for finding in findings}
+    before = _fingerprints(Path(config.baseline), config.named("baseline")) if config.baseline else {}
+    known = [f for f in findings if f.fingerprint in before and may_be_one_topic(f.topic_id, before[f.fingerprint])]
     day = today or datetime.now(UTC).date()
     matched = [(silence, _meant(silence, findings)) for silence in policy.silences]
     return PolicyOutcome(
@@ -58,8 +58,8 @@ def outcome_of(
         expired=tuple(_line(s, found) for s, found in matched if found and s.until < day),
         unmatched=tuple(_line(s, None) for s, found in matched if not found),
         baseline=config.baseline,
-        known=tuple(finding.id for finding in findings if finding.fingerprint in before),
-        gone=len(before - here),
+        known=tuple(finding.id for finding in known),
+        gone=len(before.keys() - {finding.fingerprint for finding in known}),
     )
 
 
@@ -83,9 +83,9 @@ def _line(silence: Silence, found: Finding | None) -> SilencedLine:
     return SilencedLine(finding=named, reason=silence.reason, until=silence.until.isoformat())
 
 
-def _fingerprints(path: Path, where: str) -> frozenset[str]:
-    """The fingerprints of a report's findings."""
+def _fingerprints(path: Path, where: str) -> dict[str, str | None]:
+    """The fingerprints of a report's findings, each with the topic's id."""
     try:
-        return frozenset(fingerprint_of(finding) for finding in report_in(path, WHAT)["findings"])
-    except (ValueError, KeyError, TypeError):
+        return {fingerprint_of(finding): topic_id_of(finding) for finding in report_in(path, WHAT)["findings"]}
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ConfigError(f"{where} {path}: {NO_REPORT}, found something else") from None

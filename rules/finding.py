@@ -109,8 +109,11 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """The same in every run and wherever the dump lies: no path, time or run id goes into it."""
-        place = (self.rule, self.cluster_id, self.topic_id or self.topic, self.partition, self.brokers)
+        """The same in every run and wherever the dump lies: no path, time or run id goes into it.
+
+        A topic goes into it by its name, since copies may lack its id. Who compares reports holds ids apart.
+        """
+        place = (self.rule, self.cluster_id, self.topic or self.topic_id, self.partition, self.brokers)
         key = json.dumps([*place, self.start_offset, self.end_offset, self._subject])
         return hashlib.sha256(key.encode()).hexdigest()
 
@@ -164,6 +167,11 @@ class Bearing:
     """Whether such a cut heals it."""
     records: RecordsMeant | None = None
     """Null where its offsets are no records that could be copied."""
+
+
+def may_be_one_topic(topic_id: str | None, other_id: str | None) -> bool:
+    """Whether two findings of one topic's name may be of one topic: a topic created again has another id."""
+    return topic_id is None or other_id is None or topic_id == other_id
 
 
 Bearings = Mapping[str, Bearing]

@@ -11,9 +11,13 @@ from auditor.config import AuditConfig
 from auditor.diff.side import LEVELS, Side, ToldFinding
 from auditor.exit_codes import ExitCode
 from parsers.inventory import parse_file_name
+from rules.finding import may_be_one_topic
 
 TELLING: Final = frozenset({"broker-log", "request-log", "unknown"})
 """Kinds of files that tell what happened once: they are rotated away, and what happened is not undone."""
+
+
+_STILL: Final = "the same rule still finds fault there, at other offsets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +69,12 @@ class Difference:
 
 
 def difference(before: Side, after: Side) -> Difference:
-    """Findings are the same where their fingerprints are, as for a baseline."""
-    gone = [finding for key, finding in before.findings.items() if key not in after.findings]
-    added = [finding for key, finding in after.findings.items() if key not in before.findings]
-    both = [(finding, after.findings[key]) for key, finding in before.findings.items() if key in after.findings]
+    """Findings are the same where their fingerprints are, as for a baseline, and no topic ids tell them apart."""
+    alike = [(finding, after.findings[key]) for key, finding in before.findings.items() if key in after.findings]
+    both = [(old, new) for old, new in alike if may_be_one_topic(old.topic_id, new.topic_id)]
+    same = {old.fingerprint for old, _ in both}
+    gone = [finding for key, finding in before.findings.items() if key not in same]
+    added = [finding for key, finding in after.findings.items() if key not in same]
     changed = tuple(
         Changed(before=old, after=new, changes=changes) for old, new in both if (changes := tuple(_changes(old, new)))
     )
@@ -114,14 +120,19 @@ def _changes(old: ToldFinding, new: ToldFinding) -> Iterator[Change]:
             yield Change(field=f"facts.{name}", before=told[0], after=told[1])
 
 
+def _goes_on(old: ToldFinding, new: ToldFinding) -> bool:
+    """Whether two findings differ in nothing but their offsets."""
+    return _subject(old) == _subject(new) and may_be_one_topic(old.topic_id, new.topic_id)
+
+
 def _subject(finding: ToldFinding) -> tuple[object, ...]:
     return finding.rule, finding.verdict, finding.topic, finding.partition, finding.brokers
 
 
 def _moved(finding: ToldFinding, gone: Sequence[ToldFinding], added: Sequence[ToldFinding]) -> str | None:
     """The finding that it may go on from; of several nobody can tell which."""
-    was = [each for each in gone if _subject(each) == _subject(finding)]
-    now = [each for each in added if _subject(each) == _subject(finding)]
+    was = [each for each in gone if _goes_on(each, finding)]
+    now = [each for each in added if _goes_on(each, finding)]
     return was[0].id if len(was) == len(now) == 1 else None
 
 
@@ -133,8 +144,9 @@ def _unseen(finding: ToldFinding, before: Side, after: Side, added: Sequence[Tol
         return f"{finding.rule} was turned off"
     if LEVELS.index(after.level) < LEVELS.index(before.level):
         return f"the later audit read at level {after.level}, the earlier at level {before.level}"
-    if any(_subject(each) == _subject(finding) for each in added):
-        return "the same rule still finds fault there, at other offsets"
+    if still := [each for each in added if _subject(each) == _subject(finding)]:
+        same = any(_goes_on(finding, each) for each in still)
+        return _STILL if same else "the later audit reads another topic of that name, by its topic id"
     asked = [each for each in after.findings.values() if each.verdict == "undecided" and each.rule == finding.rule]
     if any(each.topic in (None, finding.topic) and each.partition in (None, finding.partition) for each in asked):
         return f"{finding.rule} could not be decided there"

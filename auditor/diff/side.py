@@ -32,6 +32,7 @@ class ToldFinding:
     confidence: str
     verdict: str
     topic: str | None
+    topic_id: str | None
     partition: int | None
     brokers: tuple[int, ...]
     message: str
@@ -175,6 +176,7 @@ def _finding(reader: _Reader, at: str, told: object) -> ToldFinding:
         confidence=reader.field(told, "confidence", str, where),
         verdict=reader.one_of(told, "verdict", ("violated", "undecided"), where),
         topic=reader.or_null(told, "topic", str, where),
+        topic_id=reader.or_null(told, "topicId", str, where),
         partition=reader.or_null(told, "partition", int, where),
         brokers=tuple(broker for broker in brokers if isinstance(broker, int)),
         message=reader.field(told, "message", str, where),

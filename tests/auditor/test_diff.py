@@ -13,6 +13,7 @@ import pytest
 from command import Ended, run
 from dumps_at_hand import ROOT, SAMPLES, audited, told
 
+from parsers.writers.checkpoints import write_partition_metadata
 from tests.rules.broken_dumps import Yard, change, wrote
 
 SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
@@ -88,6 +89,41 @@ def test_it_ends_as_an_audit_with_that_baseline_does(yard: Yard, tmp_path: Path)
         assert by_baseline.policy is not None
         assert len(document["changed"]) + document["same"] == len(by_baseline.policy.known)
         assert len(document["fixed"]) + len(document["untold"]) == by_baseline.policy.gone
+
+
+def under_id(yard: Yard, home: Path, topic_id: str | None) -> Path:
+    """A copy whose replicas bear another topic id, or none."""
+    copy = Path(shutil.copytree(yard.root, home))
+    for file in list(copy.rglob("partition.metadata")):
+        file.unlink() if topic_id is None else file.write_bytes(write_partition_metadata(topic_id))
+    return copy
+
+
+def test_a_copy_without_topic_ids_has_the_same_findings(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    report, bare = told(yard.root), told(under_id(yard, tmp_path / "bare", None))
+    assert [f["topicId"] is None for f in (*report["findings"], *bare["findings"])] == [False, True]
+    assert [f["fingerprint"] for f in report["findings"]] == [f["fingerprint"] for f in bare["findings"]]
+    for before, after in ((report, bare), (bare, report)):
+        first, second = kept(before, tmp_path / "first.json"), kept(after, tmp_path / "second.json")
+        document = compared(first, second)
+        assert (lists(document), document["same"]) == (([], [], [], []), 1)
+    policy = audited(tmp_path / "bare", baseline=str(kept(report, tmp_path / "kept.json"))).policy
+    assert policy is not None
+    assert (len(policy.known), policy.gone) == (1, 0)
+
+
+def test_a_topic_that_was_created_again_is_another_one(yard: Yard, tmp_path: Path) -> None:
+    rot(yard)
+    again = under_id(yard, tmp_path / "again", "AAAAAAAAQACAAAAAAAAAAQ")
+    before, after = kept(told(yard.root), tmp_path / "before.json"), kept(told(again), tmp_path / "after.json")
+    document = compared(before, after)
+    assert (lists(document), document["exitCode"]) == ((["SEG001"], [], [], ["SEG001"]), 1)
+    assert document["new"][0]["insteadOf"] is None
+    assert document["untold"][0]["because"] == "the later audit reads another topic of that name, by its topic id"
+    by_baseline = audited(again, baseline=str(before))
+    assert by_baseline.policy is not None
+    assert (by_baseline.exit_code, by_baseline.policy.known, by_baseline.policy.gone) == (1, (), 1)
 
 
 def test_two_dumps_are_audited_and_the_later_one_is_remembered(yard: Yard, tmp_path: Path) -> None:
