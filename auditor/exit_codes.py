@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final
 
@@ -34,6 +35,16 @@ MEANINGS: Final[dict[ExitCode, str]] = {
 }
 
 
-def exit_code_table() -> str:
+OF_DIFF: Final[dict[ExitCode, str]] = {
+    **MEANINGS,
+    ExitCode.CLEAN: "nothing new of the asked severity, and the later side saw enough to say so",
+    ExitCode.FINDINGS: "at least one new finding of the asked severity, whatever the coverage",
+    ExitCode.COULD_NOT_RUN: "nothing was compared: wrong usage, configuration, input or place for the result",
+    ExitCode.UNKNOWN: "nothing new of it, but the later side leaves something open; the line ENDS says what",
+    ExitCode.INTERRUPTED: "stopped from outside: nothing was compared",
+}
+
+
+def exit_code_table(meanings: Mapping[ExitCode, str] = MEANINGS) -> str:
     """The table as `--help` prints it, one code a line."""
-    return "\n".join(f"{code.value:>3}  {code.meaning}" for code in ExitCode)
+    return "\n".join(f"{code.value:>3}  {meanings[code]}" for code in ExitCode)

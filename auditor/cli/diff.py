@@ -8,7 +8,6 @@ from typing import Annotated, Final
 import typer
 
 from auditor.cli.options import (
-    EXIT_CODES,
     PARAGRAPH,
     ConfigFile,
     Copied,
@@ -33,6 +32,7 @@ from auditor.cli.options import (
     Traces,
 )
 from auditor.cli.settings import settings_of
+from auditor.exit_codes import OF_DIFF, exit_code_table
 
 COMPARES: Final = f"""{PARAGRAPH}Examples:
   tidemark diff monday.json tuesday.json
@@ -47,9 +47,14 @@ fingerprints are, as for --baseline: rule, place, brokers and offsets.
   fixed       it was looked for again, on as much evidence, and is not there
   untold      it is not there, and nobody can say that it was mended
 
-{EXIT_CODES}
+{PARAGRAPH}Exit codes:
+{exit_code_table(OF_DIFF)}
 """
 Before = Annotated[Path, typer.Argument(metavar="BEFORE", help="The earlier report or dump.")]
+Told = Annotated[
+    bool | None,
+    typer.Option("-v", "--verbose", help="All of it: every value in full, and the files that evidence lies in."),
+]
 After = Annotated[Path, typer.Argument(metavar="AFTER", help="The later report or dump.")]
 
 
@@ -75,6 +80,7 @@ def diff(  # noqa: PLR0913 - one parameter an option
     log_timezone: LogTimezones = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
+    verbose: Told = None,
     quiet: Quiet = None,
     config: ConfigFile = None,
     show_settings: ShowSettings = False,

@@ -9,8 +9,9 @@ from pathlib import Path
 from auditor.archives import AtHand, at_hand, is_readable_archive
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.diff.compare import difference, exit_code
+from auditor.diff.compare import difference
 from auditor.diff.document import diff_document
+from auditor.diff.ending import exit_code, reasons
 from auditor.diff.side import Side, side_of
 from auditor.diff.text import diff_text
 from auditor.dumps import Dump, gather
@@ -35,8 +36,10 @@ def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
         }
         _require_output(config, (before, after), given)
         found = difference(*(_side(place, given.get(place), config) for place in (before, after)))
-    code = int(exit_code(found, config))
-    deliver(diff_document(found, code) if config.shown_format == "json" else diff_text(found), config)
+    code, why = int(exit_code(found, config)), reasons(found, config)
+    as_json = config.shown_format == "json"
+    told = diff_document(found, code, why) if as_json else diff_text(found, (code, why), verbose=config.verbose)
+    deliver(told, config)
     return code
 
 

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.config import AuditConfig
 from auditor.diff.side import LEVELS, Side, ToldFinding
-from auditor.exit_codes import ExitCode
 from parsers.inventory import parse_file_name
 from rules.finding import may_be_one_topic
 
@@ -89,19 +87,6 @@ def difference(before: Side, after: Side) -> Difference:
         untold=untold,
         same=len(both) - len(changed),
     )
-
-
-def exit_code(found: Difference, config: AuditConfig) -> ExitCode:
-    """As an audit with the earlier report as its baseline ends."""
-    after, fail_on, min_coverage = found.after, config.failing_severity, config.min_coverage
-    if config.exit_zero:
-        return ExitCode.CLEAN
-    counted = [new.finding for new in found.new if new.finding.id not in after.silenced]
-    if any(f.verdict == "violated" and f.severity >= fail_on for f in counted):
-        return ExitCode.FINDINGS
-    asked = any(new.finding.verdict == "undecided" for new in found.new)
-    seen_too_little = not after.replicas or after.ratio < min_coverage or after.lacking
-    return ExitCode.UNKNOWN if asked or after.unread or seen_too_little or after.interrupted else ExitCode.CLEAN
 
 
 def _changes(old: ToldFinding, new: ToldFinding) -> Iterator[Change]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from auditor.diff.compare import Difference
@@ -12,7 +13,7 @@ FORMAT: Final = "tidemark-diff/1"
 Json = dict[str, object]
 
 
-def diff_document(found: Difference, code: int) -> str:
+def diff_document(found: Difference, code: int, why: Sequence[str]) -> str:
     """The document, always the same for the same two reports."""
     told: Json = {
         "format": FORMAT,
@@ -30,6 +31,7 @@ def diff_document(found: Difference, code: int) -> str:
         "untold": [{**_finding(each.finding), "because": each.because} for each in found.untold],
         "same": found.same,
         "exitCode": code,
+        "because": list(why),
     }
     return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.diff.compare import Change, Difference
@@ -13,21 +13,29 @@ INDENT: Final = 2
 LONGEST_VALUE: Final = 200
 
 
-def diff_text(found: Difference, columns: int = 100) -> str:
-    """The whole comparison; hostile names and messages are escaped by the page."""
+def diff_text(
+    found: Difference, ending: tuple[int, Sequence[str]] = (0, ()), columns: int = 100, *, verbose: bool = False
+) -> str:
+    """The whole comparison; hostile names and messages are escaped by the page.
+
+    With `verbose` every value is told in full, and every finding with the files that its evidence lies in.
+    """
     page = Page(columns=columns, colour=False)
-    return "\n".join(line.rstrip() for line in _lines(found, page)) + "\n"
+    return "\n".join(line.rstrip() for line in _lines(found, page, ending, verbose=verbose)) + "\n"
 
 
-def _lines(found: Difference, page: Page) -> Iterator[str]:
+def _lines(found: Difference, page: Page, ending: tuple[int, Sequence[str]], *, verbose: bool) -> Iterator[str]:
     yield from page.wrapped(f"BEFORE  {found.before.name}: {_said(found.before)}", hanging=8)
     yield from page.wrapped(f"AFTER   {found.after.name}: {_said(found.after)}", hanging=8)
     yield from page.wrapped(f"FOUND   {_summary(found)}", hanging=8)
+    code, why = ending
+    if why:
+        yield from page.wrapped(f"ENDS    {code}: {'; '.join(why)}.", hanging=8)
     for title, block in (
-        ("New", _new(found, page)),
-        ("Changed", _changed(found, page)),
-        ("Fixed: looked for again, and not there any more", _fixed(found, page)),
-        ("No longer told, which does not say that it was mended", _untold(found, page)),
+        ("New", _new(found, page, verbose=verbose)),
+        ("Changed", _changed(found, page, verbose=verbose)),
+        ("Fixed: looked for again, and not there any more", _fixed(found, page, verbose=verbose)),
+        ("No longer told, which does not say that it was mended", _untold(found, page, verbose=verbose)),
     ):
         lines = list(block)
         if lines:
@@ -50,22 +58,24 @@ def _summary(found: Difference) -> str:
     )
 
 
-def _new(found: Difference, page: Page) -> Iterator[str]:
+def _new(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
     for new in found.new:
-        yield from _finding(new.finding, page)
+        yield from _finding(new.finding, page, verbose=verbose)
         if new.instead_of is not None:
             yield from page.wrapped(f"Before, {new.instead_of} said the same of other offsets.", 4)
 
 
-def _changed(found: Difference, page: Page) -> Iterator[str]:
+def _changed(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
     for each in found.changed:
-        yield from _finding(each.after, page)
+        yield from _finding(each.after, page, verbose=verbose)
         for change in each.changes:
-            yield from page.wrapped(_words(change), 4, hanging=2)
+            yield from page.wrapped(_words(change, verbose=verbose), 4, hanging=2)
 
 
-def _words(change: Change) -> str:
-    before, after = (text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…" for text in _pair(change))
+def _words(change: Change, *, verbose: bool) -> str:
+    whole = [verbose or len(text) <= LONGEST_VALUE for text in _pair(change)]
+    told = zip(_pair(change), whole, strict=True)
+    before, after = (text if is_whole else f"{text[:LONGEST_VALUE]}…" for text, is_whole in told)
     return f"{change.field}: {before} → {after}" if change.field != "message" else f"before: {before}"
 
 
@@ -73,21 +83,23 @@ def _pair(change: Change) -> tuple[str, str]:
     return change.before, change.after
 
 
-def _fixed(found: Difference, page: Page) -> Iterator[str]:
+def _fixed(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
     for finding in found.fixed:
-        yield from _finding(finding, page)
+        yield from _finding(finding, page, verbose=verbose)
 
 
-def _untold(found: Difference, page: Page) -> Iterator[str]:
+def _untold(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
     for each in found.untold:
-        yield from _finding(each.finding, page)
+        yield from _finding(each.finding, page, verbose=verbose)
         yield from page.wrapped(f"Not counted as fixed: {each.because}.", 4)
 
 
-def _finding(finding: ToldFinding, page: Page) -> Iterator[str]:
+def _finding(finding: ToldFinding, page: Page, *, verbose: bool) -> Iterator[str]:
     weight = "open" if finding.verdict == "undecided" else finding.severity.label.upper()
     yield from page.wrapped(f"{weight}  {finding.rule}  {finding.place}  {finding.id}", INDENT)
     yield from page.wrapped(finding.message, 4)
+    if verbose and finding.sources:
+        yield from page.wrapped(f"Evidence in {', '.join(finding.sources)}.", 4)
 
 
 def _seen(found: Difference) -> list[list[str]]:

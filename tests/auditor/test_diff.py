@@ -210,11 +210,47 @@ def test_a_changed_severity_is_told_and_fails_nothing(yard: Yard, tmp_path: Path
 def test_an_open_verdict_is_no_clean_one(yard: Yard, tmp_path: Path) -> None:
     report = told(yard.root)
     before = kept(report, tmp_path / "before.json")
-    for spoil in ({"ratio": 0.4}, {"replicasLacking": 1}):
+    for spoil, because in (
+        ({"ratio": 0.4}, "the later side read 40.0% of its bytes, and --min-coverage asks for 50.0%"),
+        ({"replicasLacking": 1}, "the later side lacks replicas or logs of some brokers"),
+    ):
         worse = json.loads(before.read_text())
         worse["coverage"].update(spoil)
         after = kept(worse, tmp_path / "after.json")
-        assert diff(before, after, "--min-coverage", "0.5").code == 3
+        ended = diff(before, after, "--min-coverage", "0.5")
+        assert ended.code == 3
+        assert f"ENDS 3: {because}" in " ".join(ended.out.split())
+
+
+def test_it_says_why_it_ends_as_it_does(yard: Yard, tmp_path: Path) -> None:
+    sound = kept(told(yard.root), tmp_path / "sound.json")
+    rot(yard)
+    damaged = kept(told(yard.root), tmp_path / "damaged.json")
+    stopped_early = told(yard.root)
+    stopped(stopped_early)
+    early = kept(stopped_early, tmp_path / "early.json")
+    for before, after, words, code, because in (
+        (sound, damaged, (), 1, "1 new finding of severity medium or graver"),
+        (sound, damaged, ("--fail-on", "high"), 0, "nothing new of severity high or graver"),
+        (damaged, early, (), 3, "the later audit was stopped early"),
+    ):
+        document = compared(before, after, *words)
+        assert (document["exitCode"], document["because"]) == (code, [because])
+        assert f"ENDS    {code}: {because}." in diff(before, after, *words).out
+
+
+def test_verbose_names_the_files_of_the_evidence(yard: Yard, tmp_path: Path) -> None:
+    sound = kept(told(yard.root), tmp_path / "sound.json")
+    rot(yard)
+    damaged = kept(told(yard.root), tmp_path / "damaged.json")
+    assert "Evidence in" not in diff(sound, damaged).out
+    assert "00000000000000000000.log" in diff(sound, damaged, "-v").out
+
+
+def test_help_tells_the_exit_codes_of_a_comparison() -> None:
+    told_of = run("diff", "--help").out
+    assert "at least one new finding of the asked severity" in told_of
+    assert "no finding of the asked severity" not in told_of
 
 
 def test_text_says_it_in_one_screen(yard: Yard, tmp_path: Path) -> None:
