@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump
-from auditor.report.formats import PICTURE, PROMISED
+from auditor.report.formats import PICTURE, keeps_promise
 from auditor.streams import require_stdout, say
 from auditor.whole_files import whole_file
 from parsers.files import found_at
@@ -52,7 +52,7 @@ def _require_file(output: Path, told_as: str, name: str, config: AuditConfig, du
     if dump.holds(output):
         raise ConfigError(f"{name}: {output} lies inside the dump, which is never written into")
     require_place(output, name)
-    if PROMISED.get(output.suffix.lower(), told_as) != told_as:
+    if not keeps_promise(output.suffix.lower(), told_as):
         raise ConfigError(
             f"{name}: {output} would hold the format {told_as}, which its name does not promise: "
             f"give --format or another name"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from auditor.archives import at_hand
 from auditor.audit import audit
-from auditor.config import AuditConfig
+from auditor.config import AuditConfig, merge
 from auditor.dumps import Dump, gather
 from auditor.memory import remember
 from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_one_of, require_reports, require_writable
@@ -47,6 +47,9 @@ def _audit_and_tell(folders: Sequence[Path], dump: Dump, config: AuditConfig) ->
 def run_postmortem(dumps: Sequence[Path], config: AuditConfig) -> int:
     """The same for the incident report, which is told in one place."""
     require_one_of(config, ("postmortem", "html"))
+    if config.shown_format == "html":
+        asked = config.named("format")
+        config = merge(config, {"format": ("postmortem-html",)}, lambda _: asked)
     return run_audit(dumps, config)
 
 

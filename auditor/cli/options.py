@@ -97,8 +97,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT[=FILE]",
-        help="terminal (default), html, json, jsonl, csv, sarif, junit, openmetrics, github, postmortem; again with a "
-        "file each: --format html=a.html --format junit=a.xml.",
+        help="terminal (default), html, json, jsonl, csv, sarif, junit, openmetrics, github, postmortem, "
+        "postmortem-html; again with a file each: --format html=a.html --format junit=a.xml.",
     ),
 ]
 TextFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]

@@ -47,11 +47,20 @@ FORMATS: Final[dict[str, ReportFormat]] = {
     "html": ReportFormat(
         module="auditor.report.html.page", says="one page with pictures, for a browser", endings=(".html", ".htm")
     ),
+    "postmortem-html": ReportFormat(
+        module="auditor.report.html.incident_page", says="the incident report as a page", endings=(".html", ".htm")
+    ),
 }
 PICTURE: Final = "svg"
 """A drawing of one partition, which no report is."""
-PROMISED: Final = {end: name for name, each in FORMATS.items() for end in each.endings} | {".svg": PICTURE}
-"""What the end of a file's name promises to those who open it."""
+PROMISING: Final = frozenset(end for each in FORMATS.values() for end in each.endings) | {".svg"}
+"""Ends of files' names that promise something to those who open them."""
+
+
+def keeps_promise(ending: str, name: str) -> bool:
+    """Whether a file whose name ends so may hold this format."""
+    own = (".svg",) if name == PICTURE else FORMATS[name].endings
+    return ending not in PROMISING or ending in own
 
 
 def rendered(name: str, report: AuditReport, *, whole: bool = False) -> str:

@@ -36,9 +36,11 @@ def opened(tab: Browser, tmp_path: Path) -> Browser:
     return shown(tab, report_on(SAMPLES / "fast_failover_kip101"), tmp_path)
 
 
-def shown(tab: Browser, report: AuditReport, folder: Path, fragment: str = "") -> Browser:
+def shown(
+    tab: Browser, report: AuditReport, folder: Path, fragment: str = "", *, told_as: str = "html"
+) -> Browser:
     page = folder / "report.html"
-    page.write_text(rendered("html", report), encoding="utf-8")
+    page.write_text(rendered(told_as, report), encoding="utf-8")
     tab.complaints.clear()
     tab.requests.clear()
     tab.seen(width=1200, height=900)
@@ -157,6 +159,20 @@ def test_it_is_read_without_its_script(tab: Browser, tmp_path: Path) -> None:
         tab.tell("Emulation.setScriptExecutionDisabled", value=False)
     assert tab.ask(SHOWN) == len(report_on(SAMPLES / "fast_failover_kip101").findings)
     assert not tab.ask("document.getElementById('filters').checkVisibility()")
+
+
+def test_the_incident_report_shows_its_story_and_opens_the_proof_that_a_link_leads_to(
+    tab: Browser, tmp_path: Path
+) -> None:
+    page = shown(tab, report_on(SAMPLES / "fast_failover_kip101"), tmp_path, told_as="postmortem-html")
+    assert page.complaints == []
+    assert page.ask(SHOWN) == 0, "the appendix is closed at first"
+    assert page.ask("[...document.querySelectorAll('#pictures .sheet svg')].every((svg) => svg.clientWidth > 700)")
+    link = page.ask("document.querySelector('.story a.id').getAttribute('href')")
+    page.ask(f"location.hash = '{link}'")
+    page.ask("new Promise((done) => setTimeout(done, 200))")
+    assert page.ask(f"document.getElementById('{link[1:]}').checkVisibility()")
+    assert page.printed().startswith(b"%PDF")
 
 
 def many() -> AuditReport:

@@ -32,10 +32,17 @@ SENTENCES_SHOWN: Final = 4
 
 def render(report: AuditReport, *, appendix: bool = False) -> str:
     """The report, the same for the same dump: no word of when or where it was written."""
-    parts = (_summary, impact, timeline, causes, prevention, protocols, still_open, actions, gates)
-    sections = ["\n".join(part(report)).rstrip("\n") for part in parts]
+    sections = ["\n".join(part).rstrip("\n") for part in parts(report)]
     sections += ["\n".join(whole(report)).rstrip("\n") if appendix else _where(report)]
     return "# Incident report\n\n" + "\n\n".join(section for section in sections if section) + "\n"
+
+
+def parts(report: AuditReport) -> Iterator[list[str]]:
+    """The parts of the story, each with its heading first; a part that has nothing to tell is left out."""
+    for part in (_summary, impact, timeline, causes, prevention, protocols, still_open, actions, gates):
+        lines = list(part(report))
+        if lines:
+            yield lines
 
 
 def _where(report: AuditReport) -> str:
