@@ -14,11 +14,16 @@ NO_REPORT: Final = "expected a report of --format json"
 
 
 def report_in(path: Path, what: str) -> dict[str, Any]:
-    """The document in a file; a ValueError where it holds no JSON object."""
+    """The document in a file; a ValueError, in words of ours, where it holds no JSON object."""
+    text = text_of(path, what, KEPT_LIMIT)
     try:
-        document = json.loads(text_of(path, what, KEPT_LIMIT))
+        document = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON at line {error.lineno}, column {error.colno}") from None
+    except ValueError:  # Python reads no number of more than some thousand digits
+        raise ValueError("a number in it has too many digits") from None
     if not isinstance(document, dict):
         raise ValueError("no object")  # noqa: TRY004 - a value like any other that is no report
     return document

@@ -313,13 +313,22 @@ def test_a_fingerprint_told_twice_is_refused(yard: Yard, tmp_path: Path) -> None
     assert "at findings[1].fingerprint expected one of its own" in diff(path, path).err
 
 
-@pytest.mark.parametrize("text", ["[]", "nonsense", "[" * 100_000, '{"a": ' + "9" * 5000 + "}", "\0"])
-def test_a_file_that_holds_no_report_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "no object"),
+        ("nonsense", "no JSON at line 1, column 1"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": ' + "9" * 5000 + "}", "a number in it has too many digits"),
+        ("\0", "no JSON at line 1, column 1"),
+    ],
+)
+def test_a_file_that_holds_no_report_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text, encoding="utf-8")
     ended = diff(path, path)
     assert (ended.code, ended.out) == (2, "")
-    assert f"{path}: expected a report of --format json" in ended.err
+    assert ended.err == f"tidemark: {path}: expected a report of --format json, or a dump; {said}\n"
 
 
 def test_a_side_that_is_not_there_is_named(tmp_path: Path) -> None:
