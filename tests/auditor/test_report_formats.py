@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from command import run
 from dumps_at_hand import SAMPLES
+from jsonschema import Draft4Validator
 from junitparser import Error, Failure, JUnitXml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -45,6 +46,28 @@ def hostile(report: AuditReport) -> AuditReport:
     assert findings
     places = tuple(replace(each, topic=HOSTILE) for each in report.replicas)
     return replace(report, findings=findings, replicas=places)
+
+
+SARIF = Path(__file__).with_name("sarif-schema-2.1.0.json")
+"""The schema that OASIS publishes (errata 01), without its descriptions; a schema is facts for programs."""
+
+
+@pytest.mark.parametrize("change", ["as it is", "hostile", "interrupted", "nothing found"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_sarif_is_what_its_schema_describes(case: Path, change: str) -> None:
+    report = report_on(case)
+    if change == "hostile" and report.findings:
+        report = hostile(report)
+    report = replace(report, interrupted=change == "interrupted")
+    if change == "nothing found":
+        report = replace(report, findings=(), incidents=())
+    schema = json.loads(SARIF.read_text(encoding="utf-8"))
+    Draft4Validator.check_schema(schema)
+    checker = Draft4Validator(schema, format_checker=Draft4Validator.FORMAT_CHECKER)
+    told = json.loads(rendered("sarif", report))
+    assert [error.message for error in checker.iter_errors(told)] == []
+    told["runs"][0]["results"] = [{"ruleId": 7}]
+    assert not checker.is_valid(told)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
