@@ -40,7 +40,7 @@ def test_the_incident_report_has_a_row_a_state_and_a_row_a_setting() -> None:
     assert rows == [f"| {' | '.join(map(text, state_cells(row)))} |" for row in known.rows]
     settings = [line for line in section(told, "What would have prevented this") if line.startswith("| ")][1:]
     assert settings == [f"| {' | '.join(map(text, setting_cells(each)))} |" for each in known.safeguards]
-    assert "- With one in-sync copy only in 3 states, 9.1 s in all. Surely written meanwhile: offsets 100–129." in told
+    assert "- With one in-sync copy only in 3 states, 9.1 s in all. Surely written meanwhile: offsets 100–149." in told
 
 
 def test_the_page_tells_the_same() -> None:

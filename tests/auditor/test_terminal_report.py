@@ -84,7 +84,7 @@ def test_the_readme_shows_what_is_printed() -> None:
 
 
 def test_the_head_counts_what_the_findings_are_about() -> None:
-    assert "3 critical, 2 high, 2 low in 2 of 7 replicas, 1 of 2 partitions;" in " ".join(
+    assert "3 critical, 2 high, 1 medium, 2 low in 2 of 7 replicas, 1 of 2 partitions;" in " ".join(
         line.strip() for line in lines_of(report_on(SAMPLES / "unclean_4x"))[:2]
     )
     assert "no problem found in 9 replicas of 2 partitions;" in lines_of(report_on(SAMPLES / "recreated_topic"))[0]

@@ -70,8 +70,8 @@ def test_one_copy_is_timed_and_its_offsets_are_those_that_leaders_answered_for()
     told = recorded("unclean_4x", "pay")
     alone = exposure(told, "one-copy")
     assert alone.milliseconds == sum(r.milliseconds or 0 for r in told.rows if len(r.isr) == 1 and r.leader is not None)
-    # Broker 2 answered for 100–129 while it was alone; that 130 and more were written then, nothing tells.
-    assert alone.offsets == ((100, 130),)
+    # Broker 1 answered for 100–149 while it was alone, and after it broker 2 for others at 100–129.
+    assert alone.offsets == ((100, 150),)
     assert [each.condition for each in told.exposures] == ["no-leader", "one-copy"]
 
 
@@ -134,8 +134,8 @@ def test_an_account_says_no_more_than_the_statements(case: str) -> None:
             rows = [row for row in told.rows if each.condition in row.conditions]
             assert (each.states, each.untimed) == (len(rows), sum(r.milliseconds is None for r in rows))
         ends = [replica.log_end_offset for replica in evidence.replicas]
-        answered = [m.offset or 0 for m in evidence.moments if m.kind == "produced"]
-        most = max((*ends, *(evidence.batch_end(offset, None) for offset in answered)), default=0)
+        answered = [m for m in evidence.moments if m.kind == "produced"]
+        most = max((*ends, *(evidence.batch_end(m.offset or 0, m.term) for m in answered)), default=0)
         assert all(0 <= start < end <= most for each in told.exposures for start, end in each.offsets)
     assert seen
 

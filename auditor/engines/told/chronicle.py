@@ -30,6 +30,7 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "follower-starts": "follower-starts",
     "isr-updated": "isr",
     "isr-expanding": "isr",
+    "role-unchanged": "isr",
     "isr-shrinking": "isr-shrinking",
     "unclean-election": "unclean-election",
     "controller-changed-partition": "leadership",
@@ -67,8 +68,13 @@ def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
     for event in events:
         kind, topic_id = _EVENTS.get(event.kind), known_id(event.topic_id)
         place = place_of(event.topic, topic_id, event.partition, _NO_NAMES)
-        if kind is not None and place is not None:
+        if kind is not None and place is not None and not _says_no_more(event):
             yield place, topic_id, _event(event, kind)
+
+
+def _says_no_more(event: BrokerEvent) -> bool:
+    """Whether new metadata changed nothing for a follower, or for a leader whose line does not tell its ISR."""
+    return event.kind == "role-unchanged" and (event.detail != "leader" or event.partition_epoch is None)
 
 
 def _event(event: BrokerEvent, kind: MomentKind) -> Moment:

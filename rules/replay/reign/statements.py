@@ -99,6 +99,7 @@ class Statements:
             self.first_states[moment.epoch] = min(told, moment.partition_epoch)
         # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.
         own = moment.kind in OWN_LOG_KINDS and not moment.doubtful and moment.clock == f"broker {moment.broker}"
+        own = own and moment.epoch is None  # an ISR with its epoch stands in the log of roles
         # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
         if own or (moment.kind == "leader-starts" and moment.isr is None):
             self.own_logs.add(moment.clock)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from parsers.provenance import Span
 from rules.catalog import RULES
+from rules.finding import Severity
 from rules.history.moments import Moment
 from rules.judge import judge
 from rules.protocol.watermarks import expected_interval
 from rules.replay import LeaderRow
 from rules.replay.leading.tracks import RemoteEnd
+from rules.replay.reign.statements import Statements
 from rules.sketch.notation import read_sketch
+from tests.lab.expected_from_truth import SAMPLES
+from tests.lab.sample_reports import report_on
 
 DISKS = "kafka 1 3.9.1\nbroker 1 0000|\nbroker 2 0000|\n"
 UNKNOWN = expected_interval(())
@@ -93,3 +99,26 @@ def test_a_followers_end_counts_only_where_its_own_log_would_tell_of_a_restart(
 ) -> None:
     course = read_sketch(f"{DISKS}{own_log}{RESTARTED}").evidence.replayed.courses[0]
     assert course.reign.follower_ends == ends
+
+
+@pytest.mark.parametrize(
+    ("sample", "topic", "start", "end"),
+    [("unclean_4x", "pay", 100, 150), ("unclean_rejoined", "pay", 100, 150), ("fast_failover_kip279", "ff", 10, 15)],
+)
+def test_a_leader_that_kept_its_epoch_tells_that_the_controller_left_it_alone(
+    sample: str, topic: str, start: int, end: int
+) -> None:
+    """Its state-change.log alone has the new ISR on its own clock, as a role that did not change."""
+    found = [f for f in report_on(SAMPLES / sample).violations if f.rule == "ACK002" and f.severity == Severity.MEDIUM]
+    alone = [(f.topic, f.brokers, f.start_offset, f.end_offset) for f in found if f.brokers == (1,)]
+    assert alone == [(topic, (1,), start, end)]
+
+
+def test_a_role_that_did_not_change_is_no_sign_of_a_server_log() -> None:
+    """It stands in the log of roles, which tells of no proposal of an ISR."""
+    told = "t1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt3 acks 1 at 0 acks=all\n"
+    evidence = read_sketch(DISKS + told).evidence
+    (role, answer) = (m for m in evidence.moments if m.kind in ("leader-starts", "produced"))
+    word = replace(role, kind="isr", time=2, isr=(1,), partition_epoch=1, epoch=0, term=0)
+    assert Statements([role, word, answer], evidence.current).own_logs == set()
+    assert Statements([role, replace(word, epoch=None), answer], evidence.current).own_logs == {"broker 1"}
