@@ -19,7 +19,7 @@ from auditor.report.model import AuditReport, Gate, PlacedAdvice
 def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
     """Tell the advice; how the process ends: with findings where something must not be done as things stand."""
     require_one_of(config, ("terminal", "json"))
-    with at_hand(dumps) as here:
+    with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
         with watched(quiet=config.quiet) as progress:
             report = audit(here.folders, config, progress)

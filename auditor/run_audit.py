@@ -27,7 +27,7 @@ PIPED_COLUMNS = 100
 def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     """Audit and tell; the exit code."""
     require_reports(config)
-    with at_hand(dumps) as here:
+    with at_hand(dumps, quiet=config.quiet) as here:
         return _audit_and_tell(here.folders, gather(here.folders, here.archives), config)
 
 

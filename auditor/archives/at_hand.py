@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from auditor.archives.limits import NotUnpacked
 from auditor.archives.members import ENDINGS, is_readable_archive
 from auditor.archives.unpack import unpack
 from auditor.config import ConfigError
+from auditor.streams import remark
 from parsers.files import found_at
 
 
@@ -25,8 +26,11 @@ class AtHand:
 
 
 @contextmanager
-def at_hand(given: Path | Sequence[Path]) -> Iterator[AtHand]:
-    """The folders as they were given; archives as private folders, each named as its archive."""
+def at_hand(given: Path | Sequence[Path], *, quiet: bool = False) -> Iterator[AtHand]:
+    """The folders as they were given; archives as private folders, each named as its archive.
+
+    Who unpacks many members is told how it goes on, unless somebody asked for quiet.
+    """
     places = (given,) if isinstance(given, Path) else tuple(given)
     archives = tuple(place for place in places if _is_archive(place))
     if not archives:
@@ -37,7 +41,7 @@ def at_hand(given: Path | Sequence[Path]) -> Iterator[AtHand]:
         raise ConfigError(f"{other}: expected archives alone or folders alone; unpack {archives[0]}, or pack this too")
     home = _private_folder()
     try:
-        yield AtHand(folders=tuple(_unpacked(archives, home)), archives=archives)
+        yield AtHand(folders=tuple(_unpacked(archives, home, None if quiet else remark)), archives=archives)
     except ConfigError as error:
         # People know the archive by its name, and the private folder will be gone.
         raise ConfigError(_named(str(error), archives, home)) from error
@@ -56,12 +60,12 @@ def _private_folder() -> Path:
         raise ConfigError(f"cannot unpack: {error}: let TMPDIR name another folder") from error
 
 
-def _unpacked(archives: Sequence[Path], home: Path) -> Iterator[Path]:
+def _unpacked(archives: Sequence[Path], home: Path, tell: Callable[[str], None] | None) -> Iterator[Path]:
     for archive in archives:
         folder = home / _stem(archive)
         try:
             folder.mkdir(mode=0o700)
-            unpack(archive, folder)
+            unpack(archive, folder, tell)
         except FileExistsError:
             raise ConfigError(f"{archive}: expected a name that no other archive here has") from None
         except NotUnpacked as refused:

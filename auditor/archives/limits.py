@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
 from auditor.report.layout import size
 
-MEMBERS: Final = 1_000_000
+MEMBERS: Final = 200_000
+"""A minute or two of unpacking. Whoever has more is better served by a folder."""
+TOLD_EACH: Final = 10_000
+"""Members after which a person is told that unpacking goes on."""
 DEPTH: Final = 32
 PATH_BYTES: Final = 4096
 NAME_BYTES: Final = 255
@@ -26,8 +30,10 @@ class NotUnpacked(ValueError):
 class Budget:
     """What one archive has held so far."""
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, archive: Path, tell: Callable[[str], None] | None = None) -> None:
+        """Nothing yet; `tell` takes a line now and then for whoever waits."""
         self._archive = archive
+        self._tell = tell
         packed = archive.stat().st_size
         self._content_limit = packed * RATIO + SPARE
         self._zeros_limit = packed * RATIO + ZEROS
@@ -41,7 +47,9 @@ class Budget:
         """Count one more member, before any of it is read."""
         self._members += 1
         if self._members > MEMBERS:
-            self.refuse(f"it holds more than {MEMBERS} members")
+            self.refuse(f"it holds more than {MEMBERS:,} members")
+        if self._tell is not None and self._members % TOLD_EACH == 0:
+            self._tell(f"unpacking {self._archive}: {self._members:,} members so far")
         if not 0 <= declared <= self._content_limit + self._zeros_limit:
             self.refuse(f"its member {name!r} claims to be of {declared} bytes")
 

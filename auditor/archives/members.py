@@ -148,7 +148,7 @@ def _of_zip(file: IO[bytes]) -> Iterator[Member]:
     with zipfile.ZipFile(file) as packed:
         listed = packed.infolist()
         if len(listed) > MEMBERS:
-            raise NotUnpacked(f"it holds more than {MEMBERS} members")
+            raise NotUnpacked(f"it holds {len(listed):,} members, more than {MEMBERS:,}")
         for info in listed:
             mode = stat.S_IFMT(info.external_attr >> 16)
             linked = mode == stat.S_IFLNK

@@ -8,12 +8,13 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
 from auditor.archives.limits import Budget, NotUnpacked
 from auditor.archives.members import Member, members_of
-from auditor.archives.names import Refuse, require_link_inside, steps_of
+from auditor.archives.names import Refuse, require_link_inside, steps_of, target_of
 from parsers.files import is_inside
 
 BLOCK: Final = 64 << 10
@@ -25,9 +26,9 @@ _DAMAGED: Final = (
 )  # fmt: skip
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """All of an archive; one that is damaged, or no archive, is refused whole."""
-    budget = Budget(archive)
+def unpack(archive: Path, folder: Path, tell: Callable[[str], None] | None = None) -> None:
+    """All of an archive; one that is damaged, or no archive, is refused whole. `tell` hears how it goes on."""
+    budget = Budget(archive, tell)
     try:
         _Unpacking(folder, budget).take_all(archive)
     except NotUnpacked as refused:
@@ -78,7 +79,7 @@ class _Unpacking:
         if member.kind == "file":
             self._write(steps, member)
         elif member.kind == "hard link":
-            self._repeat(steps, steps_of(member.target, self._refuse), member)
+            self._repeat(steps, target_of(member.name, member.target, self._refuse), member)
         else:
             require_link_inside(member.name, steps, member.target, self._refuse)
             self._links.append((steps, member))

@@ -64,7 +64,7 @@ class Proof:
 
 def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
     """Write the bundle and say what it reproduces; the exit code."""
-    with at_hand(request.dumps) as here:
+    with at_hand(request.dumps, quiet=config.quiet) as here:
         dump = gather(here.folders, here.archives)
         _require_target(request.target, dump, force=config.force)
         with watched(quiet=config.quiet) as progress:

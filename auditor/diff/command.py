@@ -31,9 +31,8 @@ def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
         if (here := found_at(place)) not in ("a folder", "a regular file"):
             raise ConfigError(f"{place}: {NO_REPORT}, or a dump; found {here}")
     with ExitStack() as stack:
-        given = {
-            place: _opened(stack.enter_context(at_hand(place))) for place in (before, after) if not _is_report(place)
-        }
+        dumps = [place for place in (before, after) if not _is_report(place)]
+        given = {place: _opened(stack.enter_context(at_hand(place, quiet=config.quiet))) for place in dumps}
         _require_output(config, (before, after), given)
         found = difference(*(_side(place, given.get(place), config) for place in (before, after)))
     code, why = int(exit_code(found, config)), reasons(found, config)

@@ -29,7 +29,7 @@ FORMATS: Final = ("terminal", "json", "svg", "html")
 
 def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Asked) -> None:
     """Draw the history of one partition where it was asked for."""
-    with at_hand(dumps) as here:
+    with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
         deliver(timeline(here.folders, asked, config), config)
 

@@ -19,7 +19,7 @@ import pytest
 from command import Ended, run
 from dumps_at_hand import SAMPLES, told
 
-from auditor.archives import NotUnpacked, limits
+from auditor.archives import NotUnpacked, limits, members
 from auditor.archives.unpack import unpack
 
 SAMPLE = SAMPLES / "fast_failover_kip101" / "dump"
@@ -175,13 +175,13 @@ TRAPS: dict[str, tuple[tuple[Callable[[tarfile.TarFile], None], ...], str]] = {
     "absolute": ((member("/etc/evil"),), "'/etc/evil' has an absolute path"),
     "climbs": ((member("a/../../evil"),), "'a/../../evil' leaves the archive"),
     "link out": ((link("l", "../../etc"),), "'l' is a link that leaves the archive, to '../../etc'"),
-    "link away": ((link("l", "/etc/passwd"),), "'/etc/passwd' has an absolute path"),
+    "link away": ((link("l", "/etc/passwd"),), "its member 'l' is a link to '/etc/passwd', which has an absolute path"),
     "links by turns": (
         (member("a/b/x"), link("a/b/c", "../.."), link("out", "a/b/c/../y")),
         "'out' is a link that leaves the archive",
     ),
     "through a link": ((link("l", "a"), member("l/evil")), "'l/evil' lies in 'l', which is no folder"),
-    "hard link out": ((link("h", "../evil", tarfile.LNKTYPE),), "'../evil' leaves the archive"),
+    "hard link out": ((link("h", "../evil", tarfile.LNKTYPE),), "its member 'h' is a link to '../evil', which"),
     "hard link to nothing": ((link("h", "n", tarfile.LNKTYPE),), "hard link to 'n', which it does not hold"),
     "hard link to a link": (
         (member("f"), link("s", "f"), link("h", "s", tarfile.LNKTYPE)), "hard link to 's', which it does not hold",
@@ -260,6 +260,24 @@ def test_bombs_are_refused_with_the_number(tmp_path: Path, monkeypatch: pytest.M
     for archive, said in bombs(tmp_path):
         ended = audit(archive)
         assert (ended.code, said in ended.err, ended.err.count("\n")) == (2, True, 1), (archive.name, ended.err)
+
+
+def test_a_crowded_zip_is_refused_before_it_is_unpacked_and_progress_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "TOLD_EACH", 10)
+    monkeypatch.setattr(members, "MEMBERS", 30)
+    for count in (30, 31):
+        with zipfile.ZipFile(tmp_path / f"{count}.zip", "w") as packed:
+            for number in range(count):
+                packed.writestr(f"broker-1/{number}", b"")
+    path, large = tmp_path / "30.zip", tmp_path / "31.zip"
+    told_of = [f"tidemark: unpacking {path}: {number} members so far" for number in (10, 20, 30)]
+    assert audit(path).err.splitlines()[:3] == told_of
+    assert "so far" not in audit(path, "-q").err
+    refused = audit(large).err
+    assert f"{large}: it holds 31 members, more than 30. If it is what it should be, unpack it yourself" in refused
+    assert "so far" not in refused
 
 
 def damages(whole: bytes) -> Iterator[bytes]:
