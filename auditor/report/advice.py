@@ -126,7 +126,8 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         if gate.first:
             yield from _said(f"First {gate.first}.", 13, 2)
     if _settled(placed):
-        words = f"Nothing to do. Broker {advice.leading} led last, and no copy here holds anything that it lacks."
+        why = f"Broker {advice.leading} led last, and no copy here holds anything that it lacks."
+        words = f"There is nothing to elect and nothing to copy. {why}"
         yield from _said(words, 2)
     else:
         yield from (plain(f"  {line}") for line in commands(placed))
