@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from auditor.report.plain import plain
 from parsers.files import FileFault, locate
 
 BATCH_LIMIT = 128 << 20
+MOST = 20
+_RULE = re.compile(r"[A-Za-z]*[G-Zg-z][A-Za-z]*\d{3}")
+"""A letter beyond F tells a rule's id from the digits of a finding's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,8 @@ def show_finding(finding_id: str, report: Path | None, dump: Path | None, *, byt
 def _shown(remembered: Remembered, finding_id: str, bytes_shown: int, *, payloads: bool) -> str:
     if finding_id.startswith("I-"):
         return _incident(remembered, finding_id)
+    if _RULE.fullmatch(finding_id):
+        return _of_rule(remembered, finding_id.upper())
     finding = find_finding(remembered, finding_id)
     said = {name: finding.get(name) for name in ("id", "rule", "severity", "topic", "partition", "message")}
     lines = [
@@ -45,8 +51,26 @@ def _shown(remembered: Remembered, finding_id: str, bytes_shown: int, *, payload
     return "\n".join(map(plain, lines)) + "\n"
 
 
+def _of_rule(remembered: Remembered, rule: str) -> str:
+    """The findings of a rule, each to be shown by its own id."""
+    known = _listed(remembered, "finding")
+    own = [finding for finding in known if finding.get("rule") == rule]
+    if not own:
+        told = ", ".join(dict.fromkeys(str(finding.get("rule")) for finding in known)) or "none"
+        raise ConfigError(f"{rule} is a rule and has no finding in this report; rules with findings: {told}")
+    lines = [f"{rule} is a rule. Its findings in this report, the first {MOST}:"]
+    for finding in own[:MOST]:
+        lines += ["", f"{finding.get('id')}  {rule}  {finding.get('severity')}  {_place(finding)}"]
+        lines.append(f"  {finding.get('message')}")
+    more = [f"… and {len(own) - MOST} more, listed by the audit's -v"] if len(own) > MOST else []
+    lines += ["", *more, "tidemark show with the id of a finding reopens its bytes; tidemark explain tells the rule."]
+    return "\n".join(map(plain, lines)) + "\n"
+
+
 def _place(said: Mapping[str, object]) -> str:
-    return "whole dump" if said["topic"] is None else f"{said['topic']}-{said['partition']}"
+    if said.get("topic") is None:
+        return "whole dump"
+    return f"topic {said['topic']}" if said.get("partition") is None else f"{said['topic']}-{said['partition']}"
 
 
 def find_finding(remembered: Remembered, finding_id: str) -> Mapping[str, object]:

@@ -211,7 +211,7 @@ FindingId = Annotated[
     str,
     typer.Argument(
         metavar="FINDING",
-        help="Id of a finding, e.g. F-1a2b3c4d, or of an incident (I-…), or a unique beginning of it.",
+        help="Id of a finding, e.g. F-1a2b3c4d, or of an incident (I-…), or a unique beginning of it; or a rule's id.",
     ),
 ]
 ReportFile = Annotated[
