@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation, capital
+from rules.finding import Exhibit, Severity, Undecided, Violation, capital, numbered
 from rules.rule import rule
 
 TOLD: Final = 100
@@ -73,9 +73,19 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> s
         epoch = max(ends, key=lambda each: ends[each])
         return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand goes on from it"
     if not told:
-        return ", which is harmless if whoever led then wrote nothing"
+        return _if_nobody_wrote(missing, evidence.chronicle.led_by_nobody)
     acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
     return f". {capital(acknowledged)}, and no replica at hand holds them"
+
+
+def _if_nobody_wrote(missing: Sequence[int], leaderless: Collection[int]) -> str:
+    """In an epoch without a leader nothing is written; of others it is to be supposed."""
+    unled, led = [e for e in missing if e in leaderless], [e for e in missing if e not in leaderless]
+    nobody = f"nobody led in {numbered('epoch', unled)}, as the controllers tell"
+    if not led:
+        return f". That is harmless: {nobody}"
+    supposed = ", which is harmless if whoever led then wrote nothing"
+    return f"{supposed}. {capital(nobody)}" if unled else supposed
 
 
 def _gaps(

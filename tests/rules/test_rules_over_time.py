@@ -681,6 +681,25 @@ def test_a_leader_may_be_restarted_between_two_sessions_where_its_log_ends(
 
 
 @pytest.mark.parametrize(
+    ("states", "fate"),
+    [
+        ((-1, -1), ". That is harmless: nobody led in epochs 1 and 2, as the controllers tell"),
+        (
+            (2, -1),
+            ", which is harmless if whoever led then wrote nothing. Nobody led in epoch 2, as the controllers tell",
+        ),
+        ((2, 2), ", which is harmless if whoever led then wrote nothing"),
+    ],
+)
+def test_no_leader_is_supposed_of_an_epoch_that_nobody_led(states: tuple[int, int], fate: str) -> None:
+    drawn = "broker 1 0000 33|\nbroker 2 0000 33|\nt1 leader 1 epoch 0 isr 1,2\n"
+    drawn += "".join(f"t{e + 1} leader {leader} epoch {e} isr 1,2\n" for e, leader in enumerate(states, start=1))
+    told = evidence(f"{drawn}t4 leader 1 epoch 3 isr 1,2\n")
+    (said,) = (v for v in BY_ID["EPOCH007"].check(told) if isinstance(v, Violation))
+    assert said.facts["fate"] == fate
+
+
+@pytest.mark.parametrize(
     ("end", "fate"), [(6, ". The log of epoch 1's leader had reached 6"), (4, ", which is harmless")]
 )
 def test_an_epoch_without_trace_is_no_idle_one_where_its_leader_had_written(end: int, fate: str) -> None:
