@@ -21,7 +21,7 @@ from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
 from rules.catalog import BEARINGS
 from rules.evidence import PartitionEvidence
-from rules.finding import RecordsMeant
+from rules.finding import RecordsMeant, numbered
 from rules.loss.survivors import Survivor, survivors
 from rules.narrow.assemble import Surroundings, assemble
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
@@ -78,7 +78,8 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
         raise ConfigError(f"{name} {rule}: it names no range of offsets in a partition")
     brokers = (broker,) if broker is not None else _side(finding, meant)
     if meant.held_by and not brokers:
-        named = finding.get("brokers")
+        told = finding.get("brokers")
+        named = numbered("broker", told if isinstance(told, list) else [])
         raise ConfigError(f"{name}: the disks do not tell which side is right; choose one of {named} with --broker")
     cluster_id, topic_id = finding.get("clusterId"), finding.get("topicId")
     return Lost(
