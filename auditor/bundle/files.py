@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from auditor.bundle.dumped import masked_dump_text
 from auditor.bundle.logs import masked_broker_log, masked_request_log
 from auditor.bundle.masking import metadata_value
+from auditor.bundle.packed import repacked
 from parsers.files import FileFault, disk_name, locate, read_at, read_small
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
@@ -25,6 +27,7 @@ AS_THEY_ARE: Final[frozenset[FileKind]] = frozenset({
     "clean-shutdown", "quorum-state", "offset-index", "time-index", "transaction-index", "producer-snapshot",
 })  # fmt: skip
 """Files of numbers, of ids that Kafka draws, and of topics' names."""
+TEXTS: Final[frozenset[FileKind]] = frozenset({"broker-log", "request-log", "dump-text"})
 LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
 
 
@@ -58,8 +61,8 @@ def write_masked(
 
 def _left_out(file: Source, places: frozenset[Place]) -> str:
     origin = file.origin
-    if file.kind in ("broker-log", "request-log"):
-        return "a packed log" if origin.source.endswith(".gz") else ""
+    if file.kind in TEXTS:
+        return ""
     if file.kind not in AS_THEY_ARE | LOGS:
         return "its kind may hold anything"
     of_partition = origin.topic is not None
@@ -72,16 +75,26 @@ def _taken(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], 
     if file.kind in LOGS:
         return _masked_log(root, file, written, mask)
     place = locate(root, file.origin.source)
-    content = place if isinstance(place, FileFault) else read_small(place, LOG_LIMIT)
+    content = place if isinstance(place, FileFault) else _content(place, file, mask)
     if isinstance(content, FileFault):
         return Taken(source=file.origin.source, kind=file.kind, how=f"left empty: {content.found}")
-    if file.kind == "broker-log":
-        content = masked_broker_log(content, file.origin)
-    elif file.kind == "request-log":
-        content = masked_request_log(content, mask)
     written.write(content)
     how = "as it is" if file.kind in AS_THEY_ARE else "masked"
     return Taken(source=file.origin.source, kind=file.kind, how=how)
+
+
+def _content(place: Path, file: Source, mask: Callable[[bytes], bytes]) -> bytes | FileFault:
+    """A small file, or a log or text with its words masked."""
+    masked: dict[FileKind, Callable[[bytes], bytes]] = {
+        "broker-log": lambda data: masked_broker_log(data, file.origin),
+        "request-log": lambda data: masked_request_log(data, mask),
+        "dump-text": lambda data: masked_dump_text(data, mask),
+    }
+    own = masked.get(file.kind)
+    if own is not None and file.origin.source.endswith(".gz"):
+        return repacked(place, LOG_LIMIT, own)
+    content = read_small(place, LOG_LIMIT)
+    return content if own is None or isinstance(content, FileFault) else own(content)
 
 
 def _masked_log(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> Taken:

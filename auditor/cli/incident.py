@@ -58,10 +58,11 @@ BUNDLES: Final = f"""{PARAGRAPH}Examples:
   tidemark audit bundle.tar.gz
 
 {PARAGRAPH}In the bundle: the logs, checkpoints and epoch files of the findings' partitions,
-and the brokers' logs. Masked: keys, values and headers of records, names of clients,
-groups and principals, and the lines of logs that no rule reads. Left as they are:
-names of topics, hosts and brokers, offsets, epochs, times. The bundle is audited
-before it is written, and what it does not show again is told (exit code 3).
+what kafka-dump-log printed, and the brokers' logs, packed ones too. Masked: keys,
+values and headers of records, names of clients, groups and principals, and the
+lines of logs that no rule reads. Left as they are: names of topics, hosts and
+brokers, offsets, epochs, times. The bundle is audited before it is written. What
+it does not show again is told (exit code 3).
 """
 SalvagedBroker = Annotated[
     int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")

@@ -240,6 +240,16 @@ def shows_contents(tail: bytes) -> bool:
     return b" key: " in tail or b" payload: " in tail
 
 
+def told_before_contents(text: bytes) -> int | None:
+    """Up to which byte a line of a batch or record tells of no key, header or payload; None of any other line."""
+    if batch_line(text) is not None:
+        return len(text)
+    found = _RECORD.match(text) or _DEEP.match(text) or _OLD.match(text)
+    if found is None:
+        return None
+    return len(text) if control_type(text[found.end() :]) is not None else found.end()
+
+
 def codec_of(name: bytes) -> int | None:
     """Codec bits by any release's name of the codec."""
     return _CODECS.get(name.decode("ascii", "replace").lower().removesuffix("compressioncodec"))
