@@ -71,14 +71,16 @@ def _table() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 
 def shown_by(rule_id: str) -> str:
-    """What shows a rule: recorded samples first, then scripts that `simulate` runs."""
+    """What shows a rule: recorded samples first, then mutants of them, then scripts that `simulate` runs."""
     shown = _table().get(rule_id, {})
-    samples, scripts = shown.get("samples", ()), shown.get("scripts", ())
+    samples, mutants, scripts = (shown.get(kind, ()) for kind in ("samples", "mutants", "scripts"))
     parts = [f"recorded {', '.join(samples)}"] if samples else ["no recorded sample"]
+    if mutants:
+        parts.append(f"byte mutant of {', '.join(mutants)}")
     if scripts:
         more = f" and {len(scripts) - NAMED} more" if len(scripts) > NAMED else ""
         parts.append(f"simulated {', '.join(scripts[:NAMED])}{more}")
-    return "; ".join(parts) if samples or scripts else f"no recorded sample; {BY_DRAWING}"
+    return "; ".join(parts) if samples or mutants or scripts else f"no recorded sample; {BY_DRAWING}"
 
 
 def listing() -> str:
@@ -98,14 +100,17 @@ def _twins() -> str:
     """How each rule is shown to fire, and which of them no recorded sample shows."""
     table = _table()
     alone = [rule.id for rule in RULES if not table[rule.id]["samples"]]
-    bare = [rule_id for rule_id in alone if not table[rule_id]["scripts"]]
+    bare = [rule_id for rule_id in alone if not table[rule_id]["mutants"]]
+    reasons = "".join(f"| {rule_id} | {' '.join(table[rule_id]['notShown'])} |\n" for rule_id in bare)
     return (
         "\nEvery page draws twins: a lawful partition on which the rule is asked and stays silent, and one on which it"
         " fires.\nA test judges both. *Shown by* names the recorded samples in `sample_logs/` in which the rule finds"
         " something, and\nthe scripts in `sample_logs/textbook/` whose brokers, run by `simulate`, leave what it"
-        " finds.\n"
-        f"\nNo recorded sample shows {len(alone)} of {len(RULES)} rules: {', '.join(alone)}.\n"
-        f"\nOf these, no script shows {len(bare)}, only drawings and tests: {', '.join(bare)}.\n"
+        " finds. Of a *byte mutant* exact\nbytes of a recorded sample were changed, and of its lawful twin others:"
+        " `tests/mutants` audits both.\n"
+        f"\nRecorded samples show {len(RULES) - len(alone)} of {len(RULES)} rules, byte mutants"
+        f" {len(alone) - len(bare)} more. The other {len(bare)}, and why:\n\n"
+        f"| rule | why no sample and no mutant shows it |\n|---|---|\n{reasons}"
     )
 
 

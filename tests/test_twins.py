@@ -12,7 +12,7 @@ from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short
-from tests.twins import SAMPLES, found_in_sample, found_in_script, recorded, scripts, stored
+from tests.twins import SAMPLES, found_in_sample, found_in_script, recorded, scripts, stored, without_audits
 
 IDS = [rule.id for rule in RULES]
 HEALTHY = ("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed")
@@ -60,6 +60,16 @@ def test_the_table_names_no_sample_that_is_not_there() -> None:
     known = stored().values()
     assert {name for shown in known for name in shown["samples"]} <= set(recorded())
     assert {name for shown in known for name in shown["scripts"]} <= set(scripts())
+
+
+def test_the_table_names_the_mutants_and_why_there_is_none() -> None:
+    for rule, shown in stored().items():
+        assert shown.items() >= without_audits(rule).items(), "run: python -m tests.twins"
+
+
+def test_a_rule_has_a_sample_a_mutant_or_a_reason() -> None:
+    told = stored().items()
+    assert [rule for rule, shown in told if bool(shown["samples"] or shown["mutants"]) == bool(shown["notShown"])] == []
 
 
 @pytest.mark.parametrize("name", fast_if(lambda name: is_short(SAMPLES / name), HEALTHY))

@@ -1,6 +1,7 @@
 """Which samples and scripts show each rule, found by audits: `python -m tests.twins` writes the table anew.
 
-A recorded sample is a real cluster's remains. A script is run by `simulate`, and what its brokers left is audited.
+A recorded sample is a real cluster's remains. A script is run by `simulate`, and what its brokers left is audited. Of a
+mutant exact bytes of a recorded sample were changed (`tests/mutants`).
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from auditor.simulation.script_file import read_script
 from rules.catalog import RULES
 from rules.simulator.timeline import run
 from tests.lab.sample_reports import report_on
+from tests.mutants.registry import MUTANTS, NOT_SHOWN
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SAMPLES: Final = ROOT / "sample_logs"
 TABLE: Final = ROOT / "auditor" / "shown_by.json"
 Shown = dict[str, dict[str, list[str]]]
+"""By rule: samples, scripts, the samples of which mutants are, and why there is neither sample nor mutant."""
 
 
 def recorded() -> list[str]:
@@ -57,7 +60,18 @@ def table() -> Shown:
     by_sample: Mapping[str, frozenset[str]] = {name: found_in_sample(name) for name in samples}
     by_script: Mapping[str, frozenset[str]] = {name: found_in_script(name) for name in played}
     return {
-        rule.id: {"samples": _naming(rule.id, by_sample), "scripts": _naming(rule.id, by_script)} for rule in RULES
+        rule.id: {
+            "samples": _naming(rule.id, by_sample), "scripts": _naming(rule.id, by_script), **without_audits(rule.id),
+        }
+        for rule in RULES
+    }  # fmt: skip
+
+
+def without_audits(rule: str) -> dict[str, list[str]]:
+    """What the registry of mutants says of a rule."""
+    return {
+        "mutants": [mutant.sample for mutant in MUTANTS if mutant.rule == rule],
+        "notShown": [NOT_SHOWN[rule]] if rule in NOT_SHOWN else [],
     }
 
 

@@ -1,0 +1,82 @@
+"""Mutants by transactions and indexes: of `orders-0` of a healthy 3.9.1 cluster, whose last one commits at 436."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from tests.mutants.mutant import Mutant, unchanged
+from tests.mutants.surgery import SUMMED, UNDER_CRC, Copy, altered
+
+SAMPLE: Final = "clean_mixed"
+ORDERS: Final = "orders-0"
+ALL: Final = (1, 2, 3)
+HOUR_MS: Final = 3_600_000
+
+
+def unmarked(copy: Copy) -> None:
+    """The last transaction has no marker: where it stood twice, a record of nobody's stands."""
+    for broker in ALL:
+        for at in (436, 437):
+            copy.change(broker, ORDERS, at, lambda held: altered(held, attributes=0, producer_id=-1, producer_epoch=-1))
+
+
+def hanging(copy: Copy) -> None:
+    """And it began an hour earlier than its coordinator wrote that it is complete."""
+    unmarked(copy)
+    for broker in ALL:
+        copy.change(broker, ORDERS, 426, _an_hour_older)
+
+
+def _an_hour_older(held: bytes) -> bytes:
+    fields = UNDER_CRC.unpack_from(held, SUMMED)
+    return altered(held, base_timestamp=fields[2] - HOUR_MS, max_timestamp=fields[3] - HOUR_MS)
+
+
+def without_a_marker(copy: Copy) -> None:
+    copy.change(2, ORDERS, 161, lambda _held: b"")
+
+
+def index(suffix: str, how: Callable[[bytes], bytes]) -> Callable[[Copy], None]:
+    """Broker 2's index holds something else."""
+
+    def change(copy: Copy) -> None:
+        path = copy.segment(2, ORDERS).with_suffix(suffix)
+        assert how(path.read_bytes()) != path.read_bytes()
+        path.write_bytes(how(path.read_bytes()))
+
+    return change
+
+
+def gone(copy: Copy) -> None:
+    """A broker makes indexes again that are not there."""
+    copy.without(*(f"broker-2/data/{ORDERS}/*.{kind}" for kind in ("index", "timeindex", "txnindex")))
+
+
+MUTANTS: Final = (
+    Mutant(
+        rule="IDX001", sample=SAMPLE, change=index(".index", lambda held: held[:4] + b"\0\0\0\x07" + held[8:]),
+        said=(("low", (2,), 125, 126),), lawful=gone, because="there is no index",
+    ),
+    Mutant(
+        rule="IDX002", sample=SAMPLE, change=index(".timeindex", lambda held: b"\0\0\0\0\0\0\0\1" + held[8:]),
+        said=(("low", (2,), 125, 126),), lawful=gone, because="there is no index",
+    ),
+    Mutant(
+        rule="IDX003", sample=SAMPLE, change=index(".txnindex", lambda held: held[:-34]),
+        said=(("low", (2,), 344, 345),), lawful=gone, because="there is no index",
+    ),
+    Mutant(
+        rule="TXN001", sample=SAMPLE, change=hanging, said=(("medium", (3,), 426, 427),),
+        lawful=unmarked, because="the log ends soon after: its marker may still come",
+    ),
+    Mutant(
+        rule="TXN002", sample=SAMPLE, change=without_a_marker,
+        said=(("high", (1, 2), 151, 162), ("high", (2, 3), 151, 162)),
+        lawful=unchanged, because="every broker has every marker",
+    ),
+    Mutant(
+        rule="TXN003", sample=SAMPLE, change=hanging, said=(("medium", (3,), 426, 458),),
+        lawful=unmarked, because="the log ends soon after: its marker may still come",
+    ),
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""Every mutant of a recorded sample is found where its bytes were changed; its lawful twin is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.finding import Severity
+from tests.mutants.mutant import Mutant, found, judged, said
+from tests.mutants.registry import MUTANTS
+
+BY_RULE = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rule)
+
+
+@BY_RULE
+def test_a_mutant_is_found_where_it_was_changed(mutant: Mutant) -> None:
+    assert said(judged(mutant.sample, mutant.change, mutant.level), mutant.rule) == mutant.said
+
+
+@BY_RULE
+def test_its_lawful_twin_is_not(mutant: Mutant) -> None:
+    """What is told for information accuses nobody."""
+    findings = found(judged(mutant.sample, mutant.lawful, mutant.level), mutant.rule)
+    assert [f.message for f in findings if f.severity > Severity.INFO] == [], mutant.because
+
+
+@BY_RULE
+def test_the_rule_is_asked_in_the_lawful_twin(mutant: Mutant) -> None:
+    """A rule that could not decide would be silent too."""
+    coverage = judged(mutant.sample, mutant.lawful, mutant.level).coverage
+    assert [point.reason for point in coverage.undecided if point.rule == mutant.rule] == []
