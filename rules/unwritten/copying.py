@@ -15,9 +15,14 @@ class Copying:
     """All leads, as far as their logs are known; `doubted` are growths of which too much is in doubt."""
 
     def __init__(
-        self, leads: Mapping[int, tuple[Lead, ...]], traces: Traces, doubted: frozenset[tuple[int, int]]
+        self,
+        leads: Mapping[int, tuple[Lead, ...]],
+        traces: Traces,
+        doubted: frozenset[tuple[int, int]],
+        untold: frozenset[int],
     ) -> None:
-        self.leads, self.traces, self._doubted = leads, traces, doubted
+        """Of the brokers that are untold no role is here: each may have led as well as followed."""
+        self.leads, self.traces, self._doubted, self._untold = leads, traces, doubted, untold
         self.led: dict[tuple[int, int], dict[int, list[Ways]]] = {}
         """By lead and epoch the log when the epoch was opened, and whenever its start moved in it."""
         self.growths: list[Growth] = []
@@ -40,7 +45,7 @@ class Copying:
     def grown(self, broker: int, at: At, ways: tuple[Held, ...], end: int) -> Ways | None:
         """A log that was shorter than an end, taken there; null where its leader's log is not known yet."""
         source = at.growing
-        if source is None:
+        if source is None or broker in self._untold:
             return Open(f"nothing tells whom broker {broker} followed when its log grew to {end}", ROLES)
         if self.traces.dismissed(broker, max(source.epochs, default=-1)):
             return Open(f"broker {broker} was of the assignment no more, and nothing tells when it heard of it", ROLES)

@@ -15,7 +15,7 @@ from rules.unwritten.held import Held
 from rules.unwritten.places import At, Point, Source
 from rules.unwritten.roles import between_roles, epochs_of_cuts, followed
 from rules.unwritten.traces import Traces
-from rules.unwritten.turns import Lead, Turn, leads_of
+from rules.unwritten.turns import ROLES_TAKEN, Lead, Turn, leads_of
 from rules.unwritten.ways import (
     SERVER_LOG,
     TRACES,
@@ -45,7 +45,8 @@ class Fold:
         self.turns, self._leaders = turns, leaders
         self.leads = {broker: leads_of(broker, own) for broker, own in turns.items()}
         self._epochs = {broker: epochs_of_cuts(own, leaders) for broker, own in turns.items()}
-        self.copying = Copying(self.leads, traces, doubted)
+        untold = frozenset(b for b, own in turns.items() if not any(turn.kind in ROLES_TAKEN for turn in own))
+        self.copying = Copying(self.leads, traces, doubted, untold)
         self.points: list[Point] = []
         self._at = {broker: At(silent.get(broker)) for broker in turns}
         self._run()

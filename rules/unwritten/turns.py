@@ -9,6 +9,7 @@ from typing import Final, Literal
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
 
 Kind = Literal["leads", "follows", "rests", "cuts", "keeps", "loads", "begins", "starts-at", "ends"]
+ROLES_TAKEN: Final = ("leads", "follows", "rests")
 BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
 """What a fetcher writes when its high watermark decides where the log is cut."""
 _DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept", "epoch-round")

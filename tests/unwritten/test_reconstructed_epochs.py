@@ -59,6 +59,14 @@ def test_random_scripts_agree_with_the_simulator(tmp_path: Path) -> None:
     assert all(tally.decided[kind] > tally.left_open[kind] // 2 for kind in ("cuts", "keeps", "meetings"))
 
 
+def test_a_broker_without_any_role_may_have_written_what_it_could_have_copied(tmp_path: Path) -> None:
+    """Its state-change.log and request log are lost: its server.log names whom it asked for its cuts alone."""
+    tally, script = Tally(), drawn(346)
+    lost = {"broker-2/logs/server.log", "broker-3/logs/kafka-request.log", "broker-3/logs/state-change.log"}
+    judge(script, tmp_path / "dump", tally, frozenset(lost))
+    assert tally.wrong == []
+
+
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
 def test_the_textbook_agrees_with_the_simulator(script: Path, tmp_path: Path) -> None:
     tally = Tally()
