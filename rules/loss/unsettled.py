@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence
 from rules.loss.held_on import Holder
-from rules.loss.unanswered import Unanswered, not_of_all_seen
+from rules.loss.unanswered import REQUESTS, Unanswered
 from rules.loss.unplaced import Unplaced
 
 _FIRST = "the first acknowledgement"
@@ -109,14 +109,14 @@ def perhaps_answered(part: Unanswered) -> Unsettled:
 
 
 def of_a_silent_leader(evidence: PartitionEvidence, broker: int, offset: int | None) -> Unsettled:
-    """What a leader may have written and answered whose logs tell nothing of its reign."""
+    """What a leader may have written and answered whose logs tell nothing of its reign, as those of others may."""
     beyond = "" if offset is None else f" from offset {offset} on"
     return Unsettled(
         broker=broker,
         words=f"broker {broker} may have acknowledged records{beyond} before it lost leadership",
         missing=would_tell(Silence(broker=broker, log="server and requests")),
         start_offset=offset,
-        blocking=not_of_all_seen(evidence.moments),
+        blocking=any(moment.kind in REQUESTS for moment in evidence.moments),
     )
 
 

@@ -56,6 +56,7 @@ STRETCHES = [
     ("fast_failover_kip101", {"broker-2": (0.706, 0.986), "zookeeper": (0.380, 0.683)}, "its last reign is not told"),
     ("fast_failover_kip101", dict.fromkeys(EVERY, (0.737, 1.0)), "no log reaches the last reign"),
     ("acks_one_lost", dict.fromkeys(EVERY, (0.266, 1.0)), "no log reaches the loss"),
+    ("acks_one_lost", dict.fromkeys(("broker-1", "broker-3", "controller-100"), (0.017, 1.0)), "its leader is silent"),
 ]
 """Stretches of logs that are missing of several brokers at once, and what they leave open."""
 
