@@ -166,6 +166,8 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
     end: dict[str, int | None] = {}
     known: dict[str, Moment] = {}
     role: dict[str, Moment] = {}
+    started: set[str] = set()
+    """Clocks of brokers that were started again, and tell no role since: in which one they cut is not known."""
     for moment in moments:
         # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
         ordered = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
@@ -176,14 +178,17 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             repeated = moment.term == moment.epoch and moment.clock in role
             former = role[moment.clock].term if repeated else moment.term
             role[moment.clock] = moment if former == moment.term else altered(moment, term=former)
+            started.discard(moment.clock)
         told = moment.offset if moment.kind in ROLE_KINDS else moment.end_offset
         end[moment.clock] = told if told is not None else end.get(moment.clock)
         if moment.kind == "log-loaded":
             known.pop(moment.clock, None)
+            started.add(moment.clock)
         if _tells_watermark(moment) and not _lower(known, moment):
             known[moment.clock] = moment
         if moment.kind == "truncated" and moment.offset is not None:
-            yield _cut(moment, end.get(moment.clock), known.get(moment.clock), role.get(moment.clock))
+            taken = None if moment.clock in started else role.get(moment.clock)
+            yield _cut(moment, end.get(moment.clock), known.get(moment.clock), taken)
             end[moment.clock] = moment.offset
             known.pop(moment.clock, None)
 
