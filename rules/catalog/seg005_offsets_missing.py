@@ -8,7 +8,7 @@ from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica, Span
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import EPOCHS_SINCE_MAGIC
-from rules.replicas.holes import Hole, holes
+from rules.replicas.holes import Hole, has_it_too, holes, is_empty, lies_before_the_last_segment
 from rules.rule import rule
 
 
@@ -66,8 +66,7 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             )
         for hole in holes(replica):
             lawful = hole.end_offset <= replica.log_start_offset or _converted(replica, evidence)
-            seen = not (_unreadable(replica, hole) or replica.unseen(hole.start_offset, hole.end_offset))
-            if seen and not lawful:
+            if not lawful and is_empty(replica, hole):
                 yield _violation(evidence, replica, hole)
 
 
@@ -88,8 +87,8 @@ def _above_high_watermarks(evidence: PartitionEvidence) -> Iterator[Undecided]:
 
 def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Violation:
     peers = evidence.followers_of(replica)
-    shared = bool(peers) and all(_has_hole(peer, hole) for peer in peers)
-    moved = evidence.copied_live and _between_last_segments(replica, hole)
+    shared = bool(peers) and all(has_it_too(peer, hole) for peer in peers)
+    moved = evidence.copied_live and lies_before_the_last_segment(replica, hole)
     doubtful = shared or moved or replica.bare or "cleaner-offset-checkpoint" in replica.untold
     return Violation(
         brokers=(replica.broker,),
@@ -121,32 +120,6 @@ def _exhibits(hole: Hole) -> Iterator[Exhibit]:
         yield Exhibit(span=Span(source=hole.named, start=0, end=0), role="the segment, named after its first offset")
     if hole.after is not None:
         yield Exhibit(span=hole.after, role="the first batch behind it")
-
-
-def _has_hole(peer: Replica, hole: Hole) -> bool:
-    """Whether a peer has this hole too; of more holes than are kept, those beyond count as had."""
-    # What lies beyond a peer's own log end it cannot testify to: only the part of the hole before that counts.
-    end = min(hole.end_offset, peer.log_end_offset)
-    if end <= max(hole.start_offset, peer.log_start_offset):
-        return True
-    beyond_kept = peer.log.gap_count > len(peer.log.gaps) and end > peer.log.gaps[-1].found
-    return beyond_kept or any(
-        other.start_offset <= hole.start_offset and end <= other.end_offset for other in holes(peer)
-    )
-
-
-def _between_last_segments(replica: Replica, hole: Hole) -> bool:
-    last = replica.segments[-1].source if replica.segments else None
-    behind = hole.named if hole.after is None else hole.after.source
-    return hole.before is not None and hole.before.source != behind == last
-
-
-def _unreadable(replica: Replica, hole: Hole) -> bool:
-    """Whether bytes that could not be read lie where the offsets are missing; SEG002 speaks of those."""
-    return any(
-        unread.expected_offset == hole.start_offset and unread.next_offset == hole.end_offset
-        for unread in replica.log.unread
-    )
 
 
 def _converted(replica: Replica, evidence: PartitionEvidence) -> bool:

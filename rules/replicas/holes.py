@@ -59,3 +59,31 @@ def _behind_the_last_batch(replica: Replica) -> Iterator[Hole]:
     if last is not None and last.base_offset > log.end_offset:
         before = log.epochs[-1].last if log.epochs else None
         yield Hole(start_offset=log.end_offset, end_offset=last.base_offset, before=before, named=last.source)
+
+
+def has_it_too(peer: Replica, hole: Hole) -> bool:
+    """Whether a peer has this hole too; of more holes than are kept, those beyond count as had."""
+    # What lies beyond a peer's own log end it cannot testify to: only the part of the hole before that counts.
+    end = min(hole.end_offset, peer.log_end_offset)
+    if end <= max(hole.start_offset, peer.log_start_offset):
+        return True
+    beyond_kept = peer.log.gap_count > len(peer.log.gaps) and end > peer.log.gaps[-1].found
+    return beyond_kept or any(
+        other.start_offset <= hole.start_offset and end <= other.end_offset for other in holes(peer)
+    )
+
+
+def lies_before_the_last_segment(replica: Replica, hole: Hole) -> bool:
+    """Whether the last segment follows it: the copy may have taken that one later than those before."""
+    last = replica.segments[-1].source if replica.segments else None
+    behind = hole.named if hole.after is None else hole.after.source
+    return hole.before is not None and hole.before.source != behind == last
+
+
+def is_empty(replica: Replica, hole: Hole) -> bool:
+    """Whether there is nothing where the offsets are missing, rather than bytes that could not be read."""
+    unreadable = any(
+        unread.expected_offset == hole.start_offset and unread.next_offset == hole.end_offset
+        for unread in replica.log.unread
+    )
+    return not unreadable and not replica.unseen(hole.start_offset, hole.end_offset)
