@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.replicas.metadata_snapshots import SnapshotSeen, committed_by, held_by_a_majority
+from rules.replicas.metadata_snapshots import SnapshotSeen, committed_by, committed_by_both, held_by_a_majority
 from rules.rule import rule
 
 
@@ -64,18 +64,13 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     if evidence.topic != METADATA_TOPIC:
         return
     for difference in evidence.differences:
-        committed = _committed(evidence, difference)
+        committed = committed_by_both(evidence.metadata_snapshots, difference)
         if difference.same_epoch or difference.start_offset < committed:
             yield _logs(difference, committed)
         elif not held_by_a_majority(evidence.current, evidence.differences, difference):
             yield _open_logs(difference)
     for seen in evidence.metadata_snapshots:
         yield from _snapshot(evidence, seen)
-
-
-def _committed(evidence: PartitionEvidence, difference: Difference) -> int:
-    brokers = difference.left.broker, difference.right.broker
-    return min(committed_by(evidence.metadata_snapshots, broker) for broker in brokers)
 
 
 def _open_logs(difference: Difference) -> Undecided:
