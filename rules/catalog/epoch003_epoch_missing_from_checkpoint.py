@@ -9,6 +9,7 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
 from rules.protocol.versions import KafkaVersion
+from rules.replicas.without_entry import file_may_be_of_another_moment, lies_before_the_file, runs_without_entry
 from rules.rule import rule
 
 
@@ -53,7 +54,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     broker 1 000111| ; epochs 1@5
     broker 2 000111|
     """
-    absent = tuple(sorted(r.broker for r in evidence.current if r.epoch_file.state == "missing" and _missing(r)))
+    absent = tuple(sorted(r.broker for r in evidence.current if r.epoch_file.state == "missing" and runs_without_entry(r)))
     if absent:
         yield Undecided(
             reason=f"the copies of {numbered('broker', absent)} lack the file leader-epoch-checkpoint",
@@ -64,9 +65,9 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
         if replica.epoch_file.state in ("missing", "malformed", "unreadable"):
             continue
         starts_move = any(other.log_start_offset > 0 for other in evidence.current)
-        missing = _missing(replica)
+        missing = runs_without_entry(replica)
         untold = "log-start-offset-checkpoint" in replica.untold
-        if untold and (early := [run for run in missing if _may_lie_below_the_start(replica, run)]):
+        if untold and (early := [run for run in missing if lies_before_the_file(replica, run)]):
             missing = [run for run in missing if run not in early]
             yield Undecided(
                 reason=f"broker {replica.broker}'s leader-epoch-checkpoint begins late, and nothing tells where its log starts",
@@ -78,30 +79,11 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             yield _violation(replica, run, signature, starts_move=starts_move)
 
 
-def _missing(replica: Replica) -> list[EpochRun]:
-    return [run for run in replica.log.epochs if _lacks(replica, run)]
-
-
-def _lacks(replica: Replica, run: EpochRun) -> bool:
-    """Whether the run's first served offset is given to no entry, or its epoch has none (EPOCH002 speaks of late ones)."""
-    if run.epoch < 0 or run.end_offset <= replica.log_start_offset:
-        return False
-    first = max(run.start_offset, replica.log_start_offset)
-    known = [entry.epoch for entry in replica.epoch_file.entries if entry.start_offset <= first]
-    return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
-
-
-def _may_lie_below_the_start(replica: Replica, run: EpochRun) -> bool:
-    """Whether the file begins behind the run's first offset: it is cut where the log start moves to."""
-    entries = replica.epoch_file.entries
-    return bool(entries) and run.start_offset < entries[0].start_offset and run.epoch <= entries[0].epoch
-
-
 def _violation(replica: Replica, run: EpochRun, signature: str, *, starts_move: bool) -> Violation:
     file = replica.epoch_file
     start = max(run.start_offset, replica.log_start_offset)
     covered = min((e.start_offset for e in file.entries if e.epoch == run.epoch), default=run.end_offset)
-    doubtful = _may_be_of_another_moment(replica, run, covered, starts_move=starts_move)
+    doubtful = file_may_be_of_another_moment(replica, run, covered, starts_move=starts_move)
     role = "the leader-epoch-checkpoint that lacks the epoch"
     return Violation(
         brokers=(replica.broker,),
@@ -121,22 +103,6 @@ def _violation(replica: Replica, run: EpochRun, signature: str, *, starts_move: 
             Exhibit(span=run.first, role="the first batch of the epoch"),
         ),
     )
-
-
-def _may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int, *, starts_move: bool) -> bool:
-    """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer.
-
-    When the log start moves, the file is cut at once, the log start on disk follows within a minute.
-    """
-    if replica.clean_shutdown is not None:
-        return False
-    if not replica.epoch_file.entries:
-        return len(replica.log.epochs) == 1 and run.start_offset <= replica.log_start_offset
-    newest = max(entry.epoch for entry in replica.epoch_file.entries)
-    first = replica.epoch_file.entries[0]
-    moved = covered < run.end_offset and first.epoch == run.epoch and run.start_offset <= replica.log_start_offset
-    cut = starts_move and run.start_offset < first.start_offset and run.epoch <= first.epoch
-    return run.epoch > newest or moved or cut
 
 
 def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, anew: bool) -> str:

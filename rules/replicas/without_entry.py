@@ -1,0 +1,41 @@
+"""Batches whose epoch a leader-epoch-checkpoint does not give them, and whether the file is of the log's moment."""
+
+from __future__ import annotations
+
+from rules.facts.stretch import EpochRun
+from rules.replicas.replica import Replica
+
+
+def runs_without_entry(replica: Replica) -> list[EpochRun]:
+    """The runs of batches that the file gives to no entry, or whose epoch has none."""
+    return [run for run in replica.log.epochs if _lacks(replica, run)]
+
+
+def _lacks(replica: Replica, run: EpochRun) -> bool:
+    """Whether nothing gives the run's first served offset its epoch."""
+    if run.epoch < 0 or run.end_offset <= replica.log_start_offset:
+        return False
+    first = max(run.start_offset, replica.log_start_offset)
+    known = [entry.epoch for entry in replica.epoch_file.entries if entry.start_offset <= first]
+    return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
+
+
+def lies_before_the_file(replica: Replica, run: EpochRun) -> bool:
+    """Whether the file begins behind the run's first offset: it is cut where the log start moves to."""
+    entries = replica.epoch_file.entries
+    return bool(entries) and run.start_offset < entries[0].start_offset and run.epoch <= entries[0].epoch
+
+
+def file_may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int, *, starts_move: bool) -> bool:
+    """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer.
+
+    When the log start moves, the file is cut at once, the log start on disk follows within a minute.
+    """
+    if replica.clean_shutdown is not None:
+        return False
+    if not replica.epoch_file.entries:
+        return len(replica.log.epochs) == 1 and run.start_offset <= replica.log_start_offset
+    newest = max(entry.epoch for entry in replica.epoch_file.entries)
+    first = replica.epoch_file.entries[0]
+    moved = covered < run.end_offset and first.epoch == run.epoch and run.start_offset <= replica.log_start_offset
+    return run.epoch > newest or moved or (starts_move and lies_before_the_file(replica, run))
