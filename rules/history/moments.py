@@ -17,7 +17,7 @@ MomentKind = Literal[
     "leader-starts",  # a broker opens an epoch as leader: epoch, offset (its log end), high watermark, ISR
     "follower-starts",  # a broker follows in an epoch: epoch, offset (its log end), high watermark, leader
     "leadership",  # the controller's word: leader, epoch, ISR, partition epoch; unclean, previous ISR
-    "isr",  # an ISR in force, or up to 2.8 one that a leader is about to expand to: ISR, partition epoch
+    "isr",  # an ISR in force, or before 2.8 one that a leader is about to expand to: ISR, partition epoch
     "isr-shrinking",  # a leader proposes a smaller ISR: high watermark and log end of the leader
     "unclean-election",  # the controller's own word for it
     "fetched",  # a replica's fetch: offset asked, epochs believed, answer's high watermark or divergence
