@@ -13,11 +13,11 @@ from rules.history.moments import Moment
 from rules.protocol.topics import METADATA_TOPIC
 from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.placing import Agreement, KeyTally
+from rules.replicas.racks import RACK
 from rules.replicas.share import PartitionShare, Rack
 
 FEW: Final = 20
 """Different keys of a producer below which nothing is concluded of it alone: it is counted with others like it."""
-RACK: Final = "broker.rack"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

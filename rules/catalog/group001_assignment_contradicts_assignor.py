@@ -8,6 +8,7 @@ from parsers.tables import BatchHeader, GroupState, MetadataChange
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.replicas.contradicted import Contradiction, Unsettled, contradictions
+from rules.replicas.racks import racks_told
 from rules.rule import rule
 
 
@@ -24,7 +25,8 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
 
     The leader of a classic group runs the assignor that all members name, and the coordinator writes down what each
     member asked for and got. `range` and `roundrobin` depend on nothing else than the members and the numbers of
-    partitions, and are computed again. `sticky` and `cooperative-sticky` depend on the past, and are held to less. Each
+    partitions, and are computed again. Where members name racks, `range` depends on the racks of replicas too
+    (KIP-881). All that the leader may have seen is tried, whichever brokers were down then. `sticky` and `cooperative-sticky` depend on the past, and are held to less. Each
     partition has one owner, and the owner reads its topic. Members who read the same topics differ by one at most.
     What a cooperative member has to give up first may stand with nobody. In the newer protocol (KIP-848) the broker
     writes what each member should have and has, and the two are compared.
@@ -36,9 +38,10 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
 
     Undecided when
     --------------
-    The number of a topic's partitions at that time is not told by the controller's record. A member names its rack, and
-    the assignment is not the one without racks: the racks of all replicas at that time would tell. The assignor is not
-    one of Kafka's.
+    The number of a topic's partitions at that time is not told by the controller's record. Members name their racks, and
+    those of the replicas are not known. That is so where a broker names none or has changed its own. It is so where a
+    partition was moved, the topic was created again, or more than six brokers hold it. The assignor is not one of
+    Kafka's.
 
     Upheld
     ------
@@ -58,8 +61,9 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
     member t has t 0 1
     member t has t 2 3 4
     """
+    racks = racks_told(evidence.settings)
     for told in evidence.placing.assignments:
-        for said in contradictions(told, evidence.placing.counts):
+        for said in contradictions(told, evidence.placing.counts, racks):
             if isinstance(said, Unsettled):
                 yield Undecided(
                     reason=f"group {told.group}: {said.reason}",

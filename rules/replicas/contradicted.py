@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final
 
 from parsers.provenance import Span
 from rules.protocol.assignment import (
+    NO_RACKS,
     Counts,
     Member,
+    Racks,
     Share,
     assign_ranges,
     assign_round_robin,
@@ -21,6 +23,7 @@ from rules.protocol.assignment import (
 )
 from rules.replicas.groups import GroupAssignment, GroupMember, Held
 from rules.replicas.partition_counts import PartitionCounts
+from rules.replicas.racks import racks_seen
 
 RANGE: Final = "range"
 ROUND_ROBIN: Final = "roundrobin"
@@ -49,16 +52,18 @@ class Unsettled:
     missing: str
 
 
-def contradictions(told: GroupAssignment, counts: PartitionCounts) -> Iterator[Contradiction | Unsettled]:
+def contradictions(
+    told: GroupAssignment, counts: PartitionCounts, racks: Mapping[int, str]
+) -> Iterator[Contradiction | Unsettled]:
     """All that is wrong with a group's assignment, or what keeps it from being judged."""
     if told.assignor is None:
         yield from _by_its_own_records(told)
     elif any(member.assigned for member in told.members):
-        yield from _of_the_assignor(told, told.assignor, counts)
+        yield from _of_the_assignor(told, told.assignor, counts, racks)
 
 
 def _of_the_assignor(
-    told: GroupAssignment, assignor: str, counts: PartitionCounts
+    told: GroupAssignment, assignor: str, counts: PartitionCounts, racks: Mapping[int, str]
 ) -> Iterator[Contradiction | Unsettled]:
     shares = [_share(member.assigned) for member in told.members]
     members = [Member(topics=frozenset(member.topics), rack=member.rack) for member in told.members]
@@ -75,10 +80,28 @@ def _of_the_assignor(
         reason = "its assignment does not fit the partitions of which directories are here, and there may be more"
         yield Unsettled(reason=reason, missing="the metadata log")
     elif assignor == RANGE and any(member.rack is not None for member in members) and not _breaks(shares):
-        reason = "members name their racks, and where replicas stood at that time was not compared"
-        yield Unsettled(reason=reason, missing="the racks of all replicas at that time")
+        yield from _by_racks(told, shares, members, counts, racks)
     else:
         yield from fitting
+
+
+def _by_racks(
+    told: GroupAssignment,
+    shares: Sequence[Share],
+    members: Sequence[Member],
+    counts: PartitionCounts,
+    racks: Mapping[int, str],
+) -> Iterator[Contradiction | Unsettled]:
+    """What is wrong wherever the client saw replicas: brokers that were down had no rack for it."""
+    topics = sorted({topic for member in members for topic in member.topics})
+    seen = list(racks_seen(topics, counts, racks))
+    pairs = islice(product(seen, list(_views(told, counts))), VIEWS * VIEWS)
+    found = [list(_against(RANGE, told, shares, members, view, nearby)) for nearby, view in pairs]
+    if found:
+        yield from min(found, key=len)
+    else:
+        reason = "members name their racks, and where replicas stood at that time is not known"
+        yield Unsettled(reason=reason, missing="the racks of all replicas at that time")
 
 
 def _breaks(shares: Sequence[Share]) -> bool:
@@ -100,7 +123,12 @@ def _counts_are_told(told: GroupAssignment, counts: PartitionCounts) -> bool:
 
 
 def _against(
-    assignor: str, told: GroupAssignment, shares: Sequence[Share], members: Sequence[Member], counts: Counts
+    assignor: str,
+    told: GroupAssignment,
+    shares: Sequence[Share],
+    members: Sequence[Member],
+    counts: Counts,
+    racks: Racks = NO_RACKS,
 ) -> Iterator[Contradiction]:
     """What is wrong where the leader saw these numbers of partitions."""
     withheld = _withheld(told.members, shares) if assignor == COOPERATIVE else frozenset()
@@ -113,8 +141,8 @@ def _against(
         if not withheld and not is_balanced(shares, members):
             found["members that read the same differ by more than one partition"] = max(shares, key=len)
     elif not any(found.values()):
-        assign = assign_ranges if assignor == RANGE else assign_round_robin
-        moved = (own ^ due for own, due in zip(shares, assign(counts, members), strict=True))
+        given = assign_ranges(counts, members, racks) if assignor == RANGE else assign_round_robin(counts, members)
+        moved = (own ^ due for own, due in zip(shares, given, strict=True))
         found["members have other partitions than it gives"] = frozenset().union(*moved)
     yield from (_contradiction(assignor, what, shown, told.span) for what, shown in found.items() if shown)
 

@@ -25,6 +25,8 @@ class PartitionCount:
     topic_id: str | None = None
     since: int | None = None
     """Milliseconds on the controller's clock; null where nothing tells when it came about."""
+    homes: tuple[tuple[int, ...], ...] = ()
+    """The brokers of each partition, from 0 on; none where one was moved, or where they are not told."""
     told_by: ToldBy = "metadata"
     span: Span
 
@@ -89,6 +91,11 @@ class PartitionCounts:
             for count, begin, end in spans
             if at is None or ((begin is None or begin - SLACK_MS <= at) and (end is None or at < end + SLACK_MS))
         )
+
+    def homes(self, topic: str) -> tuple[tuple[int, ...], ...]:
+        """The brokers of each partition of a topic of one life; none where they are not told, or one was moved."""
+        told = self._by_the_controller(topic)
+        return told[-1].homes if len({step.topic_id for step in told}) == 1 else ()
 
     @property
     def tells_all(self) -> bool:

@@ -151,6 +151,43 @@ def test_racks_that_were_not_compared_leave_a_range_open(tmp_path: Path) -> None
     assert said.startswith("? group d: members name their racks")
 
 
+def racked(root: Path, members: Sequence[bytes], racks: dict[int, str], homes: Sequence[Sequence[int]]) -> list[str]:
+    """What is said of a group by ranges over topic t, whose partitions are on these brokers of these racks."""
+    log = MetadataLog()
+    log.topic(OFFSETS, 1, [[1]] * 50, at=HOUR)
+    log.topic("t", 2, homes, at=HOUR)
+    with_metadata(root, log)
+    for broker, rack in racks.items():
+        yard = Yard(root, topic=OFFSETS)
+        folder = yard.broker(broker, [entry(0, [(group_key(), group_value("range", members))])], topic_id=topic_id(1))
+        properties = f"broker.id={broker}\nbroker.rack={rack}\n"
+        (folder.parent.parent / "server.properties").write_text(properties, encoding="utf-8")
+    return words(audited(root))
+
+
+IN_TURN = [[1], [2], [1], [2]]
+RACKS = {1: "a", 2: "b"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ((0, 2), (1, 3), []),  # by racks
+        ((0, 1), (2, 3), []),  # no rack was seen: the brokers were down
+        ((0, 3), (1, 2), ["members have other partitions than it gives"]),
+    ],
+)
+def test_ranges_by_racks(tmp_path: Path, first: Sequence[int], second: Sequence[int], said: list[str]) -> None:
+    members = [member("m1", ["t"], {"t": first}, rack="a"), member("m2", ["t"], {"t": second}, rack="b")]
+    assert racked(tmp_path, members, RACKS, IN_TURN) == said
+
+
+def test_ranges_by_racks_where_a_broker_names_none(tmp_path: Path) -> None:
+    members = [member("m1", ["t"], {"t": (0, 3)}, rack="a"), member("m2", ["t"], {"t": (1, 2)}, rack="b")]
+    (said,) = racked(tmp_path, members, {1: "a"}, IN_TURN)
+    assert said.startswith("? group d: members name their racks")
+
+
 def test_an_assignor_that_is_not_kafkas_is_not_judged(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (0,)})]
     assert judged(tmp_path, "stream", members) == ["? group d: nothing is known of what the assignor stream gives"]

@@ -8,13 +8,15 @@ from parsers.provenance import row_span
 from parsers.tables import Description
 from parsers.tables.metadata import BrokerChange, MetadataChange
 from rules.replicas.partition_counts import PartitionCount, ToldBy
+from rules.replicas.racks import RACK
 from rules.settings import Setting
-from rules.topic_evidence import RACK
 
 
 def counts_in(changes: Iterable[MetadataChange], told_by: ToldBy = "metadata") -> Iterator[PartitionCount]:
     """The counts that a controller's record tells: partitions that one moment adds are one step."""
     grown: dict[tuple[str, str | None], PartitionCount] = {}
+    changes = tuple(changes)
+    homes = _homes(changes)
     for change in changes:
         if change.kind == "changed" or change.topic is None or change.partition is None:
             continue
@@ -29,11 +31,26 @@ def counts_in(changes: Iterable[MetadataChange], told_by: ToldBy = "metadata") -
             topic=change.topic,
             topic_id=change.topic_id,
             count=count,
+            homes=homes.get(place, ())[:count],
             since=change.time,
             told_by=told_by,
             span=row_span(change),
         )
     yield from grown.values()
+
+
+def _homes(changes: Iterable[MetadataChange]) -> dict[tuple[str, str | None], tuple[tuple[int, ...], ...]]:
+    """By topic the brokers of each partition, from 0 on; none of a topic of which one was moved."""
+    told: dict[tuple[str, str | None], dict[int, set[tuple[int, ...]]]] = {}
+    for change in changes:
+        if change.topic is not None and change.partition is not None and change.replicas:
+            home = tuple(sorted(map(int, change.replicas.split(","))))
+            told.setdefault((change.topic, change.topic_id), {}).setdefault(change.partition, set()).add(home)
+    return {
+        place: tuple(min(own[number]) for number in sorted(own))
+        for place, own in told.items()
+        if sorted(own) == list(range(len(own))) and all(len(homes) == 1 for homes in own.values())
+    }
 
 
 def described_counts(rows: Iterable[Description]) -> Iterator[PartitionCount]:
