@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
-from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Course, Lag, LeaderRow, Moment, PartitionEvidence, lags
+from rules.evidence import Course, Lag, LeaderRow, Moment, PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
+from rules.replay.against_lag import Dropped, dropped_caught_up, kept_behind
 from rules.rule import rule
-
-SLACK_MS: Final = 5000
-"""For the time that a change of the ISR takes to come into force."""
 
 
 @rule(
@@ -81,41 +78,11 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
             reason = f"nobody tells how long a follower of broker {course.reign.leader} may lag"
             yield Undecided(reason=reason, missing="replica.lag.time.max.ms, or the broker's release", blocking=False)
             continue
-        yield from _kept(evidence, course, limit)
+        for row, lag in kept_behind(evidence.moments, course, limit):
+            yield _violation(course, lag.broker, "was kept in the ISR", *_why_kept(course, lag, limit, row))
         own = (shrinking.get((course.reign.clock, epoch), ()) for epoch in course.reign.epochs)
-        yield from _dropped(course, chain.from_iterable(own))
-
-
-def _kept(evidence: PartitionEvidence, course: Course, limit: int) -> Iterator[Violation]:
-    told: set[int] = set()
-    for row, followers in lags(course):
-        for lag in followers:
-            late = lag.milliseconds > limit + limit // 2 + SLACK_MS and lag.awake_ms > limit // 2 + SLACK_MS
-            if late and lag.broker not in told and _surely_member(row, lag) and _changes_told(evidence, course, row):
-                told.add(lag.broker)
-                if not _proposed(evidence, course, lag, row):
-                    yield _violation(course, lag.broker, "was kept in the ISR", *_why_kept(course, lag, limit, row))
-
-
-def _surely_member(row: LeaderRow, lag: Lag) -> bool:
-    return bool(row.isr) and all(lag.broker in isr for isr in row.isr)
-
-
-def _changes_told(evidence: PartitionEvidence, course: Course, row: LeaderRow) -> bool:
-    """Whether a change of the ISR by then would be known: from the controller, or from a leader's log that goes on."""
-    if any(m.clock == "controller" and m.epoch in course.reign.epochs for m in evidence.moments):
-        return True
-    own = (m for m in evidence.moments if m.clock == course.reign.clock and m.kind in ("isr", "isr-shrinking"))
-    return any((m.time or 0) >= (row.moment.time or 0) for m in own)
-
-
-def _proposed(evidence: PartitionEvidence, course: Course, lag: Lag, row: LeaderRow) -> bool:
-    """Whether the leader had asked for it: then the controller let it wait."""
-    return any(
-        m.kind == "isr-shrinking" and m.clock == course.reign.clock and m.term in course.reign.epochs
-        and lag.broker not in (m.isr or ()) and (m.time or 0) <= (row.moment.time or 0)
-        for m in evidence.moments
-    )  # fmt: skip
+        for dropped in dropped_caught_up(course, chain.from_iterable(own)):
+            yield _violation(course, dropped.broker, "was dropped from the ISR", *_why_dropped(dropped))
 
 
 def _why_kept(course: Course, lag: Lag, limit: int, row: LeaderRow) -> tuple[str, Confidence, tuple[Exhibit, ...]]:
@@ -132,33 +99,13 @@ def _limit(course: Course, limit: int) -> str:
     return f"replica.lag.time.max.ms is {limit}" + (", by default" if course.rank.lag_time_max_ms is None else "")
 
 
-def _dropped(course: Course, shrinking: Iterable[Moment]) -> Iterator[Violation]:
-    version = course.rank.version
-    if version is None or not version.at_least(2, 4):
-        # Up to 2.0 a member at the log end is dropped too; up to 2.3 a failed read makes its leader forget it.
-        return
-    for m in shrinking:
-        if m.end_offset is None or m.time is None:
-            continue
-        for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
-            asked = _around(course, broker, m.time)
-            if asked and all(fetch.offset is not None and fetch.offset >= m.end_offset for fetch in asked):
-                because = f"it had asked for {asked[0].offset}, and the leader's log ended at {m.end_offset}"
-                shown = (
-                    Exhibit(span=m.span, role="the smaller ISR"),
-                    Exhibit(span=asked[0].span, role="its last fetch"),
-                )
-                yield _violation(course, broker, "was dropped from the ISR", because, "likely", shown)
-
-
-def _around(course: Course, broker: int, time: int) -> list[Moment]:
-    """A follower's last accepted fetch before a time, and the next one, which may have been applied by then."""
-    rows = [row for row in course.rows if row.moment.kind == "fetched" and row.moment.broker == broker]
-    before = [row.moment for row in rows if (row.moment.time or 0) <= time]
-    after = [row.moment for row in rows if (row.moment.time or 0) > time]
-    asked = [*before[-1:], *after[:1]]
-    unusable = any(m.doubtful or m.error not in (None, 0) or m.answered_epoch is not None for m in asked)
-    return [] if unusable or not before else asked
+def _why_dropped(dropped: Dropped) -> tuple[str, Confidence, tuple[Exhibit, ...]]:
+    because = f"it had asked for {dropped.asked.offset}, and the leader's log ended at {dropped.shrinking.end_offset}"
+    shown = (
+        Exhibit(span=dropped.shrinking.span, role="the smaller ISR"),
+        Exhibit(span=dropped.asked.span, role="its last fetch"),
+    )
+    return because, "likely", shown
 
 
 def _violation(

@@ -1,0 +1,83 @@
+"""Where an ISR was not what the lag makes of it: members kept that were behind, and dropped that were not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history.moments import Moment
+from rules.replay.course import Course
+from rules.replay.lag import Lag, lags
+from rules.replay.leading.leader import LeaderRow
+
+SLACK_MS: Final = 5000
+"""For the time that a change of the ISR takes to come into force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A member that was taken out of the ISR although it had asked for all that the leader held."""
+
+    broker: int
+    shrinking: Moment
+    asked: Moment
+    """Its last fetch before that."""
+
+
+def kept_behind(moments: Sequence[Moment], course: Course, limit: int) -> Iterator[tuple[LeaderRow, Lag]]:
+    """Members that lagged longer than the limit while nobody asked to take them out, each where it is seen first."""
+    told: set[int] = set()
+    for row, followers in lags(course):
+        for lag in followers:
+            late = lag.milliseconds > limit + limit // 2 + SLACK_MS and lag.awake_ms > limit // 2 + SLACK_MS
+            if late and lag.broker not in told and _surely_member(row, lag) and _changes_told(moments, course, row):
+                told.add(lag.broker)
+                if not _proposed(moments, course, lag, row):
+                    yield row, lag
+
+
+def _surely_member(row: LeaderRow, lag: Lag) -> bool:
+    return bool(row.isr) and all(lag.broker in isr for isr in row.isr)
+
+
+def _changes_told(moments: Sequence[Moment], course: Course, row: LeaderRow) -> bool:
+    """Whether a change of the ISR by then would be known: from the controller, or from a leader's log that goes on."""
+    if any(m.clock == "controller" and m.epoch in course.reign.epochs for m in moments):
+        return True
+    own = (m for m in moments if m.clock == course.reign.clock and m.kind in ("isr", "isr-shrinking"))
+    return any((m.time or 0) >= (row.moment.time or 0) for m in own)
+
+
+def _proposed(moments: Sequence[Moment], course: Course, lag: Lag, row: LeaderRow) -> bool:
+    """Whether the leader had asked for it: then the controller let it wait."""
+    return any(
+        m.kind == "isr-shrinking" and m.clock == course.reign.clock and m.term in course.reign.epochs
+        and lag.broker not in (m.isr or ()) and (m.time or 0) <= (row.moment.time or 0)
+        for m in moments
+    )  # fmt: skip
+
+
+def dropped_caught_up(course: Course, shrinking: Iterable[Moment]) -> Iterator[Dropped]:
+    """Members that a leader proposed to drop although they had asked for its log end."""
+    version = course.rank.version
+    if version is None or not version.at_least(2, 4):
+        # Up to 2.0 a member at the log end is dropped too; up to 2.3 a failed read makes its leader forget it.
+        return
+    for m in shrinking:
+        if m.end_offset is None or m.time is None:
+            continue
+        for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
+            asked = _around(course, broker, m.time)
+            if asked and all(fetch.offset is not None and fetch.offset >= m.end_offset for fetch in asked):
+                yield Dropped(broker=broker, shrinking=m, asked=asked[0])
+
+
+def _around(course: Course, broker: int, time: int) -> list[Moment]:
+    """A follower's last accepted fetch before a time, and the next one, which may have been applied by then."""
+    rows = [row for row in course.rows if row.moment.kind == "fetched" and row.moment.broker == broker]
+    before = [row.moment for row in rows if (row.moment.time or 0) <= time]
+    after = [row.moment for row in rows if (row.moment.time or 0) > time]
+    asked = [*before[-1:], *after[:1]]
+    unusable = any(m.doubtful or m.error not in (None, 0) or m.answered_epoch is not None for m in asked)
+    return [] if unusable or not before else asked
