@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rules.counterfactual import (
     Counterfactual,
@@ -24,7 +23,7 @@ from rules.evidence import (
     same_topic,
 )
 from rules.history.moments import ROLE_KINDS
-from rules.history.turns import cuts
+from rules.history.turns import BY_HIGH_WATERMARK, cuts, decided_by
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset
@@ -56,7 +55,7 @@ def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
     for cut in cuts(told):
         if cut.log_end_offset:
             own, place = by_clock[cut.moment.clock], places[id(cut.moment)]
-            decision = _decision(own, place)
+            decision = decided_by(own, place)
             named = cut.leader if cut.leader is not None else (decision.leader if decision else None)
             leader = leaders.get(-1 if cut.moment.term is None else cut.moment.term) if named is None else named
             epoch = cut.moment.term
@@ -80,21 +79,9 @@ def _as_cut(moment: Moment) -> Moment:
     return replace(moment, kind="truncated", offset=moment.end_offset) if moment.kind == "truncation-kept" else moment
 
 
-DECISIONS: Final = ("cut-by-high-watermark", "epoch-answer-unknown", "cut-by-epoch-answer", "epoch-answer-kept")
-
-
-def _decision(own: Sequence[Moment], place: int) -> Moment | None:
-    for before in range(place - 1, -1, -1):
-        if own[before].kind in DECISIONS:
-            return own[before]
-        if own[before].kind in (*ROLE_KINDS, "log-loaded", "truncated"):
-            return None
-    return None
-
-
 def _watermark(cut: Cut, decision: Moment | None) -> int | None:
     """The high watermark that the follower went by: a decision for it names it."""
-    by_it = decision is not None and decision.kind in ("cut-by-high-watermark", "epoch-answer-unknown")
+    by_it = decision is not None and decision.kind in BY_HIGH_WATERMARK
     return decision.offset if by_it and decision is not None and decision.offset is not None else cut.high_watermark
 
 

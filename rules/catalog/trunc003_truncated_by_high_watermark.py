@@ -8,13 +8,11 @@ from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
 from rules.evidence import Cut, Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation
-from rules.replicas.due_cut import due_cut
+from rules.replicas.disagreement import differ
+from rules.replicas.due_cut import cuts_by_high_watermark
 from rules.rule import rule
 from rules.unwritten.asking import Answer
 from rules.unwritten.reconstruction import Reconciled
-from rules.unwritten.turns import BY_HIGH_WATERMARK
-
-DECISIONS = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
 
 
 @rule(
@@ -99,7 +97,7 @@ def _by_reconstruction(
         start_offset=offsets[0],
         end_offset=offsets[1],
         confidence="certain" if done.epoch_told else "likely",
-        severity=None if cut or _differ(evidence, done, offsets) else Severity.LOW,
+        severity=None if cut or differ(evidence.differences, {done.broker, done.leader}, offsets) else Severity.LOW,
         facts={
             "broker": done.broker,
             "leader": done.leader,
@@ -116,45 +114,16 @@ def _by_reconstruction(
     )
 
 
-def _differ(evidence: PartitionEvidence, done: Reconciled, offsets: tuple[int, int]) -> bool:
-    """Whether the two logs hold different records there to this day; what was kept for a while alone did no harm."""
-    pair = {done.broker, done.leader}
-    return any(
-        {d.left.broker, d.right.broker} == pair and d.start_offset < offsets[1] and offsets[0] < d.end_offset
-        for d in evidence.differences
-    )
-
-
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Judged by the epochs that the logs carry."""
-    held = {replica.broker: replica for replica in evidence.current}
-    for cut in evidence.chronicle.cuts:
-        decision = _decision(evidence, cut)
-        if decision is None or decision.kind not in BY_HIGH_WATERMARK:
-            continue
-        leader_id = decision.leader if decision.leader is not None else cut.leader
-        follower, leader = held.get(cut.broker), held.get(-1 if leader_id is None else leader_id)
-        whole = follower is not None and leader is not None and follower.end_kept and leader.end_kept
-        if cut.log_end_offset is None or follower is None or leader is None or not whole:
+    for done in cuts_by_high_watermark(evidence.chronicle, evidence.current):
+        cut, leader, due = done.cut, done.leader, done.due
+        if leader is None:
             reason = f"broker {cut.broker} cut its log by its high watermark"
             missing = "its log end before the cut, and both logs to their ends with their epochs"
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
-        elif cut.offset < cut.log_end_offset:
-            due = due_cut(follower, leader, cut, cut.log_end_offset)
-            first = max(cut.offset, leader.log_start_offset)
-            if due is not None and due.offset > first:
-                yield _violation(cut, decision, leader, due, first)
-
-
-def _decision(evidence: PartitionEvidence, cut: Cut) -> Moment | None:
-    """The last line before the cut that says what decided it."""
-    own = [m for m in evidence.moments if m.clock == cut.moment.clock]
-    for moment in reversed(own[: own.index(cut.moment)]):
-        if moment.kind in DECISIONS:
-            return moment
-        if moment.kind in ("leader-starts", "follower-starts", "log-loaded", "truncated"):
-            return None
-    return None
+        elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
+            yield _violation(cut, done.decision, leader, due, first)
 
 
 def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation, first: int) -> Violation:

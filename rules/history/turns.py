@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from rules.history.drafts import altered
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
@@ -191,6 +192,21 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             yield _cut(moment, end.get(moment.clock), known.get(moment.clock), taken)
             end[moment.clock] = moment.offset
             known.pop(moment.clock, None)
+
+
+BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
+"""What a fetcher writes when its high watermark decides where the log is cut."""
+DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
+
+
+def decided_by(own: Sequence[Moment], place: int) -> Moment | None:
+    """The last line of one log before the cut at that place that says what decided it."""
+    for before in range(place - 1, -1, -1):
+        if own[before].kind in DECISIONS:
+            return own[before]
+        if own[before].kind in (*ROLE_KINDS, "log-loaded", "truncated"):
+            return None
+    return None
 
 
 def _tells_watermark(moment: Moment) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parsers.provenance import Span
@@ -63,6 +63,14 @@ class Difference:
             claim = replica.high_watermark
             on_disk = None if claim is None else min(claim.offset, replica.log_end_offset)
             yield max(told, on_disk or 0) if on_disk is not None or told > self.start_offset else None
+
+
+def differ(differences: Sequence[Difference], brokers: set[int], offsets: tuple[int, int]) -> bool:
+    """Whether the logs of two brokers hold different records there to this day."""
+    return any(
+        {d.left.broker, d.right.broker} == brokers and d.start_offset < offsets[1] and offsets[0] < d.end_offset
+        for d in differences
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,48 @@
-"""What KIP-279 would have made of a cut by the high watermark, where the logs on disk still carry their epochs."""
+"""Cuts by the high watermark, and what KIP-279 would have made of them where the logs still carry their epochs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from rules.history.turns import Cut
+from rules.chronicle.chronicle import Chronicle
+from rules.history.moments import Moment
+from rules.history.turns import BY_HIGH_WATERMARK, Cut, decided_by
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import Truncation, truncate_by_epoch_end
 from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutByHighWatermark:
+    """A cut that the high watermark decided, beside the one that epochs called for."""
+
+    cut: Cut
+    decision: Moment
+    leader: Replica | None
+    """Whom it followed; null where the log end before the cut, or one of the two logs, is not here."""
+    due: Truncation | None
+    """Null where nothing was removed, or no epoch calls for any cut."""
+
+
+def cuts_by_high_watermark(chronicle: Chronicle, current: Sequence[Replica]) -> Iterator[CutByHighWatermark]:
+    """Every one of which a broker's log tells the decision, in the order of the cuts."""
+    held = {replica.broker: replica for replica in current}
+    for cut in chronicle.cuts:
+        own = chronicle.told_by(cut.broker)
+        decision = decided_by(own, own.index(cut.moment))
+        if decision is None or decision.kind not in BY_HIGH_WATERMARK:
+            continue
+        leader_id = decision.leader if decision.leader is not None else cut.leader
+        follower, leader, due = held.get(cut.broker), held.get(-1 if leader_id is None else leader_id), None
+        whole = follower is not None and leader is not None and follower.end_kept and leader.end_kept
+        if cut.log_end_offset is None or follower is None or leader is None or not whole:
+            leader = None
+        elif cut.offset < cut.log_end_offset:
+            due = due_cut(follower, leader, cut, cut.log_end_offset)
+        yield CutByHighWatermark(cut=cut, decision=decision, leader=leader, due=due)
 
 
 def due_cut(follower: Replica, leader: Replica, cut: Cut, end: int) -> Truncation | None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
+from rules.history.turns import BY_HIGH_WATERMARK, DECISIONS
 
 Kind = Literal["leads", "follows", "rests", "cuts", "keeps", "loads", "begins", "starts-at", "ends"]
 ROLES_TAKEN: Final = ("leads", "follows", "rests")
-BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
-"""What a fetcher writes when its high watermark decides where the log is cut."""
-_DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept", "epoch-round")
+_DECISIONS: Final = (*DECISIONS, "epoch-round")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
