@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from auditor.engines.uncollected import uncollected
 from parsers.broker_log import Reading, read_log
 from parsers.provenance import Origin
 
@@ -60,7 +61,9 @@ def measure(name: str, data: bytes, *, settings: bool) -> None:
     """Reads a log, and prints its size, its events and the speed."""
     megabytes, reading = len(data) / 1e6, Reading(origin=Origin(source="server.log"), settings=settings)
     began = time.process_time()
-    events = sum(part.events.num_rows for part in read_log(io.BytesIO(data), reading))
+    # As an audit reads: nothing looks for circles meanwhile.
+    with uncollected():
+        events = sum(part.events.num_rows for part in read_log(io.BytesIO(data), reading))
     speed = megabytes / (time.process_time() - began)
     print(f"{name:30} {megabytes:6.0f} MB {events / megabytes:6.0f} events/MB {speed:6.1f} MB/s")
 
