@@ -21,7 +21,8 @@ class Unbilled:
 
 def unbilled(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[Unbilled]:
     """Of every cut below a known high watermark what stands in no bill: its broker does not tell its epochs."""
-    known = [(loss.start_offset, loss.end_offset) for loss in billed]
+    # What nobody was told to be written stands in no bill that is shown, and may be another epoch's.
+    known = [(loss.start_offset, loss.end_offset) for loss in billed if loss.matters]
     for cut in evidence.chronicle.cuts:
         end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark or 0, cut.log_end_offset)
         if cut.former_epoch is None or cut.epoch is None:
