@@ -91,10 +91,18 @@ def coverage_of(
             logs_read,
             replicas,
             missing=len(missing) + len(elsewhere),
+            metadata_untold=_untold_by_metadata(units, verdicts),
             cut_short={broker for verdict in verdicts for broker in verdict.logs_cut_short},
             partial=partial,
         ),
     )
+
+
+def _untold_by_metadata(units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict]) -> int:
+    """Partitions that a metadata log should tell of: its folder is here, and it is emptied, cut or older."""
+    clusters = {unit.cluster_id for unit in units if unit.kind == "metadata"}
+    here = [v for v in verdicts if v.cluster_id in clusters and v.topic != METADATA_TOPIC]
+    return sum(any(r.state == "current" for r in v.replicas) and not v.told_by_metadata for v in here)
 
 
 def _unnamed(verdicts: Sequence[PartitionVerdict]) -> Iterator[UnnamedTopic]:

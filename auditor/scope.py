@@ -43,7 +43,7 @@ def _kinds(unit: ReadUnit) -> Iterator[str]:
     if unit.kind in ("request-log", "trace-table"):
         yield "request-log"
     elif unit.kind in ("metadata", "znodes"):
-        yield "metadata"
+        yield from ("metadata",) if unit.bytes else ()  # an emptied log tells nothing
     elif unit.kind == "broker-log":
         name = unit.pieces[0].source.rpartition("/")[2] if unit.pieces else ""
         named = {"server.": "server-log", "state-change.": "state-change-log", "controller.": "metadata"}
@@ -66,6 +66,7 @@ def scope_of(
     *,
     missing: int,
     cut_short: Collection[int],
+    metadata_untold: int = 0,
     partial: bool,
 ) -> Scope:
     """How far a verdict on all this reaches."""
@@ -76,6 +77,7 @@ def scope_of(
         absent=tuple(kind for kind in KIND_WORDS if not here[kind]),
         partly=tuple(kind for kind in LOGS if here[kind] and kind in lacked),
         cut_short=tuple(sorted(cut_short)),
+        metadata_untold=metadata_untold,
         replicas_here=sum(replica.state == "current" for replica in replicas),
         replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,
         partial=partial,

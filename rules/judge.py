@@ -79,6 +79,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         assignment=assignment,
         assigned_only=tuple(sorted(set(assignment) - {replica.broker for replica in evidence.replicas})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
+        told_by_metadata=any(moment.is_metadata for moment in evidence.moments),
         logs_cut_short=tuple(sorted({r.broker for r in evidence.current if stop_untold(r, evidence.settings)})),
     )
 

@@ -103,6 +103,8 @@ class PartitionVerdict:
     assigned_only: tuple[int, ...] = ()
     """Brokers of the last assignment that is told that hold no copy of the partition here."""
     contradicted_releases: tuple[tuple[int, str, str], ...] = ()
+    told_by_metadata: bool = False
+    """Whether a metadata log tells of the partition."""
     logs_cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop of which their disks tell."""
     """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the
@@ -137,6 +139,8 @@ class Scope:
     """Kinds that some brokers have here and others lack."""
     cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop of which their disks tell."""
+    metadata_untold: int = 0
+    """Partitions with replicas of which the metadata log here does not tell, though it is one log for all."""
     replicas_here: int = 0
     replicas_assigned: int = 0
     """Those here and those that something names and that are not."""
@@ -155,6 +159,9 @@ class Scope:
             parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
         if self.partly and self.partial:
             parts.append(f"without all {self.lacking}")
+        if self.metadata_untold:
+            many = "1 partition" if self.metadata_untold == 1 else f"{self.metadata_untold} partitions"
+            parts.append(f"without a word of the metadata log on {many}")
         if self.cut_short and self.partial:
             parts.append(f"without the end of the logs of {numbered('broker', self.cut_short)}")
         return ", ".join(parts)

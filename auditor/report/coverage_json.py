@@ -49,6 +49,7 @@ def coverage_document(report: AuditReport) -> Json:
             "absent": list(coverage.scope.absent),
             "partly": list(coverage.scope.partly),
             "cutShort": list(coverage.scope.cut_short),
+            "metadataUntold": coverage.scope.metadata_untold,
             "replicasHere": coverage.scope.replicas_here,
             "replicasAssigned": coverage.scope.replicas_assigned,
             "partial": coverage.scope.partial,
