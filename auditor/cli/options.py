@@ -199,7 +199,7 @@ LogTimezones = Annotated[
     ),
 ]
 Quiet = Annotated[
-    bool | None, typer.Option("-q", "--quiet", help="No progress, and nothing of what was not seen.")
+    bool | None, typer.Option("-q", "--quiet", help="Show no progress, and leave out the part NOT SEEN.")
 ]
 Verbose = Annotated[
     bool | None, typer.Option("-v", "--verbose", help="All of it: each finding with evidence, every replica.")

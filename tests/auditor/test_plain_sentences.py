@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from dumps_at_hand import SAMPLES
+from dumps_at_hand import ROOT, SAMPLES
 
 from auditor.cli.commands import app
 from auditor.report.availability import told_of
@@ -24,6 +24,7 @@ from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on
 
+README_WIDTH = 125
 MOST_WORDS = 25
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 HOLE = re.compile(r"\{[^}]*\}")
@@ -111,3 +112,9 @@ def test_a_long_sentence_and_a_half_open_range_are_seen() -> None:
 def test_clauses_become_sentences_and_names_keep_their_letters() -> None:
     assert sentences("it cut [3, 9); min.insync.replicas is 1") == "It cut 3–8. min.insync.replicas is 1."
     assert sentences("offsets [3, 4): gone") == "Offset 3: gone."
+
+
+def test_the_readme_is_read_without_scrolling_sideways() -> None:
+    """Rows of tables cannot be broken."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > README_WIDTH and not line.startswith("|")] == []
