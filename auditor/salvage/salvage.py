@@ -16,6 +16,7 @@ from auditor.memory import Remembered, recall, reopened
 from auditor.outlet import require_place
 from auditor.report.layout import counted
 from auditor.report.plain import plain
+from auditor.salvage.remotely import kept_remotely
 from auditor.salvage.sources import (
     Lost,
     Place,
@@ -89,10 +90,13 @@ def _salvaged(request: SalvageRequest, remembered: Remembered) -> str:
     evidence = partition_evidence(remembered, lost)
     chosen = sources(evidence, lost, remembered.report)
     if not chosen:
-        raise ConfigError(f"{lost.finding}: {why_none(evidence, lost, remembered.report)}")
+        told = (why_none(evidence, lost, remembered.report), *kept_remotely(lost, remembered.report))
+        raise ConfigError(f"{lost.finding}: {'. '.join(told)}")
     found = places(chosen, remembered.dump)
     warnings = [*_held_again(chosen, lost, remembered.report), *WARNINGS]
-    head = [*_described(lost, chosen, written_first(found)), "", *(f"Warning: {warning}" for warning in warnings), ""]
+    remote = (f"  {sentence}" for sentence in kept_remotely(lost, remembered.report))
+    described = [*_described(lost, chosen, written_first(found)), *remote]
+    head = [*described, "", *(f"Warning: {warning}" for warning in warnings), ""]
     if not request.understood:
         asked = "Nothing was written. If this is what you want, say so with --yes-i-understand."
         return _shown([*head, asked])

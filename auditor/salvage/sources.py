@@ -186,7 +186,7 @@ def sources(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object
 def held_again(lost: Lost, report: Mapping[str, object]) -> dict[int, list[tuple[int, int]]]:
     """By epoch what of the records the report's bills say that the log that leads holds again."""
     found: dict[int, list[tuple[int, int]]] = {}
-    for loss in _losses(report, lost):
+    for loss in losses_told(report, lost):
         if loss["restored"]:
             start, end = max(loss["startOffset"], lost.start), min(loss["endOffset"], lost.end)
             found.setdefault(loss["epoch"], []).append((start, end))
@@ -195,11 +195,11 @@ def held_again(lost: Lost, report: Mapping[str, object]) -> dict[int, list[tuple
 
 def _billed(report: Mapping[str, object], lost: Lost) -> frozenset[str]:
     """Paths of the copies that the report's bills name: logs told it whose records they are, where no epoch does."""
-    gone = (loss for loss in _losses(report, lost) if not loss["restored"])
+    gone = (loss for loss in losses_told(report, lost) if not loss["restored"])
     return frozenset(str(survivor["path"]) for loss in gone for survivor in loss["survivors"])
 
 
-def _losses(report: Mapping[str, object], lost: Lost) -> Iterator[dict[str, Any]]:
+def losses_told(report: Mapping[str, object], lost: Lost) -> Iterator[dict[str, Any]]:
     """The report's losses of the partition that touch the offsets."""
     histories = report.get("histories")
     place = (lost.cluster_id, lost.topic, lost.partition)

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from dumps_at_hand import SAMPLES, audited
 
+from auditor.config import ConfigError
 from auditor.report.bill import sentence
 from auditor.report.json import document, render
 from auditor.report.model import AuditReport, Loss
 from auditor.report.summary import summary
+from auditor.salvage import SalvageRequest, run_salvage
 from parsers.internal_topics import InternalRecord, remote_segments
 from parsers.provenance import Origin, Span
 from rules.finding import Severity
@@ -163,3 +165,25 @@ def test_copies_of_another_topic_of_the_name_are_left_out() -> None:
     )
     assert of_the_topic((other, mine, mine), frozenset({"a"})) == (mine,)
     assert of_the_topic((other, mine), frozenset()) == (mine, other)
+
+
+def salvaged(dump: Path, place: Path) -> str:
+    """What salvage says of what LEAD001 calls lost, without writing it."""
+    report = audited(dump)
+    (finding,) = (each for each in report.violations if each.rule == "LEAD001" and each.topic == "tier")
+    kept = place / "report.json"
+    kept.write_text(render(report), encoding="utf-8")
+    return run_salvage(SalvageRequest(finding=finding.id, target=place / "out.jsonl", report=kept, dump=dump))
+
+
+def test_salvage_says_what_remote_storage_holds(tmp_path: Path) -> None:
+    told = salvaged(LOSSY / "dump", tmp_path)
+    assert "Remote storage holds offsets [120, 210) of epoch 0, by __remote_log_metadata: segments q_In-" in told
+
+
+def test_salvage_says_so_where_no_copy_is_in_the_dump(tmp_path: Path) -> None:
+    dump = Path(shutil.copytree(LOSSY / "dump", tmp_path / "dump"))
+    for deleted in dump.glob("broker-1/data/tier-0/*.log.deleted"):
+        deleted.unlink()
+    with pytest.raises(ConfigError, match=r"no copy of .*Remote storage holds offsets \[120, 210\) of epoch 0"):
+        salvaged(dump, tmp_path)

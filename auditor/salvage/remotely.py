@@ -1,0 +1,33 @@
+"""What remote storage still holds of lost records, by the bill of the report: it is not in the dump to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from auditor.salvage.sources import Lost, losses_told
+
+
+def kept_remotely(lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
+    """A sentence for each epoch whose lost records segments in remote storage hold."""
+    found: dict[int, set[tuple[int, int, str]]] = {}
+    for loss in losses_told(report, lost):
+        for copy in loss.get("remote", ()):
+            start, end = max(copy["startOffset"], lost.start), min(copy["endOffset"], lost.end)
+            if start < end and lost.means(copy["epoch"]):
+                found.setdefault(copy["epoch"], set()).add((start, end, copy["segment"]))
+    for epoch, stretches in sorted(found.items()):
+        held = sorted(stretches)
+        offsets = ", ".join(f"[{start}, {end})" for start, end in _joined((start, end) for start, end, _ in held))
+        segments = ", ".join(segment for _, _, segment in held)
+        yield f"Remote storage holds offsets {offsets} of epoch {epoch}, by __remote_log_metadata: segments {segments}."
+
+
+def _joined(stretches: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches in order, those that touch as one."""
+    told: list[tuple[int, int]] = []
+    for start, end in stretches:
+        if told and start <= told[-1][1]:
+            told[-1] = (told[-1][0], max(told[-1][1], end))
+        else:
+            told.append((start, end))
+    return told
