@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
-from parsers.tables.metadata import NO_LEADER
-from rules.evidence import ZOOKEEPER_CLOCK, Committed, Moment, PartitionEvidence
+from rules.evidence import Committed, Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation, sentences
-from rules.history.led import EarliestTerms
-from rules.history.moments import ROLE_KINDS
+from rules.history.turns import last_isr
 from rules.replicas.electable import vacancy
+from rules.replicas.kept_proofs import kept_proofs
 from rules.rule import rule
 
 
@@ -56,10 +54,11 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     t3 fetch 2@4 from 1 hw=4
     t4 acks 1 at 3 acks=all
     """
-    last = _last_state(evidence)
+    last = last_isr(evidence.moments)
     if last is None or last.isr is None:
         return
-    certain, furthest, untold = _standing(evidence)
+    kept = kept_proofs(evidence.chronicle, evidence.current)
+    certain, furthest = kept.certain, kept.furthest
     at_rest = vacancy(evidence.moments, evidence.current).at_rest
     if evidence.copied_live and len(at_rest) < len(evidence.current):
         gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
@@ -81,7 +80,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
                 blocking=False,
             )
         elif certain is None or replica.log_end_offset >= certain.end_offset:
-            yield _given_up(replica.broker, furthest, untold)
+            yield _given_up(replica.broker, furthest, kept.untold_epoch)
         else:
             yield _lacking(replica.broker, replica.log_end_offset, certain, last)
 
@@ -108,56 +107,3 @@ def _lacking(broker: int, end: int, proof: Committed, last: Moment) -> Violation
             Exhibit(span=proof.moment.span, role="the proof of what was committed"),
         ),
     )
-
-
-def _last_state(evidence: PartitionEvidence) -> Moment | None:
-    """The newest partition state by the logical clock."""
-    states = [
-        m for m in evidence.moments
-        if m.kind == "leadership" and m.epoch is not None and m.partition_epoch is not None and m.isr is not None
-    ]  # fmt: skip
-    newest = max(states, key=lambda m: (m.epoch or 0, m.partition_epoch or 0), default=None)
-    later = [
-        m
-        for m in evidence.moments
-        if m.kind in ("isr", "isr-shrinking") and newest is not None and m.term == newest.epoch
-    ]
-    if newest is not None and newest.clock == ZOOKEEPER_CLOCK:
-        return None  # whoever saved it did so at some time: the ISR may have shrunk since
-    # Up to 2.6 the leader changes the ISR by itself: what came after the last order is not an order.
-    return None if newest is None or any(m.partition_epoch is None for m in later) else newest
-
-
-def _standing(evidence: PartitionEvidence) -> tuple[Committed | None, Committed | None, int]:
-    """The furthest proof that no later epoch gave up, the furthest one that none is told to have, and the untold epoch.
-
-    A proof of no certain epoch is one of the oldest that it can be: any later leader may have given up what it tells of.
-    """
-    starts = {epoch: m.offset for epoch, m in evidence.chronicle.opened.items() if m.offset is not None}
-    for entry in (entry for replica in evidence.current for entry in (*replica.log_chain, *replica.file_chain)):
-        # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
-        starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
-    earliest = EarliestTerms(evidence.moments)
-    dated = [(earliest.of(proof.moment), proof) for proof in evidence.chronicle.proofs]
-    kept = [
-        (since, proof)
-        for since, proof in dated
-        if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > since)
-    ]
-    untold = max(_led(evidence.moments) - set(starts), default=-1)
-    certain = (proof for since, proof in kept if since >= untold)
-    return max(certain, key=_end, default=None), max((proof for _, proof in kept), key=_end, default=None), untold
-
-
-def _end(proof: Committed) -> int:
-    return proof.end_offset
-
-
-def _led(moments: Sequence[Moment]) -> set[int]:
-    """The epochs in which somebody led, by orders, by metadata, by roles and by answers."""
-    said = (m for m in moments if m.error in (None, 0) and not m.doubtful)
-    told = {m.epoch if m.kind in _NAMING else m.term for m in said if m.leader != NO_LEADER}
-    return {epoch for epoch in told if epoch is not None}
-
-
-_NAMING: Final = ("leadership", *ROLE_KINDS)

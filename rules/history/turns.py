@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.history.drafts import altered
-from rules.history.moments import ROLE_KINDS, Moment, gives_role
+from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, gives_role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,20 @@ def partition_states(moments: Iterable[Moment]) -> list[Moment]:
         if moment.kind in ("leadership", "isr") and moment.epoch is not None and moment.partition_epoch is not None:
             known.setdefault((moment.epoch, moment.partition_epoch), moment)
     return [known[key] for key in sorted(known)]
+
+
+def last_isr(moments: Sequence[Moment]) -> Moment | None:
+    """The newest partition state by the logical clock, where no leader may have changed its ISR by itself since."""
+    states = [
+        m for m in moments
+        if m.kind == "leadership" and m.epoch is not None and m.partition_epoch is not None and m.isr is not None
+    ]  # fmt: skip
+    newest = max(states, key=lambda m: (m.epoch or 0, m.partition_epoch or 0), default=None)
+    if newest is None or newest.clock == ZOOKEEPER_CLOCK:
+        return None  # whoever saved it did so at some time: the ISR may have shrunk since
+    later = (m for m in moments if m.kind in ("isr", "isr-shrinking") and m.term == newest.epoch)
+    # Up to 2.6 the leader changes the ISR by itself: what came after the last order is not an order.
+    return None if any(m.partition_epoch is None for m in later) else newest
 
 
 def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:

@@ -1,0 +1,64 @@
+"""How far records are proved to be committed that no later epoch has given up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from parsers.tables.metadata import NO_LEADER
+from rules.chronicle.chronicle import Chronicle
+from rules.history.led import EarliestTerms
+from rules.history.moments import ROLE_KINDS, Committed, Moment
+from rules.replicas.replica import Replica
+
+_NAMING: Final = ("leadership", *ROLE_KINDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptProofs:
+    """The furthest proofs that stand."""
+
+    certain: Committed | None
+    """Of those that surely no later epoch gave up."""
+    furthest: Committed | None
+    """Of those that none is told to have given up."""
+    untold_epoch: int
+    """The newest epoch of which nothing tells where it opened; -1 where there is none."""
+
+
+def kept_proofs(chronicle: Chronicle, current: Sequence[Replica]) -> KeptProofs:
+    """Which proofs stand, and up to which epoch that is certain.
+
+    A proof of no certain epoch is one of the oldest that it can be.
+    Any later leader may have given up what it tells of.
+    """
+    starts = {epoch: m.offset for epoch, m in chronicle.opened.items() if m.offset is not None}
+    for entry in (entry for replica in current for entry in (*replica.log_chain, *replica.file_chain)):
+        # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
+        starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
+    earliest = EarliestTerms(chronicle.moments)
+    dated = [(earliest.of(proof.moment), proof) for proof in chronicle.proofs]
+    kept = [
+        (since, proof)
+        for since, proof in dated
+        if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > since)
+    ]
+    untold = max(_led(chronicle.moments) - set(starts), default=-1)
+    certain = (proof for since, proof in kept if since >= untold)
+    return KeptProofs(
+        certain=max(certain, key=_end, default=None),
+        furthest=max((proof for _, proof in kept), key=_end, default=None),
+        untold_epoch=untold,
+    )
+
+
+def _end(proof: Committed) -> int:
+    return proof.end_offset
+
+
+def _led(moments: Sequence[Moment]) -> set[int]:
+    """The epochs in which somebody led, by orders, by metadata, by roles and by answers."""
+    said = (m for m in moments if m.error in (None, 0) and not m.doubtful)
+    told = {m.epoch if m.kind in _NAMING else m.term for m in said if m.leader != NO_LEADER}
+    return {epoch for epoch in told if epoch is not None}
