@@ -8,7 +8,7 @@ from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation, truncate_on_fetch
-from rules.replicas.electable import vacancy
+from rules.replicas.electable import vacancy, would_follow
 from rules.rule import rule
 
 
@@ -57,7 +57,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 1* 000222|2
     broker 2  0000011|
     """
-    for follower, leader in _pairs(evidence):
+    vacant = vacancy(evidence.moments, evidence.current)
+    for follower, leader in would_follow(evidence.incarnations, evidence.presumed_leaders, vacant):
         if not (follower.end_known and leader.end_known):
             yield Undecided(
                 reason="a segment could not be read, so that the end of a log is not known",
@@ -92,20 +93,6 @@ def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
         brokers=(follower.broker,),
         blocking=False,
     )
-
-
-def _pairs(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
-    """Every follower with the first of those that could lead its incarnation of the topic.
-
-    While nobody leads it is one of the ISR, whatever a longer log outside of it holds.
-    """
-    vacant = vacancy(evidence.moments, evidence.current)
-    for replicas in evidence.incarnations:
-        leader = next((replica for replica in evidence.presumed_leaders if replica in replicas), None)
-        if leader is not None and vacant.electable and leader.broker not in vacant.electable:
-            elected = (r for r in vacant.at_rest if r in replicas)
-            leader = next((r for r in elected if r.broker in vacant.electable), leader)
-        yield from ((follower, leader) for follower in replicas if leader is not None and follower is not leader)
 
 
 def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:

@@ -57,3 +57,18 @@ def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: Mome
         alone = sum(other.broker == replica.broker for other in replicas) == 1
         if alone and ends == {replica.log_end_offset}:
             yield replica
+
+
+def would_follow(
+    incarnations: Iterable[Sequence[Replica]], presumed: Sequence[Replica], vacant: Vacancy
+) -> Iterator[tuple[Replica, Replica]]:
+    """Every follower with the first of those that could lead its incarnation of the topic.
+
+    While nobody leads it is one of the ISR, whatever a longer log outside of it holds.
+    """
+    for replicas in incarnations:
+        leader = next((replica for replica in presumed if replica in replicas), None)
+        if leader is not None and vacant.electable and leader.broker not in vacant.electable:
+            elected = (r for r in vacant.at_rest if r in replicas)
+            leader = next((r for r in elected if r.broker in vacant.electable), leader)
+        yield from ((follower, leader) for follower in replicas if leader is not None and follower is not leader)
