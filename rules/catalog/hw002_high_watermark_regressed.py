@@ -9,7 +9,7 @@ from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.moments import OF_SERVER_LOG
+from rules.replay.taken_back import perhaps_restarted, taken_back
 from rules.replay.told import none_told
 from rules.rule import rule
 
@@ -61,16 +61,9 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     t2 fetch 2@4 from 1 hw=4
     t3 fetch 2@4 from 1 hw=3
     """
-    for course in evidence.replayed.courses:
-        highest: dict[int, Moment] = {}
-        for row in (row.moment for row in course.rows if row.moment.kind == "fetched" and not row.last):
-            if row.broker is None or row.high_watermark is None or row.doubtful or row.error not in (None, 0):
-                continue
-            before = highest.get(row.broker)
-            if before is not None and (before.high_watermark or 0) > row.high_watermark:
-                yield _undecided(before, row) if _perhaps_restarted(evidence, before, row) else _violation(before, row)
-                break
-            highest[row.broker] = row
+    for before, after in taken_back(evidence.replayed.courses):
+        restarted = perhaps_restarted(evidence.moments, evidence.settings, before, after)
+        yield _undecided(before, after) if restarted else _violation(before, after)
     yield from _closed_too_low(evidence)
     answers = [row.moment for course in evidence.replayed.courses for row in course.rows if row.moment.kind == "fetched"]
     if none_told(answer.high_watermark for answer in answers):
@@ -79,15 +72,6 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     if evidence.replayed.courses:
         for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
             yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
-
-
-def _perhaps_restarted(evidence: PartitionEvidence, before: Moment, after: Moment) -> bool:
-    """Whether a leader may have been started again between two answers: no session outlives it, and its log may end there."""
-    if before.session == after.session or after.witness is None or after.time is None:
-        return False
-    told = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
-    told += [state.since for state in evidence.settings.states(after.witness)]
-    return all(time is None or time < after.time for time in told)
 
 
 def _undecided(before: Moment, after: Moment) -> Undecided:

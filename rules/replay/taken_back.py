@@ -1,0 +1,38 @@
+"""High watermarks that a leader took back: what it told one follower in one reign, and something lower after that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rules.history.moments import OF_SERVER_LOG, Moment
+from rules.replay.course import Course
+from rules.settings import Settings
+
+
+def taken_back(courses: Iterable[Course]) -> Iterator[tuple[Moment, Moment]]:
+    """Of each reign that shows it, the higher answer and the first lower one after it, to the same follower."""
+    yield from (found for course in courses if (found := _first_of(course)) is not None)
+
+
+def _first_of(course: Course) -> tuple[Moment, Moment] | None:
+    highest: dict[int, Moment] = {}
+    for row in (row.moment for row in course.rows if row.moment.kind == "fetched" and not row.last):
+        if row.broker is None or row.high_watermark is None or row.doubtful or row.error not in (None, 0):
+            continue
+        before = highest.get(row.broker)
+        if before is not None and (before.high_watermark or 0) > row.high_watermark:
+            return before, row
+        highest[row.broker] = row
+    return None
+
+
+def perhaps_restarted(moments: Sequence[Moment], settings: Settings, before: Moment, after: Moment) -> bool:
+    """Whether a leader may have been started again between two answers.
+
+    No session outlives a restart, and its log may end before the second answer.
+    """
+    if before.session == after.session or after.witness is None or after.time is None:
+        return False
+    told = [m.time for m in moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
+    told += [state.since for state in settings.states(after.witness)]
+    return all(time is None or time < after.time for time in told)
