@@ -22,7 +22,7 @@ def appendix(report: AuditReport) -> Iterator[str]:
     yield "\n## Appendix: every moment\n"
     yield (
         "Times are as each witness wrote them, in its own zone. A clock is aligned only where elections show that it"
-        " stands apart from the reference by more than the estimate may err; its own time then stands beside."
+        " stands apart by more than the estimate may err. Its own time then stands beside."
     )
     yield from whole_timelines(report)
     yield "\n## Appendix: availability\n"

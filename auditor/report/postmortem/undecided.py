@@ -46,7 +46,7 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     for alike in alike_points(open_points):
         point = alike.first
         named = f"{', '.join(alike.rules)}, " if alike.rules else ""
-        yield f"- {named}{alike.words}: {text(point.reason)}; decided by {text(point.missing)}"
+        yield f"- {named}{alike.words}: {text(point.reason)}. What would tell: {text(point.missing)}."
 
 
 def _unasked(report: AuditReport) -> Iterator[str]:
@@ -74,19 +74,19 @@ def _of_losses(report: AuditReport) -> Iterator[str]:
 def _of_loss(loss: Loss, level: str) -> Iterator[str]:
     if loss.contents is None:
         yield (
-            "which records they were, and whose; decided by a copy: the disk of a broker that is not in this dump, a"
-            " deleted segment, a mirror, a consumer's own store"
+            "which records they were, and whose. A copy would tell: the disk of a broker that is not in this dump, a"
+            " deleted segment, a mirror, or a consumer's own store."
         )
     elif loss.contents.key_count is None:
-        yield "which keys they had; decided by an audit at level deep"
+        yield "which keys they had. An audit at level deep would tell."
     if not loss.restored and not loss.groups_known:
         unread = ", which level quick does not read," if level == "quick" else ""
         yield (
-            f"which consumer groups had read them; decided by the logs of __consumer_offsets{unread} or what"
-            " kafka-consumer-groups --describe printed"
+            f"which consumer groups had read them. The logs of __consumer_offsets{unread} would tell, or what"
+            " kafka-consumer-groups --describe printed."
         )
     if not loss.answers:
-        yield "which producers were answered for them; decided by the leader's request log"
+        yield "which producers were answered for them. The leader's request log would tell."
 
 
 def _absent(report: AuditReport) -> Iterator[str]:
