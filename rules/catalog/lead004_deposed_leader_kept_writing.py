@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import Final
+from collections.abc import Iterator, Mapping
 
 from parsers.tables import BatchHeader, BrokerEvent, Produce
 from rules.chronicle.acknowledged import last_untold
-from rules.evidence import Chronicle, Moment, PartitionEvidence, Replica, translated
+from rules.chronicle.deposed import AnsweredAfter, Deposed, answered_after
+from rules.evidence import Chronicle, PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-
-SLACK_MS: Final = 5000
-"""How long an answer may lie before it is logged as sent."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Deposed:
-    """A broker that took a follower's role straight after it had led."""
-
-    broker: int
-    led: int
-    role: Moment
-    until: Moment | None
-    """Its next role, loading or cut."""
 
 
 @rule(
@@ -80,57 +63,33 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
         yield Undecided(reason=reason, missing="topic ids in the logs", blocking=False)
         return
     told: set[int] = set()
-    index = _Told(evidence)
-    for deposed in _deposed(evidence.chronicle):
-        found = _written_as_follower(index, deposed) or _stands_in_a_log(index, deposed)
+    runs = {run.epoch for replica in evidence.current for run in replica.log.epochs}
+    leaders = evidence.chronicle.leaders
+    untold = last_untold(evidence.moments, leaders, max(leaders.keys() | runs | {-1}))
+    for deposed in evidence.chronicle.deposed:
+        found = _written_as_follower(evidence.chronicle, untold, deposed) or _stands_in_a_log(evidence, deposed)
         if found is not None and deposed.broker not in told:
             told.add(deposed.broker)
             yield found
-    for found in _acknowledged_late(evidence, index):
-        if found.brokers[0] not in told:
-            told.add(found.brokers[0])
-            yield found
+    for late in answered_after(evidence.moments, evidence.chronicle.opened, evidence.replayed.clocks, untold):
+        if late.broker not in told:
+            told.add(late.broker)
+            yield _acknowledged_late(late)
 
 
-class _Told:
-    """What is asked again for every term."""
-
-    def __init__(self, evidence: PartitionEvidence) -> None:
-        self.chronicle = evidence.chronicle
-        self.runs: dict[int, list[tuple[Replica, EpochRun]]] = {}
-        for replica in evidence.current:
-            for run in replica.log.epochs:
-                self.runs.setdefault(run.epoch, []).append((replica, run))
-        newest = max(self.chronicle.leaders.keys() | self.runs.keys() | {-1})
-        self._untold = last_untold(evidence.moments, self.chronicle.leaders, newest)
-
-    def may_lead_again(self, broker: int, epoch: int) -> bool:
-        """Whether it may have led in a newer epoch of whose beginning its log does not tell: its answers may be of that."""
-        return self._untold.get(broker, -1) > epoch
-
-
-def _deposed(chronicle: Chronicle) -> Iterator[_Deposed]:
-    for clock in sorted(chronicle.stories):
-        for led, role, until in chronicle.stories[clock].deposed():
-            known = role.offset is not None and not role.doubtful and not led.doubtful
-            if known and role.broker is not None and led.epoch is not None:
-                yield _Deposed(broker=role.broker, led=led.epoch, role=role, until=until)
-
-
-def _written_as_follower(index: _Told, deposed: _Deposed) -> Violation | None:
+def _written_as_follower(chronicle: Chronicle, untold: Mapping[int, int], deposed: Deposed) -> Violation | None:
     """Records that it appended, by its own answers, beyond its log end when it became a follower."""
     role, until = deposed.role, deposed.until
-    if role.time is None or index.may_lead_again(deposed.broker, role.epoch or 0):
+    if role.time is None or untold.get(deposed.broker, -1) > (role.epoch or 0):
         return None
-    said = index.chronicle.acknowledged.between(role.clock, role.time, None if until is None else until.time)
+    said = chronicle.acknowledged.between(role.clock, role.time, None if until is None else until.time)
     answers = [m for m in said if (m.offset or 0) >= (role.offset or 0)]
     if not answers:
         return None
     why = f"it answered producers after it had become a follower at log end {role.offset}"
     offsets = [m.offset for m in answers if m.offset is not None]
-    return _violation(
-        deposed, min(offsets), max(offsets) + 1, why, "certain", Exhibit(span=answers[0].span, role="its answer")
-    )
+    shown = Exhibit(span=answers[0].span, role="its answer")
+    return _violation(deposed, min(offsets), max(offsets) + 1, why, "certain", shown)
 
 
 def _denied(replica: Replica, run: EpochRun) -> bool:
@@ -138,16 +97,16 @@ def _denied(replica: Replica, run: EpochRun) -> bool:
     return any(e.epoch > run.epoch and e.start_offset < run.end_offset for e in replica.epoch_file.entries)
 
 
-def _stands_in_a_log(index: _Told, deposed: _Deposed) -> Violation | None:
+def _stands_in_a_log(evidence: PartitionEvidence, deposed: Deposed) -> Violation | None:
     """Batches of the epoch that it led, beyond its log end when it became a follower.
 
     Whoever lost its tail in a restart would look the same: its log must go back to where that life began.
     """
-    loaded = index.chronicle.loaded_first.get(deposed.role.clock)
+    loaded = evidence.chronicle.loaded_first.get(deposed.role.clock)
     if loaded is None or deposed.role.time is None or loaded > deposed.role.time:
         return None
     end = deposed.role.offset or 0
-    for replica, run in index.runs.get(deposed.led, ()):
+    for replica, run in ((r, run) for r in evidence.current for run in r.runs_by_epoch.get(deposed.led, ())):
         sound = replica.cleaned or replica.holds(max(end, run.start_offset), run.end_offset)
         if run.end_offset > end and sound and not _denied(replica, run):
             why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
@@ -156,41 +115,16 @@ def _stands_in_a_log(index: _Told, deposed: _Deposed) -> Violation | None:
     return None
 
 
-def _acknowledged_late(evidence: PartitionEvidence, index: _Told) -> Iterator[Violation]:
+def _acknowledged_late(late: AnsweredAfter) -> Violation:
     """Records acknowledged for all replicas when, by the clocks, another broker had opened a newer epoch below them."""
-    offsets = {clock.clock: clock for clock in evidence.replayed.clocks}
-    openings = evidence.chronicle.opened
-    epochs = sorted(openings)
-    lowest = _lowest_from_each(openings, epochs)
-    for m in evidence.moments:
-        if m.kind != "produced" or m.acks != -1 or m.error != 0 or m.term is None or m.offset is None or m.time is None:
-            continue
-        newer = bisect_right(epochs, m.term)
-        if m.witness is None or newer == len(epochs) or lowest[newer] > m.offset:
-            continue
-        if index.may_lead_again(m.witness, m.term):
-            continue
-        for epoch, opening in openings.items():
-            below = opening.offset is not None and opening.offset <= m.offset
-            if epoch <= m.term or opening.broker == m.witness or not below:
-                continue
-            window = translated(opening.time, opening.clock, m.clock, offsets)
-            if window is not None and m.time > window[1] + SLACK_MS:
-                role = _Deposed(broker=m.witness, led=m.term, role=opening, until=None)
-                why = f"by the estimated clocks broker {opening.broker} had opened it at {opening.offset} when it acknowledged them"
-                yield _violation(
-                    role, m.offset, m.offset + 1, why, "likely", Exhibit(span=m.span, role="its acknowledgement")
-                )
-                break
-
-
-def _lowest_from_each(openings: Mapping[int, Moment], epochs: Sequence[int]) -> list[int]:
-    """The lowest offset at which each epoch or any newer one opened."""
-    return list(accumulate((openings[epoch].offset or 0 for epoch in reversed(epochs)), min))[::-1]
+    opening, deposed = late.opening, Deposed(broker=late.broker, led=late.led, role=late.opening, until=None)
+    why = f"by the estimated clocks broker {opening.broker} had opened it at {opening.offset} when it acknowledged them"
+    shown = Exhibit(span=late.answer.span, role="its acknowledgement")
+    return _violation(deposed, late.offset, late.offset + 1, why, "likely", shown)
 
 
 def _violation(
-    deposed: _Deposed, start: int, end: int, because: str, confidence: Confidence, shown: Exhibit
+    deposed: Deposed, start: int, end: int, because: str, confidence: Confidence, shown: Exhibit
 ) -> Violation:
     return Violation(
         brokers=(deposed.broker,),

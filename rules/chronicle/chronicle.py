@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from rules.chronicle.acknowledged import Acknowledged
+from rules.chronicle.deposed import Deposed, deposed
 from rules.chronicle.leaders import furthest_fetches, leaders_by_epoch, once_unassigned
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
@@ -62,6 +63,11 @@ class Chronicle:
     def reigns(self) -> tuple[Reign, ...]:
         """Every reign that its own leader tells of, whatever order epochs have."""
         return tuple(reigns(self.moments))
+
+    @cached_property
+    def deposed(self) -> tuple[Deposed, ...]:
+        """Every leader that followed straight after it had led."""
+        return tuple(deposed(self.stories))
 
     @cached_property
     def acknowledged(self) -> Acknowledged:

@@ -1,0 +1,80 @@
+"""Leaders in whose place another had come: by their own next role, or by the clocks while they still answered."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from rules.chronicle.stories import Story
+from rules.history.clocks import ClockOffset, translated
+from rules.history.moments import Moment
+
+SLACK_MS: Final = 5000
+"""How long an answer may lie before it is logged as sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deposed:
+    """A broker that took a follower's role straight after it had led."""
+
+    broker: int
+    led: int
+    role: Moment
+    until: Moment | None
+    """Its next role, loading or cut."""
+
+
+def deposed(stories: Mapping[str, Story]) -> Iterator[Deposed]:
+    """Every one whose log tells in which epoch it led, and where its log ended when it followed."""
+    for clock in sorted(stories):
+        for led, role, until in stories[clock].deposed():
+            known = role.offset is not None and not role.doubtful and not led.doubtful
+            if known and role.broker is not None and led.epoch is not None:
+                yield Deposed(broker=role.broker, led=led.epoch, role=role, until=until)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredAfter:
+    """An answer for all replicas, given when another broker had opened a newer epoch below it."""
+
+    broker: int
+    led: int
+    offset: int
+    answer: Moment
+    opening: Moment
+
+
+def answered_after(
+    moments: Sequence[Moment],
+    openings: Mapping[int, Moment],
+    clocks: Sequence[ClockOffset],
+    untold: Mapping[int, int],
+) -> Iterator[AnsweredAfter]:
+    """Every one by the estimated clocks, but those that may be of a newer epoch which their broker does not tell."""
+    offsets = {clock.clock: clock for clock in clocks}
+    epochs = sorted(openings)
+    lowest = _lowest_from_each(openings, epochs)
+    for m in moments:
+        if m.kind != "produced" or m.acks != -1 or m.error != 0 or m.term is None or m.offset is None or m.time is None:
+            continue
+        newer = bisect_right(epochs, m.term)
+        if m.witness is None or newer == len(epochs) or lowest[newer] > m.offset:
+            continue
+        if untold.get(m.witness, -1) > m.term:
+            continue
+        for epoch, opening in openings.items():
+            below = opening.offset is not None and opening.offset <= m.offset
+            if epoch <= m.term or opening.broker == m.witness or not below:
+                continue
+            window = translated(opening.time, opening.clock, m.clock, offsets)
+            if window is not None and m.time > window[1] + SLACK_MS:
+                yield AnsweredAfter(broker=m.witness, led=m.term, offset=m.offset, answer=m, opening=opening)
+                break
+
+
+def _lowest_from_each(openings: Mapping[int, Moment], epochs: Sequence[int]) -> list[int]:
+    """The lowest offset at which each epoch or any newer one opened."""
+    return list(accumulate((openings[epoch].offset or 0 for epoch in reversed(epochs)), min))[::-1]
