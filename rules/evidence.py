@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Literal
@@ -91,11 +91,11 @@ class PartitionEvidence:
     copied_live: bool = False
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
     copied: str = ""  # by word: live, stopped, crashed
-    brokers_in_dump: int = 1
-    """Log-holding brokers of this cluster in the dump: one means that no other replica could have been seen."""
+    brokers_in_dump: int = 1  # that hold logs: with one no other replica could have been seen
     settings: Settings = NO_SETTINGS
     """What is told of the settings of the whole cluster; `setting` asks for this partition's."""
     gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
+    requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged
     chronicle: Chronicle = NOTHING_TOLD
     """What logs, traces and metadata say of the partition, and what is asked of it."""
     group_offsets: tuple[GroupCommit, ...] = ()

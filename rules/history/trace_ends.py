@@ -77,6 +77,15 @@ def ended_early(
         )
 
 
+def requests_until(ends: Iterable[TraceEnd]) -> dict[int, int]:
+    """When each broker answered the last request that its log tells."""
+    found: dict[int, int] = {}
+    for end in ends:
+        if end.time is not None:
+            found[end.broker] = max(end.time, found.get(end.broker, end.time))
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Log:
     """All stretches of a broker's request logs together."""

@@ -148,12 +148,16 @@ def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int, star
 
 
 def _end_unseen(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
-    """Whether requests are logged, and none that a leader answered after it had led the epoch: its log may be cut."""
+    """Whether requests are logged, and none that a leader answered after it had led the epoch: its log may be cut.
+
+    A request of any partition shows that its log goes on.
+    """
     _, following = _reign_of(evidence.chronicle.told_by(leader), epoch)
     told = [m for m in evidence.moments if m.kind in REQUESTS]
     if not told or following is None or following.time is None:
         return bool(told)
-    return all(m.witness != leader or (m.last_time or m.time or 0) <= following.time for m in told)
+    times = (m.last_time or m.time or 0 for m in told if m.witness == leader)
+    return max(evidence.requests_until.get(leader, 0), *times, 0) <= following.time
 
 
 def _reign_of(own: Sequence[Moment], epoch: int) -> tuple[int | None, Moment | None]:

@@ -130,6 +130,8 @@ class Surroundings:
     versions: tuple[BrokerVersion, ...] = ()
     settings: Settings = NO_SETTINGS
     gaps: tuple[TraceGap, ...] = ()
+    requests_until: Mapping[int, int] = field(default_factory=dict)
+    """When each broker answered the last request that its log tells, of whatever partition."""
     disowned: frozenset[str] = frozenset()
     """Logs that are nobody's evidence."""
     checkpoints: Mapping[str, tuple[FileKind, ...]] = field(default_factory=dict)
@@ -185,6 +187,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         versions=surroundings.versions,
         settings=surroundings.settings,
         gaps=surroundings.gaps,
+        requests_until=surroundings.requests_until,
         bearers=surroundings.bearers,
         told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
         copied_live=surroundings.copied_live,

@@ -16,7 +16,7 @@ from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.evidence import BrokerVersion
 from rules.history.gaps import TraceGap
-from rules.history.trace_ends import ended_early
+from rules.history.trace_ends import ended_early, requests_until
 from rules.narrow.assemble import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
 from rules.replicas.partition_counts import counts_of
@@ -237,6 +237,7 @@ def informed(
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
         known = replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
+        known = replace(known, requests_until=requests_until(end for fact in own for end in fact.trace_ends))
         found[cluster] = replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
     return found
 
