@@ -27,22 +27,22 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    The metadata log does not reach back to the partition's creation, or the files were copied while brokers ran. Of an
-    epoch above all that it knows, where no voter's copy shows that it went no further.
+    The metadata log does not reach back to the partition's creation, or the files were copied while brokers ran. An
+    epoch above all that it knows may have been given behind its end: a log that was cut there looks whole.
 
     Upheld
     ------
-    broker 1 0011|
-    broker 2 0011|
-    t0 leader 1 epoch 0 isr 1,2
-    t1 leader 2 epoch 1 isr 1,2
-
-    Violated
-    --------
     broker 1 0022|
     broker 2 0022|
     t0 leader 1 epoch 0 isr 1,2
-    t1 leader 2 epoch 1 isr 1,2
+    t1 leader 2 epoch 2 isr 1,2
+
+    Violated
+    --------
+    broker 1 0122|
+    broker 2 0122|
+    t0 leader 1 epoch 0 isr 1,2
+    t1 leader 2 epoch 2 isr 1,2
     """
     # A ZooKeeper controller's log is no history: it is rotated, and its predecessors wrote their own.
     given = [m for m in evidence.moments if m.is_metadata and m.epoch is not None]
@@ -53,13 +53,18 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
         yield Undecided(reason=reason, missing="the metadata log from the creation to the stop", blocking=False)
         return
     known = frozenset(m.epoch for m in given if m.epoch is not None)
-    to_its_end = given[-1].trust == "high"
-    for replica in evidence.current:
-        if _same_topic(replica, given, evidence.told_ids):
-            yield from _unknown(replica, known, given, to_its_end=to_its_end)
-    if not to_its_end and any(replica.last_known_epoch > max(known) for replica in evidence.current):
-        reason = "the metadata log may have gone on where its copies end"
-        yield Undecided(reason=reason, missing="the copy that a controller kept", blocking=False)
+    of_the_topic = [replica for replica in evidence.current if _same_topic(replica, given, evidence.told_ids)]
+    for replica in of_the_topic:
+        yield from _unknown(replica, known, given)
+    newer = tuple(replica.broker for replica in of_the_topic if max(_starts(replica), default=-1) > max(known))
+    if newer:
+        kept = given[-1].trust == "high"
+        yield Undecided(
+            reason=f"leader epochs above {max(known)} stand in logs, and the metadata log here ends before it gave any",
+            missing="the metadata log to its end" if kept else "the copy that a controller kept",
+            brokers=newer,
+            blocking=kept,
+        )
 
 
 def _same_topic(replica: Replica, given: list[Moment], told: frozenset[str]) -> bool:
@@ -68,14 +73,13 @@ def _same_topic(replica: Replica, given: list[Moment], told: frozenset[str]) -> 
     return (replica.topic_id is None and len(told) < 2) or replica.topic_id in ids or ids == {None}
 
 
-def _unknown(
-    replica: Replica, known: frozenset[int], given: list[Moment], *, to_its_end: bool
-) -> Iterator[Violation]:
+def _unknown(replica: Replica, known: frozenset[int], given: list[Moment]) -> Iterator[Violation]:
+    """Epochs between those that it gave."""
     spans = {run.epoch: run.first for run in replica.log.epochs}
     spans |= {entry.epoch: entry.span for entry in replica.epoch_file.entries}
-    starts = {entry.epoch: entry.start_offset for entry in (*replica.log_chain, *replica.file_chain)}
+    starts = _starts(replica)
     for epoch in sorted(starts):
-        if epoch not in known and (to_its_end or epoch < max(known)):
+        if epoch not in known and epoch < max(known):
             yield Violation(
                 brokers=(replica.broker,),
                 start_offset=starts[epoch],
@@ -90,3 +94,8 @@ def _unknown(
                     Exhibit(span=given[-1].span, role="the last of the metadata log's statements"),
                 ),
             )
+
+
+def _starts(replica: Replica) -> dict[int, int]:
+    """Where each epoch begins that the log or the epoch file names."""
+    return {entry.epoch: entry.start_offset for entry in (*replica.log_chain, *replica.file_chain)}

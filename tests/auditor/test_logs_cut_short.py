@@ -14,6 +14,7 @@ from parsers.provenance import Span
 from rules.history.gaps import TraceGap, ends_unseen
 from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd, ended_early
 from tests.lab.sample_histories import evidence_of, histories
+from tests.mutants.surgery import split
 
 SPAN = Span(source="broker-2/logs/server.log", start=10, end=20)
 
@@ -53,6 +54,18 @@ def test_answers_behind_the_last_line_that_a_killed_leader_wrote_are_asked_for(a
     report = told(dump)
     assert (report["verdict"], [found[0] for found in violations(report)]) == ("unknown", [])
     assert [(asked["startOffset"], asked["endOffset"]) for asked in asked_for(report)] == [(50, 70)]
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.83])
+def test_epochs_that_were_given_behind_the_end_of_a_metadata_log_accuse_nobody(kept: float, tmp_path: Path) -> None:
+    """Cut between two batches a log looks whole."""
+    dump = Path(shutil.copytree(SAMPLES / "clean_4x" / "dump", tmp_path / "dump"))
+    for log in dump.glob("*/data/__cluster_metadata-0/*.log"):
+        batches = list(split(log.read_bytes()))
+        log.write_bytes(b"".join(batches[: int(len(batches) * kept)]))
+    report = told(dump)
+    assert (report["verdict"], violations(report)) == ("unknown", [])
+    assert {f["rule"] for f in report["findings"]} == {"EPOCH006"}
 
 
 def asked_for(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -182,11 +182,6 @@ MUTANTS: Final = (
         on_healed(retained), "the first entry of a log says where the log begins",
     ),
     mutant(
-        "EPOCH006", on_healed(batch(2, at=135, epoch=9), epochs(2, (0, 0), (1, 60), (9, 130))),
-        (("high", (2,), 130, None),),
-        on_healed(epochs(2, (0, 0), (1, 60), (2, 140))), "the metadata log gave epoch 2",
-    ),
-    mutant(
         "EPOCH009", on_healed(epochs(2, (0, 0), (1, 60), (2, 150))), (("medium", (2,), 140, 150),),
         on_healed(epochs(2, (0, 0), (1, 60), (2, 140))), "an epoch may begin where the log ends",
     ),
