@@ -21,8 +21,6 @@ pytestmark = [
 ]
 SHOWN = "[...document.querySelectorAll('[data-finding]')].filter((row) => row.checkVisibility()).length"
 PARTITIONS, FINDINGS = 10_000, 5_000
-
-
 BYTES = 20_000_000
 
 
