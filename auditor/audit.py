@@ -13,9 +13,9 @@ from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.engines import local
+from auditor.engines.plan.brought_along import plan_told
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.texts import TextPlan, plan_texts
-from auditor.engines.plan.told import plan_told
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
 from auditor.engines.plan.unread_copies import unread_copies
 from auditor.engines.progress import Progress, Silent
@@ -28,7 +28,7 @@ from parsers.files import found_at, printable
 from parsers.inventory import UNPACKED, Inventory, take_inventory
 from parsers.provenance import FileKind
 from rules.catalog import RULES
-from rules.judge_topics import judge_topics
+from rules.judging.judge_topics import judge_topics
 from rules.narrow.assemble import Surroundings
 from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.topic_ids import Bearer, contested

@@ -27,6 +27,7 @@ from rules.replicas.epoch_ends import EpochEnd, epoch_ends
 from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
+from rules.replicas.keys_apart import KeysApart, KeysUncompared
 from rules.replicas.led_last import leads_by_word, perhaps_led_since
 from rules.replicas.lineage import (
     KeptOlder,
@@ -54,7 +55,6 @@ from rules.replicas.replica import (
     same_topic,
 )
 from rules.replicas.sides import Sides, sides
-from rules.replicas.survivors import KeysApart, KeysUncompared
 from rules.replicas.told_committed import told_committed
 from rules.replicas.topic_ids import Bearer, OtherId, other_ids
 from rules.replicas.unread_copies import UnreadCopy

@@ -787,7 +787,7 @@ REFUSED: Final = (
     (lawful_imports, "parsers/records/batch.py", "from parsers.segment.scan import x", "imports parsers.segment.scan"),
     (lawful_imports, "parsers/indexes.py", "from rules import judge", "imports rules"),
     (lawful_imports, "parsers/indexes.py", "def f():\n    import numba", "imports numba"),
-    (lawful_imports, "parsers/spark.py", "from rules.judge import judge", "knows no rule"),
+    (lawful_imports, "parsers/spark.py", "from rules.judging.judge import judge", "knows no rule"),
     (lawful_imports, "parsers/writers/segments.py", "from parsers.segment.layout import x", "a writer knows"),
     (lawful_imports, "rules/catalog/a001_b.py", "from rules.catalog.c001_d import x", "never another page"),
     (lawful_imports, "rules/catalog/a001_b.py", "import pyarrow as pa", "imports pyarrow"),

@@ -10,8 +10,8 @@ import pytest
 
 from rules import catalog
 from rules.catalog import RULES
-from rules.judge import judge
-from rules.judge_topics import judge_topics
+from rules.judging.judge import judge
+from rules.judging.judge_topics import judge_topics
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 

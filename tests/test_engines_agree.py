@@ -17,7 +17,7 @@ import pytest
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig, ConfigError, EngineName
 from auditor.dumps import gather
-from auditor.engines.plan import logs as plan_logs
+from auditor.engines.plan import log_stretches
 from auditor.engines.plan import traces as plan_traces
 from auditor.engines.progress import Silent
 from auditor.report.json import render
@@ -57,7 +57,7 @@ def test_reports_are_equal_where_logs_are_cut(
 ) -> None:
     whole = report(sample("unclean_4x"), "local")
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
-    monkeypatch.setattr(plan_logs, "LOG_BYTES", 9 << 10)
+    monkeypatch.setattr(log_stretches, "LOG_BYTES", 9 << 10)
     assert report(sample("unclean_4x"), "spark") == report(sample("unclean_4x"), "local") == whole
 
 
@@ -71,7 +71,7 @@ def test_reports_are_equal_where_logs_alone_name_topics_and_one_ends_early(
     log.write_bytes(b"".join(lines[: len(lines) * 2 // 3]))
     whole = report(dump, "local")
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
-    monkeypatch.setattr(plan_logs, "LOG_BYTES", 9 << 10)
+    monkeypatch.setattr(log_stretches, "LOG_BYTES", 9 << 10)
     assert report(dump, "spark") == report(dump, "local") == whole
 
 

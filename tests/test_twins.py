@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rules.catalog import RULES
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if

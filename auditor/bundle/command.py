@@ -13,7 +13,7 @@ from typing import Final
 
 from auditor.archives import at_hand
 from auditor.audit import audit, prepare
-from auditor.bundle.files import Place, Taken, write_masked
+from auditor.bundle.masked_files import Place, Taken, write_masked
 from auditor.bundle.masking import new_mask
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather

@@ -48,7 +48,7 @@ from auditor.cli.options import (
     Verbose,
 )
 from auditor.cli.quality import quality
-from auditor.cli.settings import settings_of
+from auditor.cli.run_settings import settings_of
 from auditor.cli.simulate import (
     Compare,
     SimulatedDump,

@@ -31,7 +31,7 @@ from auditor.cli.options import (
     Topics,
     Traces,
 )
-from auditor.cli.settings import settings_of
+from auditor.cli.run_settings import settings_of
 from auditor.exit_codes import OF_DIFF, exit_code_table
 
 COMPARES: Final = f"""{PARAGRAPH}Examples:

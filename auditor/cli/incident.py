@@ -32,7 +32,7 @@ from auditor.cli.options import (
     Topics,
     Traces,
 )
-from auditor.cli.settings import settings_of
+from auditor.cli.run_settings import settings_of
 from auditor.exit_codes import ExitCode
 from auditor.streams import say
 

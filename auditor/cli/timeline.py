@@ -19,7 +19,7 @@ from auditor.cli.options import (
     ShowSettings,
     Traces,
 )
-from auditor.cli.settings import settings_of
+from auditor.cli.run_settings import settings_of
 
 TimelineFormat = Annotated[
     str | None,

@@ -10,10 +10,10 @@ from auditor.archives import AtHand, at_hand, is_readable_archive
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.diff.compare import difference
+from auditor.diff.comparison_text import diff_text
 from auditor.diff.document import diff_document
 from auditor.diff.ending import exit_code, reasons
 from auditor.diff.side import Side, side_of
-from auditor.diff.text import diff_text
 from auditor.dumps import Dump, gather
 from auditor.kept_report import NO_REPORT, report_in
 from auditor.memory import remember

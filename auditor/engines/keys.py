@@ -18,7 +18,7 @@ from parsers.segment import scan
 from parsers.tables import RecordRow
 from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import KeyLedger, KeyRow, LastRecords
-from rules.narrow.survivors import KeyedReplica, keyed, replicas_to_key
+from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
 
 LEFTOVER_BYTES: Final = 1 << 30
 """Of segments of one replica that wait for their removal: a broker removes them within a minute."""

@@ -19,8 +19,8 @@ from parsers.refusal import refuse
 from parsers.tables import Refusal
 from rules.evidence import EpochFile
 from rules.facts.stretch import LogFacts, UnreadBytes
-from rules.giving_up import place_of
 from rules.history.gaps import TraceGap
+from rules.judging.giving_up import place_of
 from rules.narrow.assemble import Fact
 
 FORESEEN: Final = "bytes that this reader is prepared for; please report this file's shape"

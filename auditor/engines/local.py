@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from auditor.engines.naming import heard
+from auditor.engines.named_statements import heard
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
-from auditor.engines.told.settings import informed
+from auditor.engines.told.broker_settings import informed
 from rules.narrow.assemble import Fact, Surroundings
 from rules.verdict import PartitionVerdict
 

@@ -16,7 +16,7 @@ from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, OF_COORDINATORS, TOLD_KINDS, ReadUnit, UnitKind
 from auditor.engines.told.groups import read_groups
-from auditor.engines.told.logs import read_logs, read_trace
+from auditor.engines.told.log_statements import read_logs, read_trace
 from auditor.engines.told.remote_segments import read_remote_segments
 from auditor.engines.told.texts import read_texts
 from auditor.engines.told.transactions import read_transactions

@@ -8,13 +8,13 @@ from typing import Final
 
 from auditor.engines.aftermath import read_aftermath
 from auditor.engines.keys import read_keys
+from auditor.engines.leftovers import read_leftovers
 from auditor.engines.placed import read_placed
-from auditor.engines.survivors import read_leftovers
 from auditor.engines.zooming import zoom_in
 from parsers.provenance import Span
 from rules.catalog import RULES
-from rules.giving_up import place_of
-from rules.judge import judge
+from rules.judging.giving_up import place_of
+from rules.judging.judge import judge
 from rules.narrow.assemble import Fact, Surroundings, assemble, owned
 from rules.verdict import PartitionVerdict
 from rules.zoom.ranges import UnreadFile

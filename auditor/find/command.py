@@ -15,9 +15,9 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import plan
 from auditor.engines.reading import read_unit
 from auditor.exit_codes import ExitCode
+from auditor.find.answer_text import told
 from auditor.find.lookup import Answer, find_offset, find_time
 from auditor.find.segment import OpenSegment
-from auditor.find.text import told
 from auditor.streams import say
 from auditor.unmatched import require_matches
 from parsers.files import found_at

@@ -11,7 +11,7 @@ from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.report.summary import Action, IncidentEntry, LossTotals, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
-from auditor.report.summary.fold import named_places
+from auditor.report.summary.folded_findings import named_places
 from rules.finding import Severity, offsets_told
 
 LINES: Final = 25

@@ -10,10 +10,10 @@ from typing import Any, Final
 import pyarrow.compute as pc
 
 from auditor.config import ConfigError
+from auditor.engines.leftovers import with_leftovers
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import plan
 from auditor.engines.reading import read_unit
-from auditor.engines.survivors import with_leftovers
 from auditor.memory import Remembered
 from parsers.files import disk_name
 from parsers.inventory import take_inventory

@@ -10,8 +10,8 @@ from typing import Final
 from auditor.config import ConfigError
 from auditor.simulation.dump import write_dump
 from auditor.simulation.json import comparison_document, run_document
+from auditor.simulation.run_text import comparison_text, run_text
 from auditor.simulation.script_file import read_script
-from auditor.simulation.text import comparison_text, run_text
 from rules.simulator.generation import UnknownGeneration, generation
 from rules.simulator.outcome import LINEUP, Generations, compare, outcome
 from rules.simulator.timeline import run

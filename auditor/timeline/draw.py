@@ -12,9 +12,9 @@ from auditor.archives import at_hand
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
-from auditor.engines.naming import heard
+from auditor.engines.named_statements import heard
 from auditor.engines.reading import UnitReader
-from auditor.engines.told.settings import informed
+from auditor.engines.told.broker_settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.text import timeline_text

@@ -10,9 +10,9 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from parsers.broker_log.catalogue import SETTINGS_LEAD, Matcher, head_pattern, matchers, scan_pattern, shortened
+from parsers.broker_log.event_batches import Hit
 from parsers.broker_log.layout import Layout
 from parsers.broker_log.lines import Block
-from parsers.broker_log.rows import Hit
 
 Entry: TypeAlias = re.Match[bytes]
 Line: TypeAlias = tuple[int, int, bytes | None, bytes | None, bytes | None, bytes | None, int, int]

@@ -10,11 +10,11 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
+from parsers.broker_log.config_values import NO_SETTINGS, SettingLines, find_settings, numbered, settings_batch
+from parsers.broker_log.event_batches import NO_EVENTS, Found, batch_from, found_of
 from parsers.broker_log.finding import Lines, Text, find_hits, find_lines, text_of
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
-from parsers.broker_log.rows import NO_EVENTS, Found, batch_from, found_of
-from parsers.broker_log.settings import NO_SETTINGS, SettingLines, find_settings, numbered, settings_batch
 from parsers.broker_log.version import KafkaVersion
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.describe_text.settings import split_settings
-from parsers.describe_text.text import parse_describe_text
+from parsers.describe_text.config_lines import split_settings
+from parsers.describe_text.transcripts import parse_describe_text
 
 __all__ = ["parse_describe_text", "split_settings"]

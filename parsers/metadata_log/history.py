@@ -9,7 +9,6 @@ from typing import Final
 
 from parsers.metadata_log.checking import LogState, SnapshotCheck, SnapshotChecks, SnapshotToCheck
 from parsers.metadata_log.decode import decode_metadata_record
-from parsers.metadata_log.fold import Fold
 from parsers.metadata_log.image import MetadataImage
 from parsers.metadata_log.quorum import ControlRecord, decode_control
 from parsers.metadata_log.records import (
@@ -20,7 +19,8 @@ from parsers.metadata_log.records import (
     MetadataRecord,
     NoOp,
 )
-from parsers.metadata_log.rows import Stamp, quorum_row
+from parsers.metadata_log.state_rows import Stamp, quorum_row
+from parsers.metadata_log.states import Fold
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import RecordRow, Refusal

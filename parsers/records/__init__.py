@@ -9,7 +9,7 @@ from parsers.provenance import Origin
 from parsers.records.batch import BatchFields, batch_fields, batch_rows
 from parsers.records.keyed import KeyedBatch, keyed_batch
 from parsers.records.legacy import legacy_rows, message_set
-from parsers.records.rows import Entry, content_hash, headers_hash, key_hash
+from parsers.records.record_rows import Entry, content_hash, headers_hash, key_hash
 from parsers.records.sound import Prover
 from parsers.records.undecodable import Undecodable
 from parsers.refusal import Parsed, refuse

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from parsers.records.codecs import CODEC_MASK, decompress
-from parsers.records.rows import Entry, Header, content_hash, headers_hash, key_hash
+from parsers.records.record_rows import Entry, Header, content_hash, headers_hash, key_hash
 from parsers.records.undecodable import Undecodable
 from parsers.records.varint import varint, varlong
 from parsers.tables import RecordRow

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from parsers.provenance import Origin
 from parsers.records.batch import CONTROL, BatchFields, Fields, batch_fields, record_timestamp, stored_records
 from parsers.records.legacy import message_set
-from parsers.records.rows import Header
+from parsers.records.record_rows import Header
 from parsers.records.undecodable import Undecodable
 from parsers.refusal import Parsed, refuse
 

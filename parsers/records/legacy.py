@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from parsers.records.batch import BYTES_PER_ROW, LOG_APPEND_TIME
 from parsers.records.codecs import CODEC_MASK, decompress
-from parsers.records.rows import Entry, content_hash, headers_hash, key_hash
+from parsers.records.record_rows import Entry, content_hash, headers_hash, key_hash
 from parsers.records.undecodable import Undecodable, too_large
 from parsers.tables import RecordRow
 

@@ -14,9 +14,9 @@ from parsers.provenance import FileKind
 from parsers.refusal import Parsed
 from parsers.spark.disk import place_of
 from parsers.spark.request import TableRequest
-from parsers.spark.rows import batches_of
+from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import Part
-from parsers.spark.told import fetch_rows
+from parsers.spark.statement_rows import fetch_rows
 from parsers.tables import Description, Fetch, Refusal
 from parsers.trace_table import trace_rows
 

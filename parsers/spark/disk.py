@@ -31,7 +31,7 @@ from parsers.refusal import Parsed
 from parsers.segment import SegmentChunk, scan_source, with_place
 from parsers.spark.indexes import beside_their_segment
 from parsers.spark.request import TableRequest
-from parsers.spark.rows import batches_of
+from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import Part
 from parsers.tables import BrokerSetting, EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
 

@@ -14,9 +14,9 @@ from parsers.provenance import FileKind
 from parsers.spark.brought import OF_MANY_BROKERS, brought_refusals, description_rows, traced_rows
 from parsers.spark.disk import SMALL, batch_rows, disk_refusals, record_rows, small_rows
 from parsers.spark.request import TableRequest
-from parsers.spark.rows import batches_of
+from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import SPLITTABLE, Part
-from parsers.spark.told import (
+from parsers.spark.statement_rows import (
     COORDINATORS,
     METADATA,
     REQUESTS,

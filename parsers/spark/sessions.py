@@ -23,10 +23,10 @@ from parsers.spark.disk import place_of
 from parsers.spark.planning import chosen_files
 from parsers.spark.registry import READERS
 from parsers.spark.request import TableRequest
-from parsers.spark.rows import asked_for
+from parsers.spark.row_batches import asked_for
 from parsers.spark.schema import spark_schema
 from parsers.spark.slices import SPLITTABLE, Part, cut
-from parsers.spark.told import fetch_rows
+from parsers.spark.statement_rows import fetch_rows
 
 OF_SESSIONS: Final = ("fetches", "session_gaps")
 """Tables whose rows need the sessions before them."""

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from parsers.spark.planning import plan
 from parsers.spark.registry import READERS
 from parsers.spark.request import TableRequest, from_options
-from parsers.spark.rows import asked_for, unpacked
+from parsers.spark.row_batches import asked_for, unpacked
 from parsers.spark.schema import spark_schema
 from parsers.spark.slices import Slice
 

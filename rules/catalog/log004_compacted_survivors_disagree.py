@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.survivors import KeysApart
+from rules.replicas.keys_apart import KeysApart
 from rules.rule import rule
 
 _JUDGEMENTS: Final = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.survivors import KeysApart
+from rules.replicas.keys_apart import KeysApart
 from rules.rule import rule
 
 

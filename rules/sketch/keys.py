@@ -6,7 +6,7 @@ from itertools import groupby
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import KeyLedger, LastRecords
-from rules.narrow.survivors import KeyedReplica, keyed, replicas_to_key
+from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
 
 
 def with_drawn_keys(evidence: PartitionEvidence) -> PartitionEvidence:

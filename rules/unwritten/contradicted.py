@@ -8,9 +8,9 @@ from itertools import combinations, pairwise
 from rules.chronicle.extents import Extents
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.replica import Replica, same_topic
-from rules.unwritten.fold import Fold
 from rules.unwritten.held import Held
 from rules.unwritten.ways import SERVER_LOG, Open
+from rules.unwritten.written_logs import Fold
 
 
 def contradicted(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rules.unwritten.fold import Fold
 from rules.unwritten.held import Held
 from rules.unwritten.places import Growth
 from rules.unwritten.turns import Lead
 from rules.unwritten.ways import Open
+from rules.unwritten.written_logs import Fold
 
 
 def doubted(fold: Fold) -> frozenset[tuple[int, int]]:

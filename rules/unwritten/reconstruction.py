@@ -17,11 +17,11 @@ from rules.settings import BrokerVersion, Settings
 from rules.unwritten.asking import Asked, Pair, ask, pairs_of
 from rules.unwritten.contradicted import contradicted
 from rules.unwritten.doubts import doubted
-from rules.unwritten.fold import NOBODY, Fold
 from rules.unwritten.places import Point
 from rules.unwritten.traces import Traces
 from rules.unwritten.turns import Turn, turns_of
 from rules.unwritten.ways import ROLES, Open
+from rules.unwritten.written_logs import NOBODY, Fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

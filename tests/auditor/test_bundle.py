@@ -16,7 +16,7 @@ from dumps_at_hand import SAMPLES, copied, digest, told, violations
 from test_text_dumps import printed
 
 from auditor.bundle.dumped import masked_dump_text
-from auditor.bundle.logs import masked_broker_log, masked_request_log
+from auditor.bundle.masked_logs import masked_broker_log, masked_request_log
 from auditor.bundle.masking import is_kept_setting, metadata_value, new_mask
 from auditor.bundle.packed import repacked
 from parsers.dump_text import read_dump_text

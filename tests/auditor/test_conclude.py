@@ -222,7 +222,7 @@ def test_a_part_that_fails_is_named_and_the_findings_stand(monkeypatch: pytest.M
     def fails(_: object) -> Sequence[object]:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("rules.judge.losses", fails)
+    monkeypatch.setattr("rules.judging.judge.losses", fails)
     report = told(SAMPLES / "fast_failover_kip101" / "dump")
     assert any(rule == "LOG001" for rule, *_ in violations(report))
     (line,) = [line for line in report["coverage"]["undecided"] if line["rule"] == "-"]

@@ -12,9 +12,9 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 
 from auditor.engines import reading, settle
-from auditor.engines.told import logs, tables
+from auditor.engines.told import log_statements, tables
 from rules.evidence import PartitionEvidence
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.rule import Rule
 from rules.verdict import PartitionVerdict
 from tests.auditor.command import run
@@ -43,8 +43,8 @@ READERS = [
     (reading, "read_producer_snapshot", "broker-2/data/fire-0/00000000000000000060.snapshot"),
     (reading, "scan_source", SEGMENT),
     (reading, "fold", SEGMENT),
-    (logs, "Trace", "broker-1/logs/kafka-request.log"),
-    (logs, "read_broker_log", "broker-1/logs/server.log"),
+    (log_statements, "Trace", "broker-1/logs/kafka-request.log"),
+    (log_statements, "read_broker_log", "broker-1/logs/server.log"),
     (tables, "parse_describe_text", "tools/topics.txt"),
 ]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from auditor.audit import audit
-from auditor.cli.settings import settings_of
+from auditor.cli.run_settings import settings_of
 from auditor.config import AuditConfig, ConfigError, environment, merge
 from auditor.engines.told.broker_logs import is_nobodys, read_broker_log
 from auditor.timeline import evidence_of

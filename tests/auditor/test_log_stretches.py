@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
-from auditor.engines.plan import logs as plan_logs
+from auditor.engines.plan import log_stretches
 from auditor.engines.plan.pieces import part
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.logs import read_logs
-from auditor.engines.told.settings import Printed, changed, informed, of_blocks
+from auditor.engines.told.broker_settings import Printed, changed, informed, of_blocks
+from auditor.engines.told.log_statements import read_logs
 from auditor.report.json import render
 from parsers.provenance import Span
 from parsers.tables import BrokerSetting, arrow_schema
@@ -148,7 +148,7 @@ def test_a_log_is_nobodys_if_one_of_its_stretches_shows_it(tmp_path: Path) -> No
 
 
 def test_only_a_log_as_its_broker_wrote_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_logs, "LOG_BYTES", 100)
+    monkeypatch.setattr(log_stretches, "LOG_BYTES", 100)
     line = ENTRY.format(1, 3)
     (tmp_path / "broker-1").mkdir()
     texts = {"server.log": line * 9, "state-change.log": "{}" * 200, "controller.log": f"broker-1  | {line}" * 9}
@@ -165,7 +165,7 @@ def test_only_a_log_as_its_broker_wrote_it_is_cut(tmp_path: Path, monkeypatch: p
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["clean_1_1", "unclean_4x", "recreated_topic", "lost_pages_hw"])
 def test_tiny_stretches_give_the_same_report(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_logs, "LOG_BYTES", 5 << 10)
+    monkeypatch.setattr(log_stretches, "LOG_BYTES", 5 << 10)
     config = AuditConfig(engine="local")
     dump = SAMPLES / case / "dump"
     assert sum(unit.is_stretch for unit in prepare(gather(dump), config).units) > 20

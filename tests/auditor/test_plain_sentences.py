@@ -18,7 +18,7 @@ from auditor.report.model import AuditReport
 from auditor.report.summary import summary
 from rules.catalog import RULES
 from rules.finding import sentences
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if

@@ -11,7 +11,7 @@ from auditor.report.model import AuditReport
 from auditor.report.postmortem.document import render as render_postmortem
 from auditor.report.terminal import render
 from rules.catalog import RULES
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 from tests.lab.sample_reports import report_on
 from tests.lab.sketches import ANEW

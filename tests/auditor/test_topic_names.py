@@ -13,7 +13,7 @@ from dumps_at_hand import SAMPLES, audited, copied, told
 from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
-from auditor.engines.naming import heard
+from auditor.engines.named_statements import heard
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import topic_names
 from auditor.engines.reading import read_unit

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-from auditor.engines.told.logs import TELLING
+from auditor.engines.told.log_statements import TELLING
 from auditor.engines.told.requests import of_trace
 from auditor.engines.told.traces import thinned
 from auditor.engines.uncollected import uncollected

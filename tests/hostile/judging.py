@@ -20,7 +20,7 @@ from auditor.report import json as document
 from auditor.report.model import AuditReport
 from auditor.report.postmortem import document as postmortem
 from rules.finding import Severity
-from rules.giving_up import REPORTED
+from rules.judging.giving_up import REPORTED
 from tests.hostile.dumps import BASES, CLEAN, Content, Files, Ground, cooked, recipe
 from tests.hostile.findings import ROOT, Fault, fault_of, keep
 from tests.hostile.harms import CANARY, DEEDS, Harmed, anything, bytes_at

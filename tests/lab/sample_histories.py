@@ -9,10 +9,10 @@ from pathlib import Path
 from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
-from auditor.engines.naming import heard
+from auditor.engines.named_statements import heard
 from auditor.engines.plan.selection import Selection
 from auditor.engines.reading import read_unit
-from auditor.engines.told.settings import informed
+from auditor.engines.told.broker_settings import informed
 from rules.evidence import PartitionEvidence
 from rules.narrow.assemble import Fact, assemble
 

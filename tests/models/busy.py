@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
+from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
 from auditor.simulation.place import Handling, Place
 from auditor.simulation.requests import RequestRow
-from auditor.simulation.rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
 from parsers.tables.requests import Fetch, Produce
 from rules.protocol.offsets import BrokerId
 from rules.simulator import notes

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from auditor.simulation.rows import LINES_A_STATEMENT, recorded
+from auditor.simulation.journal_rows import LINES_A_STATEMENT, recorded
 from auditor.simulation.script_file import script_of
 from parsers.broker_log import wall_clock
 from parsers.tables.requests import Fetch, Produce

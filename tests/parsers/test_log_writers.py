@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.simulation.rows import Recorder
+from auditor.simulation.journal_rows import Recorder
 from parsers.broker_log import Reading, parse_events
 from parsers.broker_log.version import KafkaVersion
 from parsers.metadata_log.decode import decode_value

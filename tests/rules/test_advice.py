@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rules.advice import Advice, Candidate, Gate, advise
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences

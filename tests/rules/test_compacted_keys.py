@@ -15,8 +15,8 @@ from parsers.writers.segments import Record, batch_bytes
 from rules.evidence import OffsetClaim, Replica, SegmentFile
 from rules.facts.stretch import LogFacts
 from rules.narrow.keys import KeyLedger
-from rules.narrow.survivors import NOTHING_DELETED, KeyedReplica, keys_apart
-from rules.replicas.survivors import KeysApart
+from rules.narrow.surviving_keys import NOTHING_DELETED, KeyedReplica, keys_apart
+from rules.replicas.keys_apart import KeysApart
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.rules.broken_dumps import Batch, Yard
 

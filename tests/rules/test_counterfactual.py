@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 
 LONGER = """

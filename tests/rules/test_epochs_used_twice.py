@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.catalog import RULES
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 from rules.verdict import PartitionVerdict
 from tests.lab.sketches import ANEW

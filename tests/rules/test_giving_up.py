@@ -8,7 +8,7 @@ import pytest
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.protocol.steps import Bound, Budget, TooManySteps, budgeted
 from rules.sketch.notation import read_sketch
 from tests.lab.sketches import ANEW

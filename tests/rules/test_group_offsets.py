@@ -10,7 +10,7 @@ import pytest
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.finding import Finding, Severity
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 from tests.auditor.dumps_at_hand import SAMPLES, audited
 

@@ -10,7 +10,7 @@ from rules.advice import Advice, advise
 from rules.catalog import BY_ID, RULES
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 
 NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\n"

@@ -11,10 +11,10 @@ import pytest
 from parsers.provenance import Span
 from rules.catalog import BY_ID
 from rules.finding import Undecided, Violation
+from rules.judging.spoken import spoken
 from rules.settings import KAFKA_VERSION, Setting, settings_of
 from rules.signatures import SIGNATURES, UNTOLD, Signature
 from rules.sketch.notation import read_sketch
-from rules.spoken import spoken
 from rules.zoom.differences import with_differences
 from tests.lab.sample_reports import report_on
 from tests.rules.textbook_goldens import TEXTBOOK

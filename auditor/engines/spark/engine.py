@@ -28,10 +28,10 @@ from auditor.engines.reading import Stretch, UnitReader, stretch_of
 from auditor.engines.settle import settle
 from auditor.engines.spark.job import UNSEEN, WatchedJob
 from auditor.engines.spark.known import JudgedSoFar, packed, unpacked
-from auditor.engines.spark.naming import TELLS_NAMES, heard, named
+from auditor.engines.spark.named_facts import TELLS_NAMES, heard, named
 from auditor.engines.spark.packs import packs_of
+from auditor.engines.told.broker_settings import informed
 from auditor.engines.told.sessions import folded, followed, joined
-from auditor.engines.told.settings import informed
 from parsers.files import locate
 from parsers.request_log import SessionState
 from parsers.spark.schema import spark_schema

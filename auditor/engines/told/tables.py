@@ -10,11 +10,11 @@ from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
+from auditor.engines.told.broker_settings import of_changes
 from auditor.engines.told.chronicle import Named, PartitionName, of_metadata
 from auditor.engines.told.counts import counts_in, described_counts
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
-from auditor.engines.told.naming import Spoken, apart, names_of, of_topics
-from auditor.engines.told.settings import of_changes
+from auditor.engines.told.topic_names import Spoken, apart, names_of, of_topics
 from auditor.engines.told.trace_tables import of_table
 from auditor.engines.told.zones import Zones
 from parsers.describe_text import parse_describe_text

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.bill import moment, sentence
-from auditor.report.html.logs import BAR, facts, log, watermark
 from auditor.report.html.marks import Mark, marks_of
+from auditor.report.html.replica_lanes import BAR, facts, log, watermark
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Line, Picture, Shape, Words, room_for
 from auditor.report.html.stories import Story

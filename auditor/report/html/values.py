@@ -19,7 +19,7 @@ from auditor.report.policy import spared
 from auditor.report.screen import lost_words, ruled
 from auditor.report.summary import summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
-from auditor.report.summary.fold import Place, named_places
+from auditor.report.summary.folded_findings import Place, named_places
 from rules.finding import Bearings, Finding, Severity
 from rules.timeline.values import DrawnHistory
 

@@ -11,7 +11,7 @@ from auditor.report.gates import gate_words, told_once
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Gate, Loss, PlacedAdvice, PlacedHistory
 from auditor.report.postmortem.parts import about, billed, but_for_offsets, capped, grave, place, places
-from auditor.report.summary.fold import Place, named_places
+from auditor.report.summary.folded_findings import Place, named_places
 from rules.finding import Finding, capital
 
 NAMED: Final = 8

@@ -9,7 +9,7 @@ from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Incident
 from auditor.report.postmortem.parts import about, capped, shortened
-from auditor.report.summary.fold import Entry, named_places
+from auditor.report.summary.folded_findings import Entry, named_places
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Finding, Severity
 

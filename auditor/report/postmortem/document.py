@@ -22,7 +22,7 @@ from auditor.report.postmortem.parts import billed, grave, place, shortened
 from auditor.report.postmortem.protocols import protocols
 from auditor.report.postmortem.timeline import timeline
 from auditor.report.postmortem.undecided import still_open
-from auditor.report.summary.fold import named_places
+from auditor.report.summary.folded_findings import named_places
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Severity
 

@@ -16,7 +16,7 @@ from auditor.report.model import (
     PlacedCounterfactual,
     PlacedHistory,
 )
-from auditor.report.summary.fold import Place, named_places
+from auditor.report.summary.folded_findings import Place, named_places
 from rules.finding import Finding, Severity
 
 _OFFSETS: Final = re.compile(r"\b((?:brokers?|epochs?) \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)

@@ -12,7 +12,7 @@ from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedAdvice
 from auditor.report.postmortem.impact import equal_losses
 from auditor.report.postmortem.parts import about, billed, place, places
-from auditor.report.summary.fold import folded, named_places
+from auditor.report.summary.folded_findings import folded, named_places
 
 MOST: Final = 8
 """Of one kind; the rest is counted."""

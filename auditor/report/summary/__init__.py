@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from auditor.report.summary.actions import Action
 from auditor.report.summary.conclusion import Summary, summary
-from auditor.report.summary.fold import Entry, Spot
+from auditor.report.summary.folded_findings import Entry, Spot
 from auditor.report.summary.incidents import IncidentEntry
 from auditor.report.summary.totals import Holder, LossTotals, LostRange
 from auditor.report.summary.unseen import Unseen

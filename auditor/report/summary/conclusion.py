@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from auditor.report.layout import counted, size
 from auditor.report.model import AuditReport
 from auditor.report.summary.actions import Action, actions
-from auditor.report.summary.fold import Entry, folded
+from auditor.report.summary.folded_findings import Entry, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen

@@ -10,7 +10,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.finding import Severity
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 
 HEALTHY = """

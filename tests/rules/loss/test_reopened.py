@@ -11,7 +11,7 @@ from parsers.provenance import Span
 from parsers.tables import RefusalKind
 from rules.catalog import RULES
 from rules.facts.stretch import UnreadBytes
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.loss.incurred import Loss
 from rules.sketch.notation import read_sketch
 from tests.lab.sketches import OPENED_ONCE_MORE

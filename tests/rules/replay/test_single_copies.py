@@ -10,7 +10,7 @@ from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.finding import Severity
 from rules.history.moments import Moment
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.protocol.watermarks import expected_interval
 from rules.replay import LeaderRow
 from rules.replay.leading.tracks import RemoteEnd

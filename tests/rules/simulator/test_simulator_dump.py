@@ -11,7 +11,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.report.model import AuditReport
 from auditor.simulation.dump import write_dump
-from auditor.simulation.rows import FIRST_TIMESTAMP
+from auditor.simulation.journal_rows import FIRST_TIMESTAMP
 from auditor.simulation.script_file import read_script, script_of
 from auditor.simulation.simulate import simulate
 from auditor.timeline import evidence_of

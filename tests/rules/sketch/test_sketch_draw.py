@@ -8,7 +8,7 @@ from parsers.tables import RecordRow
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.finding import Finding
-from rules.judge import judge
+from rules.judging.judge import judge
 from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.sketch.notation import read_sketch

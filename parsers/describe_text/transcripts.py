@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from parsers.describe_text.cells import Malformed, i32, i64, ids, topic_id
-from parsers.describe_text.settings import config_line, inline_configs
+from parsers.describe_text.config_lines import config_line, inline_configs
 from parsers.describe_text.tables import header_of, table_line
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse

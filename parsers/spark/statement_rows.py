@@ -30,7 +30,7 @@ from parsers.request_log import EVERY_API, NOTHING, SessionState, Told, Trace
 from parsers.request_log.batches import batches_of as batches_in
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
 from parsers.spark.request import INSTANT, TableRequest
-from parsers.spark.rows import batches_of
+from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import Part
 from parsers.tables import Refusal
 

@@ -8,7 +8,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import broadcast, coalesce, col, explode, expr
 
-from auditor.engines.naming import Naming, nameless_in, naming
+from auditor.engines.named_statements import Naming, nameless_in, naming
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
 from rules.narrow.assemble import Fact

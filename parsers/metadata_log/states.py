@@ -24,7 +24,7 @@ from parsers.metadata_log.records import (
     UnfenceBroker,
     UnregisterBroker,
 )
-from parsers.metadata_log.rows import (
+from parsers.metadata_log.state_rows import (
     Stamp,
     Texts,
     broker_row,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from auditor.bundle.masking import is_kept_setting
-from auditor.engines.told.logs import TELLING
+from auditor.engines.told.log_statements import TELLING
 from parsers.broker_log import Reading, read_log, witnesses
 from parsers.provenance import Origin
 

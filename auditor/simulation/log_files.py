@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from auditor.simulation.journal_rows import Journal
 from auditor.simulation.place import CONTROLLER, Place
-from auditor.simulation.rows import Journal
 from parsers.tables import BrokerEvent
 from parsers.writers.broker_log import event_line, start_lines
 from parsers.writers.request_log import request_line

@@ -1,4 +1,4 @@
-"""What compaction left of each key, compared among the replicas of a partition: see `rules.replicas.survivors`."""
+"""What compaction left of each key, compared among the replicas of a partition: see `rules.replicas.keys_apart`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import LastRecords
-from rules.replicas.survivors import KeysApart, KeysUncompared, Remains
+from rules.replicas.keys_apart import KeysApart, KeysUncompared, Remains
 from rules.zoom.compare import unequal_buckets
 
 NOTHING_DELETED: Final = pl.DataFrame(schema={"key": pl.Int64, "offset": pl.Int64})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts
-from rules.giving_up import failed
+from rules.judging.giving_up import failed
+from rules.judging.spoken import spoken
 from rules.replicas.share import PartitionShare
 from rules.rule import Rule
-from rules.spoken import spoken
 from rules.topic_evidence import TopicEvidence
 from rules.verdict import PartitionVerdict, RuleCoverage
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from auditor.bundle.dumped import masked_dump_text
-from auditor.bundle.logs import masked_broker_log, masked_request_log
+from auditor.bundle.masked_logs import masked_broker_log, masked_request_log
 from auditor.bundle.masking import metadata_value
 from auditor.bundle.packed import repacked
 from parsers.files import FileFault, disk_name, locate, read_at, read_small

@@ -12,23 +12,23 @@ from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation, named_facts, with_last_offsets
-from rules.giving_up import budget_of, failed
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
+from rules.judging.giving_up import budget_of, failed
+from rules.judging.open_bill import is_proved, open_points, unproved
+from rules.judging.spoken import spoken
+from rules.judging.standing import replica_verdict
+from rules.judging.withheld import MISSING, not_told, without_order
 from rules.loss.incurred import Loss, losses
-from rules.open_bill import is_proved, open_points, unproved
 from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
 from rules.replicas.led_last import stop_untold
 from rules.rule import Rule
 from rules.sketch.draw import draw
-from rules.spoken import spoken
-from rules.standing import replica_verdict
 from rules.timeline.drawn import drawn_history
 from rules.timeline.values import DrawnHistory
 from rules.topic_evidence import share_of
 from rules.verdict import PartitionVerdict, RuleCoverage
-from rules.withheld import MISSING, not_told, without_order
 from rules.zoom.compare import shared_range
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import as_written, with_believed_headers
