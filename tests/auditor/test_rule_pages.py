@@ -37,3 +37,12 @@ def test_an_unknown_rule_is_a_mistake_with_a_hint() -> None:
     assert ended.code == 2
     assert "did you mean LOG001?" in ended.err
     assert "`tidemark rules` lists them all" in run("explain", "zzz").err
+
+
+def test_the_index_names_every_rule_by_its_severity_and_by_all_its_evidence() -> None:
+    by_severity, by_evidence = (section.split("\n## ")[0] for section in reference().split("\n## By ")[1:])
+    for rule in RULES:
+        link = f"[{rule.id}](#{rule.id.lower()}-{rule.name})"
+        assert by_severity.count(link) == 1
+        assert by_evidence.count(link) == len(rule.needs)
+        assert f"\n## {rule.id} {rule.name}\n" in reference()
