@@ -16,7 +16,7 @@ from rules.simulator.state import Cluster, lag_limit, may_elect_unclean
 
 
 def write_logs(journal: Journal, folder: Path, generation: Generation, end: Cluster) -> None:
-    """Writes the logs in which something stands."""
+    """Writes the logs; a node's appenders open their files when it starts, whether or not anything comes."""
     folder.mkdir(parents=True)
     release = generation.binary.release
     events = [(_time(row), event_line(row, release)) for row in journal.server]
@@ -32,9 +32,7 @@ def _time(row: BrokerEvent) -> str:
 
 
 def _write(path: Path, lines: Iterable[bytes]) -> None:
-    content = b"".join(lines)
-    if content:
-        path.write_bytes(content)
+    path.write_bytes(b"".join(lines))
 
 
 def _starts(journal: Journal, generation: Generation, end: Cluster) -> Iterator[tuple[str, bytes]]:
