@@ -78,11 +78,10 @@ def ended_early(
 
 
 def requests_until(ends: Iterable[TraceEnd]) -> dict[int, int]:
-    """When each broker answered the last request that its log tells."""
+    """When each broker answered the last request that its log tells; 0 where its log is here and tells of none."""
     found: dict[int, int] = {}
     for end in ends:
-        if end.time is not None:
-            found[end.broker] = max(end.time, found.get(end.broker, end.time))
+        found[end.broker] = max(end.time or 0, found.get(end.broker, 0))
     return found
 
 

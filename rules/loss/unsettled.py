@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence
 from rules.loss.held_on import Holder
-from rules.loss.unanswered import REQUESTS, Unanswered
+from rules.loss.unanswered import REQUESTS, Unanswered, not_of_all_seen
 from rules.loss.unplaced import Unplaced
 
 _FIRST = "the first acknowledgement"
@@ -116,8 +116,16 @@ def of_a_silent_leader(evidence: PartitionEvidence, broker: int, offset: int | N
         words=f"broker {broker} may have acknowledged records{beyond} before it lost leadership",
         missing=would_tell(Silence(broker=broker, log="server and requests")),
         start_offset=offset,
-        blocking=any(moment.kind in REQUESTS for moment in evidence.moments),
+        blocking=not_of_all_seen(evidence.moments) or _is_silent_here(evidence, broker),
     )
+
+
+def _is_silent_here(evidence: PartitionEvidence, broker: int) -> bool:
+    """Whether others' requests are told, and the broker's own log of them is here without any: it was cut.
+
+    Where its log is not here at all, the scope of the verdict says so.
+    """
+    return broker in evidence.requests_until and any(moment.kind in REQUESTS for moment in evidence.moments)
 
 
 def _range(evidence: PartitionEvidence, epoch: int, answers: Sequence[Moment]) -> tuple[int, int]:
