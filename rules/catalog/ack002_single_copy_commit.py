@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import Course, LeaderRow, PartitionEvidence, Span
+from rules.evidence import Course, Cut, LeaderRow, Moment, PartitionEvidence, Span
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -99,8 +99,7 @@ def _violation(
     end = evidence.batch_end(max(offsets), last.term)
     opened = [c.reign.start_offset for c in later if c.reign.start_offset is not None]
     cut = [c for c in evidence.chronicle.cuts if c.broker == course.reign.leader and c.offset < end]
-    gone = any(c.former_epoch is None or c.former_epoch >= course.reign.epochs[0] for c in cut)
-    gone = gone or any(start < end for start in opened)
+    gone = any(_afterwards(c, course, rows[0].moment) for c in cut) or any(start < end for start in opened)
     return Violation(
         brokers=(course.reign.leader,),
         start_offset=min(offsets),
@@ -116,6 +115,14 @@ def _violation(
         },
         exhibits=tuple(_exhibits(rows[0].moment.span, rows[-1].moment.span)),
     )
+
+
+def _afterwards(cut: Cut, course: Course, answer: Moment) -> bool:
+    """Whether a leader cut its log after its answer: by the epoch that it had followed, else by its own clock."""
+    if cut.former_epoch is not None:
+        return cut.former_epoch >= course.reign.epochs[0]
+    told = cut.moment
+    return None in (told.time, answer.time) or told.clock != answer.clock or (told.time or 0) >= (answer.time or 0)
 
 
 def _exhibits(first: Span, last: Span) -> Iterator[Exhibit]:

