@@ -48,7 +48,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     offsets. Or no later leader had some records, and their leader was killed or its log is not here. Its last
     answer may be in no log, nor one that its log leaves out before others. The verdict is open then in three cases.
     Producers of the partition are seen that do not wait for all replicas (acks=1, acks=0). Or others' answers are
-    here, but the leader's own of the epoch are not, or end before those to its followers. Or no request of the
+    here, but the leader's own of the epoch are not, or end before those to its followers. Or no request of any
     partition that it answered later is here: its request log may have been cut at its end. Where that log goes on
     and all producers that are seen wait for all replicas, such records most likely waited when it was killed.
 
