@@ -86,7 +86,7 @@ LAWS: Final = (
         "never another page or a frame",
         ours=(
             "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.incurred",
-            "rules.loss.answers", "rules.loss.unsettled", "rules.loss.whatever_order",
+            "rules.loss.answers", "rules.loss.gone", "rules.loss.unsettled", "rules.loss.whatever_order",
             "rules.topic_evidence", "rules.index_verdicts", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
         ),
     ),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent, Produce
 from rules.evidence import PartitionEvidence, times_told
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
-from rules.loss.answers import Gone, answered_for
+from rules.loss.answers import answered_for
+from rules.loss.gone import Gone
 from rules.loss.unsettled import Unsettled
 from rules.loss.whatever_order import NotHeld, not_held
 from rules.rule import rule
@@ -42,7 +43,8 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG). Or no log tells where the next epoch or that of the answers
+    Request logs do not hold produce answers (DEBUG). Or an answer may be of a later epoch, for the record that
+    stands there and was sent again. Or no log tells where the next epoch or that of the answers
     opened, while the log that leads holds others' records there, or none. Or the last leader's disk is not here,
     and a broker that had the records led again and tells of no cut. Or the next leader had written others at their
     offsets. Or no later leader had some records, and their leader was killed or its log is not here. Its last

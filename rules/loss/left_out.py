@@ -12,9 +12,10 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.moments import Moment
 from rules.history.turns import Cut, reopenings
+from rules.loss.deleted import deleted
+from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import Bound
-from rules.replay.reign.statements import ANSWERED
 from rules.replicas.epoch_ends import Fetcher, furthest_fetches
 from rules.replicas.lineage import cut_since, older_run
 
@@ -42,10 +43,13 @@ class LeftOut:
 
 @asked_once
 def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
-    """Every stretch that a new epoch left out or a replica cut: each record once, and none that had been deleted."""
+    """Every stretch that a new epoch left out, a replica cut, or a leader answered for in vain: each record once.
+
+    None of them had been deleted.
+    """
     told: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
-    deleted = _Deleted(evidence.moments)
+    begins = deleted(evidence)
     found = (*_by_reopenings(evidence), *_by_openings(evidence), *_by_cuts(evidence), *_inferred(evidence))
     for stretch in found:
         places = by_epoch.setdefault(stretch.epoch, [])
@@ -53,9 +57,14 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
         if stretch.older:
             earlier = (b for b in told if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
             billed += [(b.start, b.end) for b in earlier]
-        start = max(stretch.start, deleted.below(stretch.leader, stretch.epoch))
+        start = max(stretch.start, begins.below(stretch.leader, stretch.epoch))
         for low, high in without(start, stretch.end, billed):
             _tell(told, places, replace(stretch, start=low, end=high))
+    for gone in _by_answers(evidence):
+        of = range(gone.epoch, gone.latest_epoch + 1)
+        billed = [(b.start, b.end) for b in told if b.epoch in of]
+        for low, high in without(gone.start_offset, gone.end_offset, billed):
+            _tell(told, by_epoch.setdefault(gone.epoch, []), _acknowledged(gone, low, high))
     return tuple(told)
 
 
@@ -67,34 +76,6 @@ def _tell(told: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
             return
     places.append(len(told))
     told.append(stretch)
-
-
-class _Deleted:
-    """Where every leader had its log begin: what retention or a client deleted before is nothing that went."""
-
-    def __init__(self, moments: Sequence[Moment]) -> None:
-        """By clock, the terms in order and the highest log start up to each."""
-        told: dict[str, dict[int, int]] = {}
-        for moment in moments:
-            term = moment.term if moment.latest_term is None else moment.latest_term
-            start = moment.log_start_offset
-            if term is not None and start is not None and start > 0 and not moment.doubtful and _of_its_own(moment):
-                own = told.setdefault(moment.clock, {})
-                own[term] = max(own.get(term, 0), start)
-        self._terms = {clock: sorted(own) for clock, own in told.items()}
-        self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in told.items()}
-
-    def below(self, leader: int | None, epoch: int) -> int:
-        """The highest log start that a leader told of up to the end of an epoch."""
-        clock = f"broker {leader}"
-        place = bisect_right(self._terms.get(clock, ()), epoch)
-        return self._starts[clock][place - 1] if place else 0
-
-
-def _of_its_own(moment: Moment) -> bool:
-    """Whether a broker tells of its own log: in an answer, or in a line about it."""
-    broker = moment.broker if moment.kind == "log-start-moved" else moment.witness
-    return moment.kind in ANSWERED and moment.clock == f"broker {broker}"
 
 
 def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
@@ -247,6 +228,23 @@ def _written_in(
         known = opening.offset is not None and latest in evidence.openings
         if known and (opening.broker == cut.broker or furthest.get((cut.broker, epoch), 0) > (opening.offset or 0)):
             yield epoch, opening.offset or 0
+
+
+def _by_answers(evidence: PartitionEvidence) -> Iterator[Gone]:
+    """What producers were answered for, though nothing else tells that it was written; see `fates` for the order."""
+    return (gone for fate in (() if evidence.epochs_used_twice else fates(evidence)) for gone in fate.gone)
+
+
+def _acknowledged(gone: Gone, start: int, end: int) -> LeftOut:
+    return LeftOut(
+        epoch=gone.epoch,
+        leader=gone.leader,
+        next_epoch=gone.epoch + 1 if gone.following.epoch is None else gone.following.epoch,
+        next_leader=gone.following.broker,
+        start=start,
+        end=end,
+        because="nothing tells of more that a producer was answered for",
+    )
 
 
 def _inferred(evidence: PartitionEvidence) -> Iterator[LeftOut]:

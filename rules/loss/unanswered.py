@@ -10,7 +10,6 @@ from typing import Final
 from rules.evidence import Moment, PartitionEvidence
 from rules.finding import capital
 from rules.history.gaps import ends_unseen
-from rules.history.led import given_terms
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
@@ -193,15 +192,3 @@ def _begins_behind(evidence: PartitionEvidence, leader: int, epoch: int, start: 
         return False
     written = (m.offset for m in own if m.kind == "produced" and m.term == epoch and m.offset is not None)
     return min(written, default=start + 1) > max(start, opening.offset or 0)
-
-
-def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
-    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
-    answers: dict[int, list[Moment]] = {}
-    given = given_terms(moments)
-    for m in moments:
-        if succeeded(m) and m.term is not None:
-            opening = starts.get(m.term)
-            if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):
-                answers.setdefault(m.term, []).append(m)
-    return answers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence
-from rules.loss.held_on import Holder
+from rules.loss.gone import HeldOn
 from rules.loss.unanswered import REQUESTS, Unanswered, not_of_all_seen
 from rules.loss.unplaced import Unplaced
 
@@ -28,10 +28,12 @@ class Unsettled:
     blocking: bool = True
 
 
-def held_or_not(
-    evidence: PartitionEvidence, epoch: int, answers: Sequence[Moment], holder: Holder, why: str
-) -> Unsettled:
+def held_or_not(evidence: PartitionEvidence, epoch: int, found: HeldOn) -> Unsettled:
     """A leader had them not, but one that had them led again, or may have."""
+    answers, holder, following = found.answers, found.holder, found.following
+    why = f"Broker {following.broker} opened epoch {following.epoch} without them, but broker {holder.broker} had them"
+    if found.passed:
+        why = f"Broker {following.broker} had written others there before"
     start, end = _range(evidence, epoch, answers)
     opening = () if holder.opening is None else ((holder.opening, "the leader opens its epoch"),)
     return Unsettled(
@@ -46,13 +48,15 @@ def held_or_not(
 
 
 def sent_again_or_not(epoch: int, answers: Sequence[Moment], held: int | None) -> Unsettled:
-    """Answers of no certain epoch at whose offsets another leader's records stand."""
+    """Answers of no certain epoch at whose offsets records of another one stand."""
     first, last = answers[0], answers[-1]
+    one = first.offset == last.offset
+    what = f"a record at {first.offset}" if one else f"records between {first.offset} and {last.offset}"
     return Unsettled(
         broker=first.witness,
-        words=f"broker {first.witness} acknowledged records between {first.offset} and {last.offset} in an epoch from"
-        f" {epoch} to {first.latest_term}. Records of epoch {held}, which it did not lead,"
-        f" stand at {first.offset}. Its own are gone, unless they were sent again",
+        words=f"broker {first.witness} acknowledged {what} in an epoch from"
+        f" {epoch} to {max(m.latest_term or epoch for m in answers)}. Records of epoch {held} stand at {first.offset}."
+        " Those that it acknowledged are gone, unless they are these, which were sent again to it",
         missing=would_tell(Silence(broker=first.witness, log="roles")),
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,

@@ -28,14 +28,18 @@ class Later:
         self._last = last
         self._led = led
 
-    def place(self, epoch: int) -> int:
+    def after(self, epoch: int) -> Sequence[Moment]:
+        """The openings of newer epochs."""
+        return self._openings[self._place(epoch) :]
+
+    def _place(self, epoch: int) -> int:
         """Of the first opening of a newer epoch."""
         return bisect_right(self._epochs, epoch)
 
     def lost_by(self, missing: Sequence[Moment], epoch: int) -> Moment:
         """The first opening at or below the first of some records that are missing, once more or not; else the next."""
         first = min(missing, key=lambda m: m.offset or 0)
-        later = self._openings[self.place(epoch) :]
+        later = self.after(epoch)
         own = (m for m in self._again.get(epoch, ()) if m.clock == first.clock and (m.time or 0) > (first.time or 0))
         told = (m for opening in later for m in (opening, *self._again.get(opening.epoch or 0, ())))
         return next((m for m in (*own, *told) if (m.offset or 0) <= (first.offset or 0)), later[0])
@@ -47,25 +51,47 @@ class Later:
         unless another broker opened it.
         """
         offset = answer.offset or 0
-        latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
+        held = self._held(offset)
+        if held is None:
+            return self._opened_below(offset, _latest(answer, epoch)) and not self._damaged_at(offset)
+        return self._is_anothers(held, offset, epoch, opening) and not self._may_be_of(held, answer, epoch)
+
+    def perhaps_lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> int | None:
+        """The epoch of another's record in its place: its own is gone, unless it is that one, which was sent again."""
+        held = self._held(answer.offset or 0)
+        if held is None or (held > epoch and self._opener.get(held) in (None, answer.witness)):
+            return None
+        other = self._is_anothers(held, answer.offset or 0, epoch, opening)
+        return held if other and self._may_be_of(held, answer, epoch) else None
+
+    def _held(self, offset: int) -> int | None:
+        """The epoch of the record at an offset; up to message format 1 records carry none."""
         held = None if self._last is None else epoch_held(self._last, offset)
-        if held is None or held < 0:  # up to message format 1 records carry no epoch
-            return self._opened_below(offset, latest) and not self._damaged_at(offset)
-        if epoch < held <= latest and {self._opener.get(held), self._opener.get(latest)} & {None, answer.witness}:
-            return False  # in its last epoch it may have been sent again
+        return None if held is None or held < 0 else held
+
+    def _is_anothers(self, held: int, offset: int, epoch: int, opening: Moment | None) -> bool:
+        """Whether the record that stands there is none for which a leader of the epoch answers."""
         if opening is None or offset < (opening.offset or 0):
             return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
         # Its answer waits through all that its leader leads without a break.
         without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
         return held not in without_a_break
 
+    def _may_be_of(self, held: int, answer: Moment, epoch: int) -> bool:
+        """Whether it may have been given in a later epoch, for the record that stands there: that is sent again."""
+        latest, own = _latest(answer, epoch), (None, answer.witness)
+        if held > epoch:
+            return held <= latest and (self._opener.get(held) in own or self._opener.get(latest) in own)
+        above = (m for m in self.after(epoch) if (m.epoch or 0) <= latest and (m.offset or 0) > (answer.offset or 0))
+        return (latest > epoch and latest not in self._opener) or any(m.broker in own for m in above)
+
     def unreadable(self, answer: Moment, epoch: int) -> bool:
         """Whether a newer epoch opened at its offset or below, and the last leader's log is damaged there."""
-        latest = epoch if answer.latest_term is None else max(epoch, answer.latest_term)
-        return self._damaged_at(answer.offset or 0) and self._opened_below(answer.offset or 0, latest)
+        offset = answer.offset or 0
+        return self._damaged_at(offset) and self._opened_below(offset, _latest(answer, epoch))
 
     def _opened_below(self, offset: int, latest: int) -> bool:
-        newer = self.place(latest)
+        newer = self._place(latest)
         return newer < len(self._lowest) and self._lowest[newer] <= offset
 
     def _damaged_at(self, offset: int) -> bool:
@@ -74,13 +100,9 @@ class Later:
             return False
         return not last.holds(offset, offset + 1)
 
-    def perhaps_lacks(self, answer: Moment, epoch: int) -> int | None:
-        """The epoch of the record in its place, by another leader: it is gone unless it was sent again later."""
-        held = None if self._last is None else epoch_held(self._last, answer.offset or 0)
-        if held is None or answer.latest_term is None or not epoch < held <= answer.latest_term:
-            return None
-        others, own = (None, answer.witness), self._opener.get(answer.latest_term)
-        return held if self._opener.get(held) not in others and own in others else None
+
+def _latest(answer: Moment, epoch: int) -> int:
+    return epoch if answer.latest_term is None else max(epoch, answer.latest_term)
 
 
 def stands_no_more(answer: Moment, last: Replica | None, leaders: Mapping[int, int]) -> bool:

@@ -21,6 +21,7 @@ from rules.evidence import Level
 from rules.finding import Finding, Severity
 from rules.narrow.assemble import Fact
 from tests.ablations.leave_out import Ablation, sizes_under
+from tests.lab.views import contradictions
 
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
 
@@ -132,6 +133,7 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
     for line in report.coverage.undecided:
         if "failed: " in line.reason:
             yield f"fails {line.rule}: {line.reason}"
+    yield from (f"contradicts itself: {said}" for said in contradictions(report))
 
 
 def _covers(known: Accusation, accusation: Accusation) -> bool:

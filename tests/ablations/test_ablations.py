@@ -80,3 +80,15 @@ def test_who_began_first_without_committed_records_is_open_where_a_leader_before
     found = [f for f in report.violations if f.rule == "LEAD001"]
     opened = [(f.brokers, "epoch 4 may have begun so before" in f.message) for f in found]
     assert opened == [((), True)]
+
+
+def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stands_there(tmp_path: Path) -> None:
+    """Broker 2 may have answered in epoch 5 for a record of epoch 0 that was sent again: no roles are told between."""
+    bench, requests = Bench("fast_failover_kip279", tmp_path, {}), "broker-1/logs/kafka-request.log"
+    holes = together_as_one([without_middle(bench.files, node, 0.479, 0.854) for node in ("broker-1", "broker-2")])
+    cuts = (*(cut for cut in holes.cuts if cut[0] != requests), (requests, ((0, 39361),)))
+    report = bench.judged(Ablation("roles and requests", cuts=cuts))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    asked = [(f.start_offset, f.end_offset) for f in report.findings if f.rule == "ACK001" and f.verdict == "undecided"]
+    assert (10, 11) in asked

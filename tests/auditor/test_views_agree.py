@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 from dumps_at_hand import audited
 
-from auditor.report import advice as advice_pages
-from auditor.report.bill import sentence
-from auditor.report.markdown import text as escaped
-from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory
-from auditor.report.postmortem.document import render as postmortem
-from rules.finding import Finding, Severity
-from rules.protocol.offsets import without
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases
+from tests.lab.views import contradictions
 
 CASES: Final = cases()
-Place = tuple[str | None, str | None, int | None]
 Leaves = Callable[[str, list[str]], list[str]]
 
 
@@ -45,94 +38,6 @@ LEFT_OUT: Final[dict[str, Leaves]] = {
 
 def is_unclean(case: Path) -> bool:
     return case.name == "unclean_rejoined"
-
-
-def of(report: AuditReport) -> dict[Place, tuple[Loss, ...]]:
-    """What each partition lost, by the bill."""
-    return {place(history): history.losses for history in report.histories}
-
-
-def place(told: PlacedHistory | Finding) -> Place:
-    return told.cluster_id, told.topic, told.partition
-
-
-def contradictions(report: AuditReport) -> Iterator[str]:
-    """Whatever one page says and another one denies."""
-    yield from _billed_twice(report)
-    yield from _found_and_not_billed(report)
-    yield from _billed_and_not_found(report)
-    yield from _advised_otherwise(report)
-    yield from _told_otherwise(report)
-
-
-def _billed_twice(report: AuditReport) -> Iterator[str]:
-    for where, losses in of(report).items():
-        seen: set[tuple[int, bool, int]] = set()
-        for loss in losses:
-            offsets = {(loss.epoch, loss.again, offset) for offset in range(loss.start_offset, loss.end_offset)}
-            if offsets & seen:
-                yield f"{where}: {sorted(offsets & seen)[:3]} is billed twice"
-            seen |= offsets
-    together = sum(incident.bill.offsets for incident in report.incidents if incident.bill is not None)
-    alone = sum(loss.offsets for losses in of(report).values() for loss in losses if not loss.restored)
-    if together != alone:
-        yield f"the incidents' bills count {together} offsets, the partitions' {alone}"
-
-
-def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
-    """What is proved to be gone stands in the bill; where epochs have no order, no bill is made."""
-    for finding in report.violations:
-        proves = finding.rule in ("ACK001", "TRUNC001") and finding.confidence == "certain"
-        if proves and "only_epoch" not in finding.values() and not report.untold:
-            billed = [(loss.start_offset, loss.end_offset) for loss in of(report).get(place(finding), ())]
-            missing = [*without(finding.start_offset or 0, finding.end_offset or 0, billed)]
-            if missing:
-                yield f"{finding.rule} {place(finding)} proves {missing}, which no bill names"
-
-
-def _billed_and_not_found(report: AuditReport) -> Iterator[str]:
-    """What counts as lost for good rests on a finding or leaves a question open."""
-    grave = {place(f) for f in report.findings if f.blocking or f.severity >= Severity.MEDIUM}
-    for where, losses in of(report).items():
-        for loss in losses:
-            if not loss.restored and where not in grave:
-                yield f"{where}: {sentence(loss)} And nothing is found there"
-    if report.verdict == "clean" and any(not loss.restored for losses in of(report).values() for loss in losses):
-        yield "a clean verdict bills a loss"
-
-
-def _advised_otherwise(report: AuditReport) -> Iterator[str]:
-    by_place: dict[Place, PlacedAdvice] = {(p.cluster_id, p.topic, p.partition): p for p in report.advice}
-    for where, losses in of(report).items():
-        advised = by_place.get(where)
-        if losses and (advised is None or advised.losses != losses):
-            yield f"{where}: the advice does not know of {len(losses)} losses"
-        lacked = () if advised is None else [s for c in advised.advice.candidates for s in c.lacks]
-        for stretch in lacked:
-            for loss in losses:
-                start, end = max(stretch.start_offset, loss.start_offset), min(stretch.end_offset, loss.end_offset)
-                if loss.epoch == stretch.epoch and start < end and start == stretch.start_offset:
-                    ends = min(loss.committed_end, end), min(stretch.committed_end, end)
-                    if max(ends[0], start) > max(ends[1], start):
-                        yield f"{where}: of {start} to {end} the bill calls {ends[0]} committed, the advice {ends[1]}"
-
-
-def _told_otherwise(report: AuditReport) -> Iterator[str]:
-    advice = " ".join(advice_pages.text(report.advice, verdict=report.verdict, untold=report.untold).split())
-    told = postmortem(report, appendix=True)
-    for (_, topic, partition), losses in of(report).items():
-        for loss in losses:
-            if " ".join(sentence(loss, f"{topic}-{partition}").split()) not in advice:
-                yield f"the advice leaves out: {sentence(loss)}"
-            if escaped(sentence(loss)) not in told:
-                yield f"the incident report leaves out: {sentence(loss)}"
-    lost = any(not loss.restored for losses in of(report).values() for loss in losses)
-    if lost and "Nobody, as far as this evidence goes" in told:
-        yield "the incident report has nobody act on a loss"
-    if lost and "Nothing to decide." in advice:
-        yield "the advice says that nothing is to be decided"
-    if report.verdict == "unknown" and "left its verdict open" not in advice:
-        yield "the advice does not say that the verdict is open"
 
 
 @pytest.mark.parametrize("missing", fast_if("disks".__eq__, LEFT_OUT))

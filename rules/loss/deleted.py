@@ -1,0 +1,45 @@
+"""Records that retention or a client had deleted: of what is gone, they are no part."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from rules.asked_once import asked_once
+from rules.evidence import Moment, PartitionEvidence
+from rules.replay.reign.statements import ANSWERED
+
+
+@asked_once
+def deleted(evidence: PartitionEvidence) -> Deleted:
+    """Where every leader had its log begin."""
+    return Deleted(evidence.moments)
+
+
+class Deleted:
+    """Where every leader had its log begin: what retention or a client deleted before is nothing that went."""
+
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        """By clock, the terms in order and the highest log start up to each."""
+        told: dict[str, dict[int, int]] = {}
+        for moment in moments:
+            term = moment.term if moment.latest_term is None else moment.latest_term
+            start = moment.log_start_offset
+            if term is not None and start is not None and start > 0 and not moment.doubtful and _of_its_own(moment):
+                own = told.setdefault(moment.clock, {})
+                own[term] = max(own.get(term, 0), start)
+        self._terms = {clock: sorted(own) for clock, own in told.items()}
+        self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in told.items()}
+
+    def below(self, leader: int | None, epoch: int) -> int:
+        """The highest log start that a leader told of up to the end of an epoch."""
+        clock = f"broker {leader}"
+        place = bisect_right(self._terms.get(clock, ()), epoch)
+        return self._starts[clock][place - 1] if place else 0
+
+
+def _of_its_own(moment: Moment) -> bool:
+    """Whether a broker tells of its own log: in an answer, or in a line about it."""
+    broker = moment.broker if moment.kind == "log-start-moved" else moment.witness
+    return moment.kind in ANSWERED and moment.clock == f"broker {broker}"

@@ -1,0 +1,225 @@
+"""Answers to producers held against what came after them: whose records are gone, and of which that is open."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rules.asked_once import asked_once
+from rules.evidence import Moment, PartitionEvidence, epoch_held
+from rules.history.led import given_terms
+from rules.history.moments import succeeded
+from rules.history.repetitions import begin_unseen
+from rules.history.turns import reopenings
+from rules.loss.deleted import deleted
+from rules.loss.held_on import Holder, held_on, passed_over
+from rules.replicas.later import Later
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """Answers of one epoch whose records the log that leads does not hold."""
+
+    epoch: int
+    following: Moment
+    """The opening of the epoch that left them out."""
+    answers: tuple[Moment, ...]
+    start_offset: int
+    lowest: int
+    """From where on more may have been answered: the first answer need not be the first that was given."""
+    end_offset: int
+    ended: bool
+    """Whether something tells that the last batch ends there."""
+    held: int | None
+    """The epoch whose records stand at the first of them; None where an opening alone shows that they are gone."""
+
+    @property
+    def leader(self) -> int | None:
+        """Who answered."""
+        return self.answers[0].witness
+
+    @property
+    def latest_epoch(self) -> int:
+        """The newest epoch of which the answers may be."""
+        return max(self.epoch if m.latest_term is None else m.latest_term for m in self.answers)
+
+    @property
+    def for_all(self) -> bool:
+        """Whether a producer was told that every replica in sync has them."""
+        return any(m.acks == -1 for m in self.answers)
+
+    @property
+    def epochs(self) -> str:
+        """The epoch in which the answers were given, or those of which it is one."""
+        latest = self.latest_epoch
+        if latest == self.epoch:
+            return f"epoch {self.epoch}"
+        if any(m.latest_term in (None, self.epoch) for m in self.answers):
+            return f"epoch {self.epoch} and perhaps of later ones up to {latest}"
+        return f"an epoch from {self.epoch} to {latest}"
+
+    @property
+    def more(self) -> str:
+        """What else may have been acknowledged: before the first answer that is told, and behind the last one."""
+        before = f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else ""
+        last = max(m.offset or 0 for m in self.answers)
+        return before + ("" if self.ended else f" and whatever else the batch at {last} held")
+
+    @property
+    def instead(self) -> str:
+        """What is there in their place."""
+        following = self.following
+        if (following.offset or 0) > self.start_offset:
+            return f"records of epoch {self.held} stand at offset {self.start_offset} now"
+        who = "its leader" if following.broker is None else f"broker {following.broker}"
+        return f"{who} opened epoch {following.epoch} at offset {following.offset}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOn:
+    """Answers whose records a leader had not, or need not have had, though a later one may have held them."""
+
+    answers: tuple[Moment, ...]
+    following: Moment
+    """Who opened without them, or had written others there before."""
+    holder: Holder
+    passed: bool
+    """Whether the next leader's log was long enough."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What became of one epoch's answers."""
+
+    epoch: int
+    gone: tuple[Gone, ...]
+    held_on: HeldOn | None
+    unsure: tuple[Moment, ...]
+    """Those that may be of the record that stands there, answered for once more."""
+    stands: int | None
+    """The epoch of the record at the first of these."""
+    unread: tuple[Moment, ...]
+    """Those at which the log of who led last is damaged."""
+
+
+@asked_once
+def fates(evidence: PartitionEvidence) -> tuple[Fate, ...]:
+    """Of every epoch's answers, oldest first; where epochs have no order see `whatever_order`."""
+    starts, reigns = evidence.openings, [course.reign for course in reversed(evidence.replayed.courses)]
+    led = {epoch: reign.epochs for reign in reigns for epoch in reign.epochs}
+    openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
+    log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts))
+    return tuple(
+        _fate(evidence, epoch, [m for m in given if evidence.batch_end(_offset(m), epoch) > _begins(evidence, m)], log)
+        for epoch, given in sorted(answers_by_epoch(evidence.moments, starts).items())
+    )
+
+
+def _begins(evidence: PartitionEvidence, answer: Moment) -> int:
+    """Where its leader's log began at last, or below: what was deleted is no more to be missed."""
+    latest = answer.term if answer.latest_term is None else answer.latest_term
+    return deleted(evidence).below(answer.witness, -1 if latest is None else latest)
+
+
+def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment], log: Later) -> Fate:
+    later, opening = log.after(epoch), evidence.openings.get(epoch)
+    missing = sorted((m for m in given if log.lacks(m, epoch, opening)), key=_offset) if later else []
+    unsure = sorted((m for m in given if log.perhaps_lacks(m, epoch, opening) is not None), key=_offset)
+    gone: tuple[Gone, ...] = ()
+    held: HeldOn | None = None
+    if missing:
+        gone, held = _missing(evidence, epoch, log.lost_by(missing, epoch), given, missing)
+    elif later and evidence.leader_at_the_end is None:
+        held = _passed_over(evidence, epoch, given)
+    return Fate(
+        epoch=epoch,
+        gone=gone,
+        held_on=held,
+        unsure=tuple(unsure),
+        stands=log.perhaps_lacks(unsure[0], epoch, opening) if unsure else None,
+        unread=tuple(sorted((m for m in given if log.unreadable(m, epoch)), key=_offset)),
+    )
+
+
+def _missing(
+    evidence: PartitionEvidence, epoch: int, lost_by: Moment, given: Sequence[Moment], missing: Sequence[Moment]
+) -> tuple[tuple[Gone, ...], HeldOn | None]:
+    """Without the log of who led last: who had them may have held them still, and led again with them."""
+    place = 0
+    if evidence.leader_at_the_end is None:
+        place = bisect_left(missing, 1, key=lambda m: held_on(evidence, m, epoch, lost_by) is None)
+    unseen = place == 0 and begin_unseen(given, missing)
+    parts = _apart(evidence, epoch, missing[place:])
+    gone = tuple(
+        _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number) for number, part in enumerate(parts)
+    )
+    holder = held_on(evidence, missing[0], epoch, lost_by) if place else None
+    if holder is None:
+        return gone, None
+    return gone, HeldOn(answers=tuple(missing[:place]), following=lost_by, holder=holder, passed=False)
+
+
+def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Moment]) -> Iterator[list[Moment]]:
+    """Answers of one epoch together; of those that may be of several the ones in whose place one epoch stands now."""
+    leading, sure = evidence.leader_at_the_end, all(_is_of(m, epoch) for m in missing)
+    if sure or leading is None:
+        yield from ([*missing],) if missing else ()
+        return
+    for _, own in groupby(missing, key=lambda m: epoch_held(leading, _offset(m))):
+        yield [*own]
+
+
+def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment]) -> HeldOn | None:
+    """Answers whose records the next leader need not have had, though its log was long enough."""
+    begun = evidence.openings[epoch].offset if epoch in evidence.openings else None
+    own = sorted((m for m in given if begun is not None and _offset(m) >= begun), key=_offset)
+    holder = passed_over(evidence, own[0], epoch) if own else None
+    if holder is None or holder.opening is None:
+        return None
+    return HeldOn(answers=tuple(own), following=holder.opening, holder=holder, passed=True)
+
+
+def _gone(
+    evidence: PartitionEvidence, epoch: int, following: Moment, answers: Sequence[Moment], *, begun_unseen: bool
+) -> Gone:
+    begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
+    first = max(_offset(begun), _begins(evidence, begun))
+    opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
+    sure = all(_is_of(m, epoch) for m in answers)
+    # Of an epoch that is not sure the boundaries may be another's.
+    end = evidence.batch_end(last, epoch) if sure else last + 1
+    cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
+    leading = evidence.leader_at_the_end
+    return Gone(
+        epoch=epoch,
+        following=following,
+        answers=tuple(answers),
+        start_offset=first,
+        lowest=min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first,
+        end_offset=end,
+        ended=sure and evidence.ends_told(epoch, end) and not cut_short,
+        held=None if leading is None else epoch_held(leading, first),
+    )
+
+
+def _is_of(answer: Moment, epoch: int) -> bool:
+    """Whether an answer is of that epoch, and may be of none after it."""
+    return answer.latest_term is None or answer.latest_term <= epoch
+
+
+def _offset(moment: Moment) -> int:
+    return moment.offset or 0
+
+
+def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
+    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
+    answers: dict[int, list[Moment]] = {}
+    given = given_terms(moments)
+    for m in moments:
+        if succeeded(m) and m.term is not None:
+            opening = starts.get(m.term)
+            if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):
+                answers.setdefault(m.term, []).append(m)
+    return answers
