@@ -20,7 +20,7 @@ from auditor.report.model import (
 )
 from auditor.scope import absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
-from parsers.inventory import Inventory
+from parsers.inventory import Inventory, parse_file_name
 from rules.evidence import METADATA_TOPIC
 from rules.finding import Finding, with_last_offsets
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
@@ -47,7 +47,7 @@ def coverage_of(
     refused = sum(replica.bytes_refused for replica in replicas)
     read = sum(replica.bytes_read for replica in replicas)
     told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
-    absent = sum(replica.bytes_missing for replica in replicas)
+    absent = sum(replica.bytes_missing for replica in replicas) + sum(_unread_beside(inventory, units, refusals))
     seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told + absent
     times = list(_times(replicas))
     logs_read = logs_of(units, {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas})
@@ -147,6 +147,16 @@ def _left_out(inventory: Inventory, units: Sequence[ReadUnit], selection: Select
         asked = file.origin.topic is None or selection.admits(file.origin.topic, file.origin.partition)
         if file.kind == "segment" and not file.suffix and folder not in planned and asked:
             yield file.size
+
+
+def _unread_beside(inventory: Inventory, units: Sequence[ReadUnit], refusals: Sequence[RefusalLine]) -> Iterator[int]:
+    """Bytes that could not be read of files that are neither segments nor texts of them, at least one a refusal."""
+    sizes = {file.origin.source: file.size for file in inventory.files}
+    texts = {piece.source for unit in units if unit.kind == "dump-text" for piece in unit.pieces}
+    spans = {(line.path, line.start, line.end) for line in refusals if line.blocking and not line.folder}
+    for path, start, end in spans:
+        if path not in texts and parse_file_name(path.rpartition("/")[2]).kind != "segment":
+            yield max(1, end - start or sizes.get(path, 0))
 
 
 def _missing(

@@ -140,7 +140,8 @@ class Scope:
     cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop of which their disks tell."""
     metadata_untold: int = 0
-    """Partitions with replicas of which the metadata log here does not tell, though it is one log for all."""
+    """Partitions with replicas of which the metadata log here does not tell, though it is one log for all: a part of
+    it is missing."""
     replicas_here: int = 0
     replicas_assigned: int = 0
     """Those here and those that something names and that are not."""
@@ -159,7 +160,7 @@ class Scope:
             parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
         if self.partly and self.partial:
             parts.append(f"without all {self.lacking}")
-        if self.metadata_untold:
+        if self.metadata_untold and self.partial:
             many = "1 partition" if self.metadata_untold == 1 else f"{self.metadata_untold} partitions"
             parts.append(f"without a word of the metadata log on {many}")
         if self.cut_short and self.partial:
@@ -168,8 +169,8 @@ class Scope:
 
     @property
     def opens(self) -> bool:
-        """Whether something of some brokers is not here that others of them have here, or the disks tell of."""
-        return bool(self.partly or self.cut_short)
+        """Whether a part is not here of a kind that is: other brokers have it, or disks and folders tell of it."""
+        return bool(self.partly or self.cut_short or self.metadata_untold)
 
     @property
     def lacking(self) -> str:

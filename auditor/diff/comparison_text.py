@@ -7,7 +7,7 @@ from typing import Final
 
 from auditor.diff.compare import Change, Difference
 from auditor.diff.side import Side, ToldFinding
-from auditor.report.layout import Page, size, table
+from auditor.report.layout import Page, percent, size, table
 
 INDENT: Final = 2
 LONGEST_VALUE: Final = 200
@@ -48,7 +48,7 @@ def _lines(found: Difference, page: Page, ending: tuple[int, Sequence[str]], *, 
 def _said(side: Side) -> str:
     told = {"findings": "findings", "clean": "clean", "unknown": "the verdict is open"}[side.verdict]
     stopped = ", stopped early" if side.interrupted else ""
-    return f"{told}{stopped}; {side.ratio:.1%} read at level {side.level}"
+    return f"{told}{stopped}; {percent(side.ratio)} read at level {side.level}"
 
 
 def _summary(found: Difference) -> str:

@@ -8,7 +8,7 @@ from auditor.config import AuditConfig
 from auditor.diff.compare import Difference
 from auditor.diff.side import Side
 from auditor.exit_codes import ExitCode
-from auditor.report.layout import counted
+from auditor.report.layout import counted, percent
 
 
 def exit_code(found: Difference, config: AuditConfig) -> ExitCode:
@@ -44,7 +44,7 @@ def _open(found: Difference, config: AuditConfig) -> Iterator[str]:
     yield from _unseen(after)
     if after.ratio < config.min_coverage:
         asked_for = f"--min-coverage asks for {config.min_coverage:.1%}"
-        yield f"the later side read {after.ratio:.1%} of its bytes, and {asked_for}"
+        yield f"the later side read {percent(after.ratio)} of its bytes, and {asked_for}"
     if after.interrupted:
         yield "the later audit was stopped early"
 

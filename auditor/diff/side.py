@@ -205,7 +205,8 @@ def _lacking(reader: _Reader, coverage: Mapping[str, Any], scope: Mapping[str, A
     if scope.get("partial") is True:
         return False
     missing = "replicasLacking" if "replicasLacking" in coverage else "replicasMissing"
-    return reader.field(coverage, missing, int, "coverage.") > 0 or bool(scope.get("partly") or scope.get("cutShort"))
+    parts = ("partly", "cutShort", "metadataUntold")
+    return reader.field(coverage, missing, int, "coverage.") > 0 or any(map(scope.get, parts))
 
 
 def _rules_off(policy: Mapping[str, Any]) -> tuple[str, ...]:

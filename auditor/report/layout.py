@@ -77,6 +77,11 @@ def size(count: int) -> str:
     return f"{count} B" if place == 0 else f"{amount:.1f} {units[place]}"
 
 
+def percent(ratio: float) -> str:
+    """A part of a whole as people say it: all of it only where nothing is lacking."""
+    return f"{int(ratio * 1000) / 10}%"
+
+
 def counted(count: int, noun: str) -> str:
     """A number with its noun."""
     if noun.endswith("y") and noun[-2] not in "aeiou":

@@ -118,6 +118,32 @@ def test_a_malformed_checkpoint_leaves_the_verdict_open(dump: Path) -> None:
     assert [refusal["path"] for refusal in report["refusals"]] == ["broker-1/data/replication-offset-checkpoint"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("meta.properties", b"\x00" * 200),
+        ("meta.properties", b""),
+        ("meta.properties", None),
+        ("replication-offset-checkpoint", b"\x00" * 200),
+        ("d-0/leader-epoch-checkpoint", None),
+    ],
+)
+def test_coverage_is_not_whole_where_a_file_beside_the_segments_cannot_be_read(
+    name: str, content: bytes | None, dump: Path
+) -> None:
+    whole = told(dump, partial=True)["coverage"]
+    file = dump / "broker-1/data" / name
+    file.unlink()
+    file.mkdir() if content is None else file.write_bytes(content)
+    report = audit(dump, AuditConfig(engine="local", partial=True))
+    coverage = report.coverage
+    unread = len(content or b"x")
+    assert (coverage.bytes_seen, coverage.bytes_read) == (whole["bytesSeen"] + unread, whole["bytesRead"])
+    assert (report.verdict != "clean", coverage.files_unread, coverage.ratio < 1) == (True, 1, True)
+    assert "; 100.0% of" not in terminal.render(report, columns=200)
+    assert "100.0% of" not in postmortem.render(report)
+
+
 def test_what_cannot_be_read_of_other_topics_does_not_matter(dump: Path) -> None:
     other = dump / "broker-1/data/other-0"
     other.mkdir()

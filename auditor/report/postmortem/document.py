@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from auditor.report.bill import sentence
-from auditor.report.layout import counted, size
+from auditor.report.layout import counted, percent, size
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport
 from auditor.report.postmortem.actions import actions, gates
@@ -65,7 +65,7 @@ def _summary(report: AuditReport) -> Iterator[str]:
     if len(losses) <= SENTENCES_SHOWN:
         yield from (f"- {place(history)}: {text(sentence(loss))}" for history, loss in losses)
     replicas, partitions = counted(coverage.replicas_seen, "replica"), counted(coverage.partitions, "partition")
-    read = f"{coverage.ratio:.1%} of {size(coverage.bytes_seen)}" if coverage.replicas_seen else "no broker's disk"
+    read = f"{percent(coverage.ratio)} of {size(coverage.bytes_seen)}" if coverage.replicas_seen else "no broker's disk"
     reach = f" {coverage.scope.words}" if report.verdict == "clean" and coverage.scope.words else ""
     yield (
         f"\nVerdict: **{report.verdict}**{reach}. Read: {replicas} of {partitions} on"

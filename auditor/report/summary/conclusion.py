@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor.report.layout import counted, size
+from auditor.report.layout import counted, percent, size
 from auditor.report.model import AuditReport
 from auditor.report.summary.actions import Action, actions
 from auditor.report.summary.folded_findings import Entry, folded
@@ -85,7 +85,7 @@ def read_of(report: AuditReport) -> str:
     """How much was read, in words."""
     if not report.coverage.replicas_seen:
         return "no broker's disk is here"
-    return f"{int(report.coverage.ratio * 1000) / 10}% of {size(report.coverage.bytes_seen)} read"
+    return f"{percent(report.coverage.ratio)} of {size(report.coverage.bytes_seen)} read"
 
 
 def doubts(report: AuditReport) -> Iterator[str]:
@@ -109,6 +109,8 @@ def doubts(report: AuditReport) -> Iterator[str]:
     cut_short = report.coverage.scope.cut_short
     if cut_short:
         yield f"logs of {numbered('broker', cut_short)} end before the shutdown that disks show (--partial)"
-    known = undecided or unread or lacking or partly or cut_short or report.coverage.replicas_seen == 0
+    if untold := report.coverage.scope.metadata_untold:
+        yield f"the metadata log here does not tell of {counted(untold, 'partition')} (--partial)"
+    known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0
     if not (report.interrupted or known):
         yield "less was read than --min-coverage asks for"

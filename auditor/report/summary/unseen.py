@@ -117,9 +117,9 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
     if coverage.scope.lacking and not coverage.scope.partial:
         words = f"Only some brokers' {coverage.scope.lacking} are here (--partial says that this is all there is)."
         yield Unseen(kind="logs", words=words, blocking=True)
-    if untold := coverage.scope.metadata_untold:
-        words = f"The metadata log here does not tell of {counted(untold, 'partition')}: it is emptied, cut or older."
-        yield Unseen(kind="logs", words=words, blocking=False)
+    if (untold := coverage.scope.metadata_untold) and not coverage.scope.partial:
+        words = f"The metadata log here does not tell of {counted(untold, 'partition')}: it is emptied, cut or older"
+        yield Unseen(kind="logs", words=f"{words} (--partial says that this is all there is).", blocking=True)
     if coverage.scope.cut_short and not coverage.scope.partial:
         words = f"{_cut_short(coverage)} (--partial says that this is all there is)."
         yield Unseen(kind="logs", words=words, blocking=True)
