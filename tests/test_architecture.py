@@ -51,7 +51,7 @@ FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire
 FACTS: Final = "rules.facts.**"
 CHRONICLE: Final = "rules.chronicle.**"
 EVIDENCE: Final = (
-    "rules.evidence", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
+    "rules.evidence", "rules.asked_once", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
     "rules.settings", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""

@@ -26,7 +26,7 @@ def gates(
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
     doomed, owed = returns
     in_order = sorted(replicas, key=lambda replica: replica.broker)
-    vacant = vacancy(evidence.moments, evidence.current)
+    vacant = vacancy(evidence)
     elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
     leading = {c.broker: _leads_by_its_start(c) for c in candidates if c.lacks and c.broker in elected}
     restarts = [

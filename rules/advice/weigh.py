@@ -42,7 +42,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
             ),
         )
     )  # fmt: skip
-    vacant = vacancy(evidence.moments, evidence.current)
+    vacant = vacancy(evidence)
     elected = tuple(c.broker for c in candidates if c.broker in vacant.electable and c.lacks)
     lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
     followed = tuple(r for r in (*leaders, *(r for r in lacking if r not in leaders)) if r in seen)

@@ -59,7 +59,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
         return
     kept = kept_proofs(evidence.chronicle, evidence.current)
     certain, furthest = kept.certain, kept.furthest
-    at_rest = vacancy(evidence.moments, evidence.current).at_rest
+    at_rest = vacancy(evidence).at_rest
     if evidence.copied_live and len(at_rest) < len(evidence.current):
         gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
         yield Undecided(

@@ -8,7 +8,7 @@ from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation, truncate_on_fetch
-from rules.replicas.electable import vacancy, would_follow
+from rules.replicas.electable import would_follow
 from rules.rule import rule
 
 
@@ -57,8 +57,7 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 1* 000222|2
     broker 2  0000011|
     """
-    vacant = vacancy(evidence.moments, evidence.current)
-    for follower, leader in would_follow(evidence.incarnations, evidence.presumed_leaders, vacant):
+    for follower, leader in would_follow(evidence):
         if not (follower.end_known and leader.end_known):
             yield Undecided(
                 reason="a segment could not be read, so that the end of a log is not known",

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rules.asked_once import asked_once
+from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment
 from rules.replicas.replica import Replica
 
@@ -26,12 +28,14 @@ class Vacancy:
     """The replicas whose logs are as their brokers told them since nobody leads."""
 
 
-def vacancy(moments: Sequence[Moment], current: Sequence[Replica]) -> Vacancy:
+@asked_once
+def vacancy(evidence: PartitionEvidence) -> Vacancy:
     """Who can be elected, and whose logs cannot have grown since."""
-    state = _vacant(moments)
+    state = _vacant(evidence.moments)
     if state is None:
         return Vacancy()
-    return Vacancy(electable=frozenset(state.isr or state.elr or ()), at_rest=tuple(_at_rest(current, moments, state)))
+    at_rest = tuple(_at_rest(evidence.current, evidence.moments, state))
+    return Vacancy(electable=frozenset(state.isr or state.elr or ()), at_rest=at_rest)
 
 
 def _vacant(moments: Iterable[Moment]) -> Moment | None:
@@ -59,15 +63,14 @@ def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: Mome
             yield replica
 
 
-def would_follow(
-    incarnations: Iterable[Sequence[Replica]], presumed: Sequence[Replica], vacant: Vacancy
-) -> Iterator[tuple[Replica, Replica]]:
+def would_follow(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Replica]]:
     """Every follower with the first of those that could lead its incarnation of the topic.
 
     While nobody leads it is one of the ISR, whatever a longer log outside of it holds.
     """
-    for replicas in incarnations:
-        leader = next((replica for replica in presumed if replica in replicas), None)
+    vacant = vacancy(evidence)
+    for replicas in evidence.incarnations:
+        leader = next((replica for replica in evidence.presumed_leaders if replica in replicas), None)
         if leader is not None and vacant.electable and leader.broker not in vacant.electable:
             elected = (r for r in vacant.at_rest if r in replicas)
             leader = next((r for r in elected if r.broker in vacant.electable), leader)
