@@ -17,9 +17,9 @@ from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
 
-SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied"]
+SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied", "assignment"]
 """Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller, taken
-over by a broker while it ran."""
+over by a broker while it ran; of the replication factor, the brokers to which a partition is assigned."""
 CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe", "applied")
 """Origins that tell what was changed while brokers ran."""
 
@@ -27,6 +27,12 @@ KAFKA_VERSION: Final = "kafka.version"
 METADATA_VERSION: Final = "metadata.version"
 INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
 """What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
+MESSAGE_FORMAT: Final = "message.format.version"
+MIN_IN_SYNC: Final = "min.insync.replicas"
+UNCLEAN: Final = "unclean.leader.election.enable"
+LAG_TIME: Final = "replica.lag.time.max.ms"
+FACTOR: Final = "replication factor"
+"""No setting of Kafka's either: an assignment tells it."""
 BROKER_STATE: Final = "broker.state"
 STARTED: Final = "started"
 ON_EVERY_START: Final = "controlled.shutdown.enable"
@@ -41,7 +47,7 @@ BROKER_NAMES: Final[Mapping[str, str]] = {
     "flush.messages": "log.flush.interval.messages",
     "flush.ms": "log.flush.interval.ms",
     "max.message.bytes": "message.max.bytes",
-    "message.format.version": "log.message.format.version",
+    MESSAGE_FORMAT: "log.message.format.version",
     "message.timestamp.type": "log.message.timestamp.type",
     "preallocate": "log.preallocate",
     "retention.bytes": "log.retention.bytes",
@@ -52,11 +58,11 @@ BROKER_NAMES: Final[Mapping[str, str]] = {
 """Topic settings that brokers give under another name."""
 
 
-TOPICS_OWN: Final = frozenset({*BROKER_NAMES, "min.insync.replicas", "unclean.leader.election.enable"})
+TOPICS_OWN: Final = frozenset({*BROKER_NAMES, MIN_IN_SYNC, UNCLEAN})
 """Settings that a topic may have of its own."""
 
 
-DYNAMIC: Final = frozenset({*BROKER_NAMES.values(), "min.insync.replicas", "unclean.leader.election.enable"})
+DYNAMIC: Final = frozenset({*BROKER_NAMES.values(), MIN_IN_SYNC, UNCLEAN})
 """The same as brokers have them, where they may be set while brokers run."""
 
 

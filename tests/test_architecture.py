@@ -82,11 +82,12 @@ LAWS: Final = (
     Law(
         modules=("rules.catalog.**",),
         says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes, what pages say alike of indexes, "
-        "and which records ceased to count, may stand still, or are not seen to be answered for; "
-        "never another page or a frame",
+        "what settings allowed, and which records ceased to count, may stand still, or are not seen to be answered "
+        "for; never another page or a frame",
         ours=(
             "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.incurred",
-            "rules.loss.answers", "rules.loss.gone", "rules.loss.unsettled", "rules.loss.whatever_order",
+             "rules.loss.answers", "rules.loss.gone", "rules.loss.unsettled", "rules.loss.whatever_order",
+             "rules.availability.allowed",
             "rules.topic_evidence", "rules.index_verdicts", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
         ),
     ),
@@ -116,12 +117,16 @@ LAWS: Final = (
         says="who led when is known before any high watermark is recomputed",
         ours=(
             *("rules.replay.reign.**", CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
+            "rules.settings",
         ),
     ),
     Law(
         modules=("rules.replay.leading.**",),
         says="a leader's high watermark is recomputed from its reign, not from other replicas' courses",
-        ours=("rules.replay.leading.**", "rules.replay.reign.**", "rules.history.**", "rules.protocol.**"),
+        ours=(
+            *("rules.replay.leading.**", "rules.replay.reign.**", "rules.history.**", "rules.protocol.**"),
+            "rules.settings",
+        ),
     ),
     Law(
         modules=tuple(pattern for pattern in EVIDENCE if pattern not in (FACTS, CHRONICLE)),

@@ -8,11 +8,11 @@ from typing import Final
 
 from rules.availability.account import CONDITIONS, Condition, Exposure, StateRow
 from rules.availability.safeguards import FOR_ALL, counted
-from rules.availability.states import MIN_IN_SYNC
 from rules.chronicle.extents import Extents
 from rules.evidence import LeaderRow, PartitionEvidence
 from rules.history.moments import succeeded
 from rules.protocol.numbers import whole_number
+from rules.settings import MIN_IN_SYNC
 
 RANGES_KEPT: Final = 20
 

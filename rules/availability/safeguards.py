@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from rules.availability.account import Safeguard, StateRow
-from rules.availability.states import MIN_IN_SYNC
 from rules.evidence import Moment, PartitionEvidence, Setting
 from rules.finding import numbered
 from rules.history.moments import succeeded
 from rules.loss.incurred import Loss
+from rules.settings import FACTOR, LAG_TIME, MIN_IN_SYNC, UNCLEAN
 
-UNCLEAN: Final = "unclean.leader.election.enable"
-LAG_TIME: Final = "replica.lag.time.max.ms"
-FACTOR: Final = "replication factor"
 ACKS: Final = "acks"
 FOR_ALL: Final = -1
 

@@ -15,10 +15,10 @@ from rules.availability.account import Condition, StateRow
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ONE_CONTROLLER, STARTING, ZOOKEEPER_CLOCK, Moment
 from rules.protocol.numbers import whole_number
+from rules.settings import MIN_IN_SYNC
 
 CONTROLLER: Final = "controller"
 """The clock of the metadata log."""
-MIN_IN_SYNC: Final = "min.insync.replicas"
 _STALE: Final = (None, 0, 11)
 """Answers to an order that names a state: taken, or known already."""
 Key = tuple[int, int]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from parsers.tables import ConfigChange, MetadataChange
 from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-
-MIN_ISR: Final = "min.insync.replicas"
+from rules.settings import MIN_IN_SYNC
 
 
 @rule(
@@ -80,7 +78,7 @@ def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation
 def _needed(evidence: PartitionEvidence, last: Moment) -> int | None:
     """How many brokers a record must have been on to be committed, by whatever broker may be asked."""
     broker = next(iter((*(last.last_known_elr or ()), *(last.replicas or ()))), None)
-    setting = evidence.setting(broker, MIN_ISR, last) or evidence.setting(broker, MIN_ISR)
+    setting = evidence.setting(broker, MIN_IN_SYNC, last) or evidence.setting(broker, MIN_IN_SYNC)
     value = "" if setting is None else setting.value or ""
     return int(value) if value.isdecimal() else None
 

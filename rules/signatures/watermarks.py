@@ -10,6 +10,7 @@ from typing import Final
 from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence, Setting
 from rules.finding import Exhibit, Severity
 from rules.protocol.numbers import whole_number
+from rules.settings import MIN_IN_SYNC
 from rules.signatures.signature import Hit, Signature
 
 SETTLED_MS: Final = 1000
@@ -17,7 +18,6 @@ SETTLED_MS: Final = 1000
 LAG_LIMITS_MS: Final = (10_000, 30_000)
 """The smallest and the largest default of replica.lag.time.max.ms, for leaders whose release is not known."""
 BEFORE_ALL: Final = -(1 << 62)
-MIN_IN_SYNC: Final = "min.insync.replicas"
 
 
 def _held_by_a_leaver(evidence: PartitionEvidence) -> Iterator[Hit]:

@@ -8,8 +8,9 @@ from typing import Final
 
 from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track
 from rules.replay.reign.in_force import InForceOverTime, Isr
-from rules.replay.reign.rank import LAG_TIME, MIN_IN_SYNC, Rank
+from rules.replay.reign.rank import Rank
 from rules.replay.reign.reigns import Reign
+from rules.settings import LAG_TIME, MIN_IN_SYNC
 
 LONGEST_LAG_MS: Final = 30_000
 """What no release's default for a follower's lag exceeds."""

@@ -15,13 +15,10 @@ from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
 from rules.replay.reign.reigns import Reign
 from rules.replay.reign.statements import Statements
+from rules.settings import KAFKA_VERSION, LAG_TIME, MIN_IN_SYNC
 
-RELEASE: Final = "kafka.version"
-"""A broker's release is told as its settings are: what it ran before an upgrade was another one."""
 STARTING_MS: Final = 120_000
 """A broker prints its release when it has started, after the first roles that it takes."""
-LAG_TIME: Final = "replica.lag.time.max.ms"
-MIN_IN_SYNC: Final = "min.insync.replicas"
 
 Lookup = Callable[[int, str, Moment | None, Mapping[str, ClockOffset]], str | None]
 """The value of a setting in force for the partition on a broker at a moment, or None where that is not certain."""
@@ -39,7 +36,7 @@ def release_at(
     if at is None or at.time is None:
         return last
     soon = altered(at, time=at.time + STARTING_MS)
-    then, later = (lookup(broker, RELEASE, moment, clocks) for moment in (at, soon))
+    then, later = (lookup(broker, KAFKA_VERSION, moment, clocks) for moment in (at, soon))
     return None if then is not None and then != later else later or last
 
 
