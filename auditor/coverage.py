@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -18,6 +17,8 @@ from auditor.report.model import (
     UndecidedLine,
     UnnamedTopic,
 )
+from auditor.report.named_places import in_order
+from auditor.report.placed import Place
 from auditor.scope import absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory, parse_file_name
@@ -190,13 +191,20 @@ def _times(replicas: Sequence[ReplicaVerdict]) -> Iterator[int]:
 
 
 def _undecided(verdicts: Sequence[PartitionVerdict]) -> Iterator[UndecidedLine]:
-    counted: Counter[UndecidedLine] = Counter()
+    asked: dict[UndecidedLine, list[Place]] = {}
     for verdict in verdicts:
         for point in verdict.undecided:
-            counted[_point(point)] += point.partitions
-        counted.update({_open_point(finding) for finding in verdict.findings if finding.blocking})
-    for line in sorted(counted, key=lambda line: (line.rule, line.reason, line.missing, line.blocking)):
-        yield replace(line, partitions=counted[line])
+            whole = [(verdict.cluster_id, point.topic, partition) for partition in point.partitions]
+            asked.setdefault(_point(point), []).extend(whole or [_place(verdict)])
+        for finding in verdict.findings:
+            if finding.blocking:
+                asked.setdefault(_open_point(finding), []).append(_place(verdict))
+    for line in sorted(asked, key=lambda line: (line.rule, line.reason, line.missing, line.blocking)):
+        yield replace(line, places=tuple(in_order(asked[line])))
+
+
+def _place(verdict: PartitionVerdict) -> Place:
+    return verdict.cluster_id, verdict.topic, verdict.partition
 
 
 def _point(said: RuleCoverage) -> UndecidedLine:
@@ -204,7 +212,7 @@ def _point(said: RuleCoverage) -> UndecidedLine:
         rule=said.rule,
         reason=with_last_offsets(said.reason),
         missing=with_last_offsets(said.missing),
-        partitions=0,
+        places=(),
         blocking=False,
         asked_at_level=said.asked_at_level,
     )
@@ -217,6 +225,6 @@ def _open_point(finding: Finding) -> UndecidedLine:
         rule=finding.rule,
         reason=with_last_offsets(reason),
         missing=with_last_offsets(missing),
-        partitions=0,
+        places=(),
         blocking=True,
     )

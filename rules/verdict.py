@@ -68,7 +68,9 @@ class RuleCoverage:
     rule: str
     reason: str
     missing: str
-    partitions: int = 1
+    topic: str | None = None
+    partitions: tuple[int, ...] = ()
+    """Of a topic that was asked about as a whole; none where the question is about the verdict's own partition."""
     asked_at_level: str | None = None
     """The audit level that asks the question, where this one does not."""
 

@@ -24,6 +24,7 @@ from auditor.report.model import (
     Survivor,
     UndecidedLine,
 )
+from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
 from rules.finding import capital, offsets_told
 
@@ -75,7 +76,7 @@ def _open(verdict: str) -> Iterator[str]:
 def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> Iterator[str]:
     """What nothing could be said of, and what was not read."""
     for point in untold:
-        words = f"In {counted(point.partitions, 'partition')}: {point.reason}. Add {point.missing}."
+        words = f"In {told_places(point.places)}: {point.reason}. Add {point.missing}."
         yield from _said(words, 0)
     for logs in absent:
         yield from _said(logs.words, 0)
@@ -96,7 +97,13 @@ def document(
         "interrupted": interrupted,
         "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
         "untold": [
-            {"reason": point.reason, "missing": point.missing, "partitions": point.partitions} for point in untold
+            {
+                "reason": point.reason,
+                "missing": point.missing,
+                "partitions": point.partitions,
+                "places": listed(point.places[:PLACES_TOLD]),
+            }
+            for point in untold
         ],
         "partitions": [_document(placed) for placed in advice],
     }

@@ -9,27 +9,31 @@ from typing import Final
 
 from auditor.report.layout import counted
 from auditor.report.model import NO_RULE, UndecidedLine
+from auditor.report.named_places import named_places, told_places
+from auditor.report.placed import Place
 
+PLACES_SHOWN: Final = 3
 _PARTICULAR: Final = re.compile(r"[\w.%\-]*/[\w./%\-]+|\d+")
 """What tells two points of one kind apart: the path of a file, the number of a broker, an epoch, an offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlikePoints:
-    """The first of some points that are alike, and of how many partitions and points it stands for each rule."""
+    """The first of some points that are alike, and for how many points of which partitions it stands for each rule."""
 
     first: UndecidedLine
     rules: tuple[str, ...]
     """Who asks for the same in the same words; none where no rule does."""
-    partitions: int
     points: int
+    places: tuple[Place, ...]
+    """The partitions of each point: where points differ by a number or a path one may stand here several times."""
 
     @property
     def words(self) -> str:
-        """In how many partitions, or cases where points differ by a number or a path: a partition may have several."""
+        """In which partitions, or how many cases."""
         if self.points == 1:
-            return counted(self.partitions, "partition")
-        return f"{counted(self.partitions, 'case')} like this one"
+            return told_places(self.places, PLACES_SHOWN)
+        return f"{counted(len(self.places), 'case')} like this one ({named_places(self.places, PLACES_SHOWN)})"
 
 
 def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:
@@ -38,13 +42,13 @@ def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:
     for point in points:
         key = (point.rule, _general(point.reason), _general(point.missing), point.blocking)
         found.setdefault(key, []).append(point)
-    together: dict[tuple[str, str, bool, int, int], list[UndecidedLine]] = {}
+    together: dict[tuple[str, str, bool, int, tuple[Place, ...]], list[list[UndecidedLine]]] = {}
     for own in found.values():
-        first, partitions = own[0], sum(point.partitions for point in own)
-        together.setdefault((first.reason, first.missing, first.blocking, partitions, len(own)), []).append(first)
+        first, places = own[0], tuple(place for point in own for place in point.places)
+        together.setdefault((first.reason, first.missing, first.blocking, len(own), places), []).append(own)
     return [
-        AlikePoints(first=firsts[0], rules=_rules(firsts), partitions=partitions, points=points)
-        for (_, _, _, partitions, points), firsts in together.items()
+        AlikePoints(first=same[0][0], rules=_rules(own[0] for own in same), points=points, places=places)
+        for (_, _, _, points, places), same in together.items()
     ]
 
 

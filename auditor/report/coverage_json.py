@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from auditor.report.model import AuditReport, MissingReplica
+from auditor.report.named_places import PLACES_TOLD, listed
 
 Json = dict[str, object]
 
@@ -74,6 +75,7 @@ def coverage_document(report: AuditReport) -> Json:
                 "reason": point.reason,
                 "missing": point.missing,
                 "partitions": point.partitions,
+                "places": listed(point.places[:PLACES_TOLD]),
                 "blocking": point.blocking,
                 "askedAtLevel": point.asked_at_level,
             }

@@ -17,6 +17,7 @@ from auditor.report.model import (
     PlacedReplica,
     RefusalLine,
 )
+from auditor.report.named_places import listed
 from auditor.report.policy import policy_document
 from rules.finding import Finding, Severity
 
@@ -106,10 +107,7 @@ def _incident(incident: Incident) -> Json:
         "findings": list(incident.findings),
         "chain": [{"finding": s.finding, "follows": s.follows, "depth": s.depth} for s in incident.steps],
         "cause": incident.cause,
-        "places": [
-            {"clusterId": cluster, "topic": topic, "partition": partition}
-            for cluster, topic, partition in incident.places
-        ],
+        "places": listed(incident.places),
         "bill": None if incident.bill is None else _incident_bill(incident.bill),
     }
 

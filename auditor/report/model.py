@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from auditor.report.placed import PlacedAdvice, PlacedAvailability, PlacedCounterfactual, PlacedHistory, PlacedReplica
+from auditor.report.placed import (
+    Place,
+    PlacedAdvice,
+    PlacedAvailability,
+    PlacedCounterfactual,
+    PlacedHistory,
+    PlacedReplica,
+)
 from auditor.report.policy import PolicyOutcome
 from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
 from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
@@ -53,16 +60,21 @@ NO_RULE: Final = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndecidedLine:
-    """What a rule could not decide, and in how many partitions."""
+    """What a rule could not decide, and in which partitions."""
 
     rule: str
     reason: str
     missing: str
-    partitions: int
+    places: tuple[Place, ...]
     blocking: bool
     """Whether the rule might well be violated, so that the verdict stays open."""
     asked_at_level: str | None = None
     """The audit level that asks the question, where this one does not."""
+
+    @property
+    def partitions(self) -> int:
+        """How many they are."""
+        return len(self.places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,9 @@ from rules.loss.incurred import Loss
 from rules.timeline.values import DrawnHistory
 from rules.verdict import ReplicaVerdict
 
+Place = tuple[str | None, str | None, int | None]
+"""A partition by its cluster, its topic and its number; none but the cluster where it is about the whole dump."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedReplica:

@@ -8,10 +8,10 @@ from typing import Final
 
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport
+from auditor.report.named_places import named_places
 from auditor.report.plain import plain
 from auditor.report.summary import Action, IncidentEntry, LossTotals, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
-from auditor.report.summary.folded_findings import named_places
 from rules.finding import Severity, offsets_told
 
 LINES: Final = 25

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from auditor.report.placed import Place
 from rules.finding import Finding
 from rules.sketch.draw import MARGIN
-
-Place = tuple[str | None, str | None, int | None]
 
 
 def windows_of(findings: Sequence[Finding]) -> dict[str, str]:

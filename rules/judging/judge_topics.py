@@ -41,7 +41,8 @@ def _judged(evidence: TopicEvidence, rules: Iterable[Rule]) -> PartitionVerdict:
                         rule=rule.id,
                         reason=said.reason,
                         missing=said.missing,
-                        partitions=len(evidence.shares),
+                        topic=evidence.topic,
+                        partitions=tuple(share.partition for share in evidence.shares),
                         asked_at_level=said.asked_at_level,
                     )
                 )

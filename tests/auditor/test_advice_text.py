@@ -110,14 +110,14 @@ def test_advice_that_was_cut_short_says_so() -> None:
 
 
 def test_where_advice_is_withheld_nobody_is_told_that_nothing_is_to_be_decided() -> None:
-    untold = [
-        UndecidedLine(rule="-", reason="no advice: epochs fall", missing="older files", partitions=2, blocking=False)
-    ]
-    assert text([], untold=untold) == "In 2 partitions: no advice: epochs fall. Add older files.\n"
+    places = (("c", "pay", 0), ("c", "pay", 1))
+    reason, missing = "no advice: epochs fall", "older files"
+    untold = [UndecidedLine(rule="-", reason=reason, missing=missing, places=places, blocking=False)]
+    assert text([], untold=untold) == "In 2 partitions (pay-0, pay-1): no advice: epochs fall. Add older files.\n"
     assert text([advice_on("unclean_4x")], untold=untold).endswith("Add older files.\n")
-    assert json.loads(document([], untold=untold))["untold"] == [
-        {"reason": "no advice: epochs fall", "missing": "older files", "partitions": 2}
-    ]
+    (told,) = json.loads(document([], untold=untold))["untold"]
+    assert (told["reason"], told["missing"], told["partitions"]) == ("no advice: epochs fall", "older files", 2)
+    assert [(each["clusterId"], each["topic"], each["partition"]) for each in told["places"]] == [*places]
 
 
 def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.report.model import AuditReport, Doomed, Incident, Stretch
+from auditor.report.named_places import named_places
 from auditor.report.summary import LossTotals, Summary, summary
-from auditor.report.summary.folded_findings import blurred, folded, named_places
+from auditor.report.summary.folded_findings import blurred, folded
 from rules.finding import Finding, Severity, offsets_told
 from tests.lab.sample_reports import report_on
 

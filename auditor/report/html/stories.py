@@ -15,7 +15,7 @@ from auditor.report.model import (
     PlacedHistory,
     ReplicaVerdict,
 )
-from auditor.report.summary.folded_findings import Place
+from auditor.report.placed import Place
 from rules.finding import Finding, Severity
 
 TABLES_SHOWN: Final = 6

@@ -10,8 +10,9 @@ from auditor.report.bill import client_name, perhaps_held, span
 from auditor.report.gates import gate_words, told_once
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Gate, Loss, PlacedAdvice, PlacedHistory
+from auditor.report.named_places import named_places
+from auditor.report.placed import Place
 from auditor.report.postmortem.parts import about, billed, but_for_offsets, capped, grave, place, places
-from auditor.report.summary.folded_findings import Place, named_places
 from rules.finding import Finding, capital
 
 NAMED: Final = 8

@@ -8,8 +8,9 @@ from typing import Final
 from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Incident
+from auditor.report.named_places import named_places
 from auditor.report.postmortem.parts import about, capped, shortened
-from auditor.report.summary.folded_findings import Entry, named_places
+from auditor.report.summary.folded_findings import Entry
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Finding, Severity
 

@@ -13,6 +13,7 @@ from auditor.report.bill import sentence
 from auditor.report.layout import counted, percent, size
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport
+from auditor.report.named_places import named_places
 from auditor.report.postmortem.actions import actions, gates
 from auditor.report.postmortem.appendix import appendix as whole
 from auditor.report.postmortem.availability import prevention
@@ -22,7 +23,6 @@ from auditor.report.postmortem.parts import billed, grave, place, shortened
 from auditor.report.postmortem.protocols import protocols
 from auditor.report.postmortem.timeline import timeline
 from auditor.report.postmortem.undecided import still_open
-from auditor.report.summary.folded_findings import named_places
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Severity
 

@@ -9,6 +9,7 @@ from auditor.report.bill import acknowledged, answered, details, moment, span, w
 from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
+from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, place, places, shortened
 
 COLUMNS: Final = (
@@ -38,7 +39,7 @@ def impact(report: AuditReport) -> Iterator[str]:
 
 def not_told(report: AuditReport) -> str:
     """Why a section is empty although there may be something to tell."""
-    return "\n".join(f"In {counted(point.partitions, 'partition')} {text(point.reason)}." for point in report.untold)
+    return "\n".join(f"In {text(told_places(point.places))} {text(point.reason)}." for point in report.untold)
 
 
 def equal_losses(losses: Sequence[Billed]) -> list[list[Billed]]:

@@ -16,7 +16,8 @@ from auditor.report.model import (
     PlacedCounterfactual,
     PlacedHistory,
 )
-from auditor.report.summary.folded_findings import Place, named_places
+from auditor.report.named_places import named_places
+from auditor.report.placed import Place
 from rules.finding import Finding, Severity
 
 _OFFSETS: Final = re.compile(r"\b((?:brokers?|epochs?) \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)

@@ -10,9 +10,10 @@ from auditor.report.bill import span
 from auditor.report.layout import counted
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedAdvice
+from auditor.report.named_places import named_places
 from auditor.report.postmortem.impact import equal_losses
 from auditor.report.postmortem.parts import about, billed, place, places
-from auditor.report.summary.folded_findings import folded, named_places
+from auditor.report.summary.folded_findings import folded
 
 MOST: Final = 8
 """Of one kind; the rest is counted."""
@@ -46,7 +47,7 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     for alike in alike_points(open_points):
         point = alike.first
         named = f"{', '.join(alike.rules)}, " if alike.rules else ""
-        yield f"- {named}{alike.words}: {text(point.reason)}. What would tell: {text(point.missing)}."
+        yield f"- {named}{text(alike.words)}: {text(point.reason)}. What would tell: {text(point.missing)}."
 
 
 def _unasked(report: AuditReport) -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from auditor.report.bill import client_name, perhaps_held
 from auditor.report.gates import gate_words, told_once
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, Survivor
-from auditor.report.summary.folded_findings import Place, blurred
+from auditor.report.placed import Place
+from auditor.report.summary.folded_findings import blurred
 from rules.finding import Finding, Severity, offsets_told
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]

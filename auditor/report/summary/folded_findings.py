@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
-from auditor.report.layout import counted
+from auditor.report.placed import Place
 from rules.finding import Finding
 
 _NUMBER: Final = re.compile(r"\b(brokers? \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
 """A number that two equal statements may differ in: any but those of brokers, of whom each is somebody else."""
-SPOTS_SHOWN: Final = 6
-Place = tuple[str | None, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,32 +108,3 @@ def spot(finding: Finding) -> Spot:
         start_offset=finding.start_offset,
         end_offset=finding.end_offset,
     )
-
-
-def named_places(places: Sequence[Place], most: int = SPOTS_SHOWN) -> str:
-    """Partitions in few words: pay-0 to pay-3, pay-7 and 12 more; runs of neighbours are told by their ends."""
-    runs = [_run(list(own)) for own in _neighbours(sorted(set(places), key=_order))]
-    shown = [words for words, _ in runs[:most]]
-    rest = sum(count for _, count in runs[most:])
-    return ", ".join(shown) + (f" and {counted(rest, 'more partition')}" if rest else "")
-
-
-def _order(place: Place) -> tuple[str, str, int]:
-    return place[0] or "", place[1] or "", -1 if place[2] is None else place[2]
-
-
-def _neighbours(places: Sequence[Place]) -> Iterable[Iterable[Place]]:
-    """Partitions of one topic whose numbers follow one another, together."""
-    numbered = enumerate(places)
-    for _, own in groupby(numbered, key=lambda each: (each[1][0], each[1][1], (each[1][2] or 0) - each[0])):
-        yield [place for _, place in own]
-
-
-def _run(places: Sequence[Place]) -> tuple[str, int]:
-    first, last = places[0], places[-1]
-    if first[1] is None:
-        return "whole dump", len(places)
-    if len(places) == 1:
-        return f"{first[1]}-{first[2]}", 1
-    joint = ", " if len(places) == 2 else " to "  # noqa: PLR2004 - two have nothing between them
-    return f"{first[1]}-{first[2]}{joint}{last[1]}-{last[2]}", len(places)

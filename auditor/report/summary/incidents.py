@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, Incident, PlacedHistory
-from auditor.report.summary.folded_findings import Entry, Place, blurred, folded, shape
+from auditor.report.placed import Place
+from auditor.report.summary.folded_findings import Entry, blurred, folded, shape
 from auditor.report.summary.totals import LossTotals, totals
 from rules.finding import Finding
 

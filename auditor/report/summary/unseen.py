@@ -25,8 +25,6 @@ class Unseen:
     """Whether it leaves the verdict open."""
     rules: tuple[str, ...] = ()
     """The rules that could not decide for want of it."""
-    partitions: int = 0
-    """How many partitions an open question is about."""
 
 
 def unseen(report: AuditReport) -> tuple[Unseen, ...]:
@@ -95,7 +93,6 @@ def _questions(report: AuditReport) -> Iterator[Unseen]:
             words=question(alike),
             blocking=alike.first.blocking,
             rules=alike.rules,
-            partitions=alike.partitions,
         )
 
 
