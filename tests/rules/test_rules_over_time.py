@@ -708,3 +708,40 @@ def test_an_epoch_without_trace_is_no_idle_one_where_its_leader_had_written(end:
     drawn += f"t3 fetch 1@{end} from 2 hw=4 epoch 1\nt4 leader 1 epoch 2 isr 1,2\n"
     (said,) = (v for v in BY_ID["EPOCH007"].check(evidence(drawn)) if isinstance(v, Violation))
     assert str(said.facts["fate"]).startswith(fate)
+
+
+UNDER_MIN_ISR = """
+kafka 1 3.9.1
+set min.insync.replicas 2
+broker 1 0000|
+broker 2 00|
+t0 leader 1 epoch 0 isr 1,2 of 1,2
+t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+t2 fetch 2@2 from 1 hw=0
+t3 fetch 2@2 from 1 hw=2
+t5 isr 1 now 1
+t6 serve 2 from 1 hw=4
+t7 fetch 2@2 from 1 hw=4
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "instead", "said"),
+    [
+        ("", "", [((1,), 2, 4, "certain")]),
+        ("3.9.1", "3.7.0", [((1,), 2, 4, "certain")]),
+        # Up to 3.6 the leader advances alone, and so it does where one in sync is enough.
+        ("3.9.1", "3.6.2", []),
+        ("replicas 2", "replicas 1", []),
+        # What counts is the smaller of the setting and of the assignment, which may be one replica by now.
+        (" of 1,2", "", []),
+        ("replicas 2", "replicas 3", [((1,), 2, 4, "certain")]),
+        # It may have been asked for offset 4 by the one that left the ISR, before that was over.
+        ("t7 fetch 2@2 from 1 hw=4", "", []),
+    ],
+)
+def test_a_high_watermark_rests_below_min_insync_replicas_since_3_7(told: str, instead: str, said: list[Said]) -> None:
+    drawing = UNDER_MIN_ISR.replace(told, instead, 1)
+    assert violations("HW003", drawing) == said
+    (why,) = {v.facts["because"] for v in BY_ID["HW003"].check(evidence(drawing)) if isinstance(v, Violation)} or {""}
+    assert ("the high watermark rests while fewer than 2 are in sync" in str(why)) is bool(said)

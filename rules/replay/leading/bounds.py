@@ -33,6 +33,12 @@ def why_counted(counted: Sequence[RemoteEnd], reached: int) -> str:
     return f"everyone counted ({names}) had asked for offset {reached} or beyond"
 
 
+def why_resting(because: str, enough: int | None) -> str:
+    """The same, where smaller ISRs that may have been in force let nothing advance."""
+    rests = f", and the high watermark rests while fewer than {enough} are in sync"
+    return because if because.endswith(rests) else f"{because}{rests}"
+
+
 def why_in_sync(remote: RemoteEnd) -> str:
     """Why it is no more than what a member of the ISR asked for."""
     if remote.high == NEVER:

@@ -5,7 +5,7 @@ No high watermark that anybody told goes into this: only what was asked, what wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -13,7 +13,7 @@ from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.acknowledged import acknowledged_end, committed, taken
 from rules.replay.leading.answers import Answers, Asked
-from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync
+from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync, why_resting
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, taken_in_before
 from rules.replay.leading.silences import Silences
@@ -187,12 +187,20 @@ class LeaderWalk:
         for remote in remotes.values():
             before = self.reached[remote.broker]
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
-        if self.rank.surely_too_few([len(isr) for isr in possible.isrs]):
-            return
-        surely = (frozenset.intersection(*possible.isrs) if possible.isrs else frozenset()) - self.uncounted
+        raising = [isr for isr in possible.isrs if not self.rank.surely_too_few(len(isr))]
+        if raising or not possible.isrs:
+            self._raise_under(raising, remotes, possible.joined)
+        if len(raising) < len(possible.isrs) and self.high is not None:
+            self.high = at_most(self.high.offset, why_resting(self.high.because, self.rank.enough))
+
+    def _raise_under(
+        self, isrs: Sequence[frozenset[int]], remotes: dict[int, RemoteEnd], joined: frozenset[int]
+    ) -> None:
+        """As far as any of these ISRs may have let it advance."""
+        surely = (frozenset.intersection(*isrs) if isrs else frozenset()) - self.uncounted
         counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
         self._raise_to(min((r for r in counted if r.high is not None), key=attrgetter("high"), default=None))
-        for broker in sorted(surely & self.tracks.keys() & possible.joined):
+        for broker in sorted(surely & self.tracks.keys() & joined):
             reached = self.reached[broker]
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(

@@ -73,11 +73,16 @@ class Rank:
         bounds = [n for n in (self.min_in_sync, proved, len(self.replicas)) if n is not None]
         return bool(sizes) and min(sizes) >= min(bounds)
 
-    def surely_too_few(self, sizes: Sequence[int]) -> bool:
-        """Whether it surely rests at all of these ISR sizes."""
-        if not self.gated or self.min_in_sync is None or self.assigned is None or not sizes:
-            return False
-        return max(sizes) < min(self.min_in_sync, self.assigned)
+    @property
+    def enough(self) -> int | None:
+        """The ISR size below which it surely rests; null where none is known."""
+        if not self.gated or self.min_in_sync is None or self.assigned is None:
+            return None
+        return min(self.min_in_sync, self.assigned)
+
+    def surely_too_few(self, size: int) -> bool:
+        """Whether it surely rests at this ISR size."""
+        return self.enough is not None and size < self.enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
