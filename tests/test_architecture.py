@@ -82,12 +82,12 @@ LAWS: Final = (
     Law(
         modules=("rules.catalog.**",),
         says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes, what pages say alike of indexes, "
-        "what settings allowed, and which records ceased to count, may stand still, or are not seen to be answered "
-        "for; never another page or a frame",
+        "what settings allowed, what new leaders lacked, and which records ceased to count, may stand still, or are "
+        "not seen to be answered for; never another page or a frame",
         ours=(
             "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.incurred",
              "rules.loss.answers", "rules.loss.gone", "rules.loss.unsettled", "rules.loss.whatever_order",
-             "rules.availability.allowed",
+             "rules.loss.lacked", "rules.availability.allowed",
             "rules.topic_evidence", "rules.index_verdicts", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
         ),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,50 +14,60 @@ from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, gives_rol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderChange:
-    """An election: who leads from which epoch on, and who was in sync before."""
+    """An election: who leads from which epoch on, and who was in sync, eligible and leader before."""
 
     leader: int
     epoch: int
     previous_isr: tuple[int, ...]
+    eligible: tuple[int, ...]
+    """The eligible leaders in the state right before it, where that is told; with one missing they may be others."""
+    last_leader: int | None
+    """Who led last before it; null where nobody is told to have led."""
     unclean: bool
     moment: Moment
     before: Moment | None
 
 
-def leader_changes(moments: Iterable[Moment], states: Iterable[Moment]) -> Iterator[LeaderChange]:
+def leader_changes(moments: Sequence[Moment], states: Sequence[Moment]) -> Iterator[LeaderChange]:
     """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
-    told: dict[int, LeaderChange] = {}
+    told: dict[int, tuple[Moment, tuple[int, ...], Moment | None, bool]] = {}
     for moment in moments:
-        elects = moment.leader is not None and moment.leader >= 0
-        if elects and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
-            _tell(told, moment, moment.previous_isr or (), None, unclean=True)
+        if _elects(moment) and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
+            told.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
     for before, after in pairwise(states):
-        elects = after.leader is not None and after.leader >= 0 and after.epoch != before.epoch
         # With a state missing between the two, the ISR may have grown unseen.
         next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
-        if elects and next_state and before.isr is not None and after.clock != "controller":
-            _tell(told, after, before.isr, before, unclean=after.leader not in before.isr)
-    yield from (told[epoch] for epoch in sorted(told))
-
-
-def _tell(
-    told: dict[int, LeaderChange],
-    moment: Moment,
-    previous_isr: tuple[int, ...],
-    before: Moment | None,
-    *,
-    unclean: bool,
-) -> None:
-    if moment.epoch is not None and moment.leader is not None:
-        change = LeaderChange(
-            leader=moment.leader,
-            epoch=moment.epoch,
-            previous_isr=previous_isr,
+        elects = _elects(after) and after.epoch != before.epoch and after.clock != "controller"
+        if elects and next_state and before.isr is not None:
+            told.setdefault(after.epoch or 0, (after, before.isr, before, after.leader not in before.isr))
+    eligible, led = _eligible(moments, states), [state for state in states if _elects(state)]
+    for epoch, (moment, isr, state, unclean) in sorted(told.items()):
+        earlier = bisect_left(led, epoch, key=lambda state: state.epoch or 0)
+        yield LeaderChange(
+            leader=moment.leader or 0,
+            epoch=epoch,
+            previous_isr=isr,
+            eligible=eligible.get(epoch, ()),
+            last_leader=led[earlier - 1].leader if earlier else None,
             unclean=unclean,
             moment=moment,
-            before=before,
+            before=state,
         )
-        told.setdefault(moment.epoch, change)
+
+
+def _elects(moment: Moment) -> bool:
+    """Whether it names a leader of an epoch."""
+    return moment.epoch is not None and moment.leader is not None and moment.leader >= 0
+
+
+def _eligible(moments: Iterable[Moment], states: Sequence[Moment]) -> dict[int, tuple[int, ...]]:
+    """By epoch the eligible leaders in the state right before its first one."""
+    told: dict[int | None, tuple[int, ...]] = {}
+    for moment in moments:
+        if moment.kind in ("leadership", "isr") and moment.elr is not None:
+            told.setdefault(moment.partition_epoch, moment.elr)
+    first = {state.epoch: state.partition_epoch for state in reversed(states)}
+    return {epoch or 0: told[own - 1] for epoch, own in first.items() if own is not None and own - 1 in told}
 
 
 def partition_states(moments: Iterable[Moment]) -> list[Moment]:

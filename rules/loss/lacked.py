@@ -1,0 +1,102 @@
+"""What a new leader lacked of the records that were written before its election, as far as anything tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from rules.evidence import LeaderChange, Moment, PartitionEvidence
+from rules.replicas.epoch_ends import EpochEnd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lacked:
+    """What an election cost."""
+
+    known: Literal["committed records", "written records", "nothing told", "nothing"]
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutCommitted:
+    """A leader that opened its epoch without committed records."""
+
+    epoch: int
+    leader: int | None
+    end_offset: int
+    opening: Moment
+    checkpointed: bool = False
+    """Whether what was committed is the word of a checkpoint, which no witness dated."""
+
+
+def without_committed(evidence: PartitionEvidence) -> Iterator[WithoutCommitted]:
+    """Every opening below committed records, and every one on older records that stood in their place."""
+    for lost in evidence.lost_terms:
+        yield WithoutCommitted(
+            epoch=lost.epoch,
+            leader=lost.leader,
+            end_offset=lost.committed.end_offset,
+            opening=lost.opening,
+            checkpointed=lost.checkpointed,
+        )
+    for kept in evidence.kept_older:
+        yield WithoutCommitted(
+            epoch=kept.epoch, leader=kept.leader, end_offset=kept.end_offset, opening=kept.opening
+        )
+
+
+def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
+    """What is known to have been given up, what had been written besides, or why nothing tells it."""
+    given_up = [opened.end_offset for opened in without_committed(evidence) if opened.epoch == change.epoch]
+    if given_up:
+        words = f"committed records up to offset {max(given_up) - 1} were given up"
+        return Lacked(known="committed records", words=words)
+    opening = evidence.openings.get(change.epoch)
+    before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0}
+    furthest = max(before.values(), key=lambda end: (end.offset, end.witnessed), default=None)
+    if opening is None or opening.offset is None or furthest is None:
+        return Lacked(known="nothing told", words="nothing tells what it lacked")
+    if furthest.offset > opening.offset:
+        words = f"it lacked what was written from {opening.offset} to {furthest.offset}"
+        return Lacked(known="written records", words=words)
+    untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
+    if untold is not None:
+        return Lacked(known="nothing told", words=untold)
+    return Lacked(known="nothing", words=f"it opened at {opening.offset} with all that is known to have been written")
+
+
+def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str | None:
+    """Whether who led before or after an election tells of no epoch that it led: how far it wrote, or what it held."""
+    led = evidence.chronicle.leaders
+    former = max((epoch for epoch in led if epoch < change.epoch), default=None)
+    telling = {m.broker for m in evidence.moments if m.kind == "leader-starts"}
+    leaders = [change.leader] if former is None else [led[former], change.leader]
+    untold = next((leader for leader in leaders if leader not in telling), None)
+    if untold is None:
+        return None
+    return f"nothing tells what it lacked, as broker {untold}'s own log of its roles is not here"
+
+
+def _untold_of_its_log(
+    evidence: PartitionEvidence, change: LeaderChange, before: Mapping[int, EpochEnd], furthest: EpochEnd
+) -> str | None:
+    """Why a log that is long enough need not hold what had been written."""
+    if not furthest.witnessed:  # of records that every copy has lost since, none tells
+        return "no witness tells what it lacked"
+    last = max(before)
+    if _wrote_others(evidence, change.leader, last, before[last].offset):
+        return f"nothing tells that it held what epoch {last} had written, not older records of its own"
+    return None
+
+
+def _wrote_others(evidence: PartitionEvidence, leader: int, epoch: int, end: int) -> bool:
+    """Whether a leader had written older records where another's stood, and is not seen to have had those."""
+    opening = evidence.openings.get(epoch)
+    if opening is None or opening.broker == leader or opening.offset is None:
+        return False
+    own = (e for e, o in evidence.openings.items() if e < epoch and o.broker == leader and e in evidence.epoch_ends)
+    fetches = (m for m in evidence.moments if m.kind == "fetched" and m.broker == leader and m.term == epoch)
+    held = (run for r in evidence.current if r.broker == leader for run in r.runs_by_epoch.get(epoch, ()))
+    taken = any((m.offset or 0) > opening.offset for m in fetches) or any(run.end_offset >= end for run in held)
+    return not taken and any(evidence.epoch_ends[e].offset > opening.offset for e in own)
