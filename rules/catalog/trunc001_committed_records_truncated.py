@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
-from rules.protocol.versions import parse_kafka_version
 from rules.rule import rule
 
 
@@ -27,8 +25,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
 
     Proves
     ------
-    Records that this replica knew to be committed were removed from it. They are lost unless another replica holds
-    them.
+    Records that this replica knew to be committed are gone from it. They are lost unless another replica holds them.
 
     Undecided when
     --------------
@@ -56,43 +53,39 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     for cut in evidence.chronicle.cuts:
         if cut.high_watermark is None:
             yield from _unknown_watermark(evidence, cut)
-        if cut.high_watermark is None or cut.offset >= cut.high_watermark:
-            continue
-        end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark, cut.log_end_offset)
-        if end <= cut.offset:
-            continue  # the log was no longer than that: whatever it lost, this cut removed nothing
-        yield Violation(
-            brokers=(cut.broker,),
-            start_offset=cut.offset,
-            end_offset=end,
-            facts={
-                "broker": cut.broker,
-                "log_end_offset": cut.log_end_offset,
-                "high_watermark": cut.high_watermark,
-                "leader": cut.leader,
-                "epoch": cut.epoch,
-                "when": "",
-            },
-            exhibits=(
-                Exhibit(span=cut.moment.span, role="the cut"),
-                *((Exhibit(span=cut.known.span, role="the high watermark before it"),) if cut.known else ()),
-            ),
-        )
-    told = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
+        elif cut.committed_end is not None:
+            yield _violation(cut, cut.committed_end)
     for inferred in evidence.inferred_cuts:
-        yield _inferred(evidence, inferred)
+        yield _untold(inferred) if inferred.high_watermark is None else _inferred(inferred, inferred.high_watermark)
+    told = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
     for replica in evidence.current:
-        snapshot = max(replica.snapshot_offsets, key=lambda claim: claim.offset, default=None)
-        beyond = snapshot is not None and snapshot.offset > replica.log_end_offset
-        if beyond and snapshot is not None and replica.broker not in told and replica.end_known:
-            yield _once_longer(replica, snapshot)
+        if replica.snapshot_beyond is not None and replica.broker not in told:
+            yield _once_longer(replica, replica.snapshot_beyond)
+
+
+def _violation(cut: Cut, end: int) -> Violation:
+    known = () if cut.known is None else (Exhibit(span=cut.known.span, role="the high watermark before it"),)
+    return Violation(
+        brokers=(cut.broker,),
+        start_offset=cut.offset,
+        end_offset=end,
+        facts={
+            "broker": cut.broker,
+            "log_end_offset": cut.log_end_offset,
+            "high_watermark": cut.high_watermark,
+            "leader": cut.leader,
+            "epoch": cut.epoch,
+            "when": "",
+        },
+        exhibits=(Exhibit(span=cut.moment.span, role="the cut"), *known),
+    )
 
 
 def _unknown_watermark(evidence: PartitionEvidence, cut: Cut) -> Iterator[Undecided]:
     """A cut of a broker before 1.0, which tells its high watermark nowhere, below what others had committed."""
-    known = (parse_kafka_version(v.binary) for v in evidence.versions if v.binary and v.broker == cut.broker)
+    release = evidence.release_of(cut.broker, cut.moment)
     beyond = [c for c in evidence.committed_batches if c.end_offset > cut.offset and c.term < (cut.epoch or 0)]
-    if beyond and any(version is not None and not version.at_least(1) for version in known):
+    if beyond and release is not None and not release.at_least(1):
         last = max(beyond, key=lambda proof: proof.end_offset)
         yield Undecided(
             reason=f"broker {cut.broker} cut its log to {cut.offset}, and no line before 1.0 tells its high watermark:"
@@ -119,13 +112,10 @@ def _once_longer(replica: Replica, snapshot: OffsetClaim) -> Undecided:
     )
 
 
-def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Undecided:
-    replica = next((replica for replica in evidence.current if replica.broker == cut.broker), None)
-    watermark = replica.high_watermark if replica is not None else None
-    if cut.regrown or watermark is None or watermark.offset <= cut.offset:
-        return _untold(cut)
+def _inferred(cut: InferredCut, watermark: OffsetClaim) -> Violation:
+    shown = (cut.span, cut.left), (watermark.span, "the high watermark on disk")
     return Violation(
-        brokers=() if cut.broker is None else (cut.broker,),
+        brokers=cut.brokers,
         start_offset=cut.offset,
         end_offset=min(watermark.offset, cut.log_end_offset),
         severity=Severity.HIGH,
@@ -142,31 +132,18 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Violation | Unde
             "before": cut.before,
             "when": f" No log tells of it. {sentences(cut.because)} It was cut after {cut.after} and before {cut.before}.",
         },
-        exhibits=(Exhibit(span=cut.span, role=_ROLES[cut.proof]), Exhibit(span=watermark.span, role=_WATERMARK)),
+        exhibits=tuple(Exhibit(span=span, role=role) for span, role in shown),
     )
 
 
 def _untold(cut: InferredCut) -> Undecided:
     """Whether the high watermark stood above the cut is open."""
-    whose, missing = f"broker {cut.broker}'s log was", "its server.log, which tells the cut and the high watermark before it"
-    if cut.broker is None:
-        whose = f"records of epoch {cut.epoch} were"
-        missing = f"the logs of the broker that led epoch {cut.epoch}, or its disk as it was"
     return Undecided(
-        reason=f"{whose} cut at {cut.offset} or below, from {cut.log_end_offset}, after {cut.after} and before"
-        f" {cut.before}. {sentences(cut.because).removesuffix('.')}",
-        missing=missing,
-        brokers=() if cut.broker is None else (cut.broker,),
+        reason=f"{cut.words}. {sentences(cut.because).removesuffix('.')}",
+        missing=cut.told_by,
+        brokers=cut.brokers,
         start_offset=cut.offset,
         end_offset=cut.log_end_offset,
         blocking=False,
-        exhibits=(Exhibit(span=cut.span, role=_ROLES[cut.proof]),),
+        exhibits=(Exhibit(span=cut.span, role=cut.left),),
     )
-
-
-_WATERMARK: Final = "the high watermark on disk"
-_ROLES: Final = {
-    "segments put aside": "what was put aside",
-    "a producer snapshot": "the producer snapshot",
-    "a sequence jump": "the batch whose sequence is ahead",
-}

@@ -184,6 +184,13 @@ class Cut:
     known: Moment | None
     """The statement that told the high watermark."""
 
+    @property
+    def committed_end(self) -> int | None:
+        """Up to where it removed what the broker knew to be committed; null where nothing tells that it did."""
+        # A log that was no longer than the cut had lost those records before.
+        ends = [end for end in (self.high_watermark, self.log_end_offset) if end is not None]
+        return min(ends) if self.high_watermark is not None and min(ends) > self.offset else None
+
 
 def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
     """Every truncation that removed something or may have, broker by broker in the order of its log."""

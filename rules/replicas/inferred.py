@@ -17,7 +17,7 @@ from rules.facts.producing import ProducerRun, SequenceStep
 from rules.facts.stretch import EpochRun
 from rules.history.moments import Moment
 from rules.history.turns import Cut
-from rules.replicas.replica import Leftover, ProducerClaim, Replica
+from rules.replicas.replica import Leftover, OffsetClaim, ProducerClaim, Replica
 
 Proof = Literal["segments put aside", "a producer snapshot", "a sequence jump"]
 
@@ -40,15 +40,38 @@ class InferredCut:
     """What went, as far as the segments put aside hold it."""
     regrown: bool
     """Whether the log has gone on since: its high watermark on disk may then be of records that came later."""
+    high_watermark: OffsetClaim | None = None
+    """The one on disk where it is above the cut, and none of records that came later."""
     sound: bool = True
     """Whether nothing of what was put aside failed its checksum."""
     proof: Proof
+    left: str
+    """What stands at the span."""
     span: Span
     because: str
     after: str
     """What the log still held its records by: the cut came later."""
     before: str
     """What the log did when they were gone: the cut came earlier."""
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """Whose log was cut, where that is known."""
+        return () if self.broker is None else (self.broker,)
+
+    @property
+    def words(self) -> str:
+        """What was cut, where and when."""
+        what = f"records of epoch {self.epoch} were" if self.broker is None else f"broker {self.broker}'s log was"
+        when = f"after {self.after} and before {self.before}"
+        return f"{what} cut at {self.offset} or below, from {self.log_end_offset}, {when}"
+
+    @property
+    def told_by(self) -> str:
+        """What would tell of it."""
+        if self.broker is None:
+            return f"the logs of the broker that led epoch {self.epoch}, or its disk as it was"
+        return "its server.log, which tells the cut and the high watermark before it"
 
 
 def may_be_cut(replica: Replica, leftover: Leftover) -> bool:
@@ -101,6 +124,7 @@ def _by_segments(replica: Replica, gone: Sequence[Leftover], moments: Sequence[M
     runs = tuple(run for left in gone for run in left.epochs)
     end, offset = max(run.end_offset for run in runs), min(runs[0].start_offset, replica.log_end_offset)
     held = _run_at(replica, offset)
+    regrown, watermark = replica.log_end_offset > runs[0].start_offset, replica.high_watermark
     return InferredCut(
         broker=replica.broker,
         offset=offset,
@@ -108,9 +132,11 @@ def _by_segments(replica: Replica, gone: Sequence[Leftover], moments: Sequence[M
         epoch=runs[0].epoch if runs[0].epoch >= 0 else None,
         next_epoch=None if held is None else held.epoch,
         runs=runs,
-        regrown=replica.log_end_offset > runs[0].start_offset,
+        regrown=regrown,
+        high_watermark=watermark if watermark and watermark.offset > offset and not regrown else None,
         sound=all(left.sound for left in gone),
         proof="segments put aside",
+        left="what was put aside",
         span=runs[0].first,
         because=f"its directory holds {', '.join(left.source.rpartition('/')[2] for left in gone)}",
         after=_last_word(replica.broker, end, moments) or f"epoch {runs[-1].epoch}'s records up to {end} were written",
@@ -146,6 +172,7 @@ def _by_snapshot(replica: Replica, known: Sequence[ProducerClaim], moments: Sequ
         next_epoch=None if held is None else held.epoch,
         regrown=True,
         proof="a producer snapshot",
+        left="the producer snapshot",
         span=first.span,
         because=f"its snapshot at {first.snapshot_offset} knows producer {first.producer_id}'s records up to offset"
         f" {first.last_offset}, where its log holds others",
@@ -214,6 +241,7 @@ def _jump(replica: Replica, run: ProducerRun) -> InferredCut | None:
         next_epoch=step.epoch_after,
         regrown=True,
         proof="a sequence jump",
+        left="the batch whose sequence is ahead",
         span=step.span,
         because=f"producer {run.producer_id} of epoch {run.producer_epoch} goes on with sequence {step.found} at offset"
         f" {step.offset}, where {step.expected} was due",

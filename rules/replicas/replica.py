@@ -227,6 +227,12 @@ class Replica:
         return not (claims or self.topic_id or self.snapshot_offsets or self.epoch_file.entries)
 
     @cached_property
+    def snapshot_beyond(self) -> OffsetClaim | None:
+        """The furthest producer snapshot of a log that is known to end before it."""
+        furthest = max(self.snapshot_offsets, key=lambda claim: claim.offset, default=None)
+        return furthest if furthest and self.end_known and furthest.offset > self.log_end_offset else None
+
+    @cached_property
     def log_chain(self) -> EpochChain:
         """Epochs and their first offsets as the batches of the log show them; legacy formats carry none."""
         runs = ((Epoch(run.epoch), Offset(run.start_offset)) for run in self.log.epochs if run.epoch >= 0)
