@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from auditor.audit import audit
 from auditor.config import AuditConfig, merge
 from auditor.report.html.timeline_page import render_page, render_svg
+from auditor.report.json import camel, finding_document
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.timeline import evidence_of
@@ -22,7 +23,7 @@ from auditor.timeline.window import Window, window_of
 from auditor.timeline.witness import written
 from parsers.spark import Dump as Tables
 from parsers.spark import open_dump as open_tables
-from rules.finding import Finding, Severity
+from rules.finding import Finding
 from rules.timeline.rows import Cell, Timeline, TimelineRow, timeline_of
 
 FRAME_HEIGHT: Final = 720
@@ -31,6 +32,8 @@ FINDINGS: Final = (
     " cluster_id string, topic string, partition int, brokers array<int>, start_offset bigint, end_offset bigint,"
     " message string, exhibits array<struct<role: string, source: string, start: bigint, end: bigint>>"
 )
+OF_FINDINGS: Final = FINDINGS.partition(" exhibits")[0].replace(",", "").split()[::2]
+"""Columns that bear the names of a finding's parts."""
 REPLICAS: Final = (
     "cluster_id string, topic string, partition int, topic_id string, broker int, log_dir string, path string,"
     " state string, verdict string, log_start_offset bigint, log_end_offset bigint, high_watermark_on_disk bigint,"
@@ -153,20 +156,6 @@ def open_dump(spark: SparkSession, path: str | Path | Sequence[str | Path], **gi
 
 
 def _finding(finding: Finding) -> tuple[Any, ...]:
+    told = finding_document(finding)
     places = [(each.role, each.span.source, each.span.start, each.span.end) for each in finding.exhibits]
-    return (
-        finding.id,
-        finding.fingerprint,
-        finding.rule,
-        Severity(finding.severity).label,
-        finding.confidence,
-        finding.verdict,
-        finding.cluster_id,
-        finding.topic,
-        finding.partition,
-        list(finding.brokers),
-        finding.start_offset,
-        finding.end_offset,
-        finding.message,
-        places,
-    )
+    return (*(told[camel(name)] for name in OF_FINDINGS), places)

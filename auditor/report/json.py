@@ -19,7 +19,7 @@ from auditor.report.model import (
 )
 from auditor.report.named_places import listed
 from auditor.report.policy import policy_document
-from rules.finding import Finding, Severity
+from rules.finding import Exhibit, Finding, Severity
 
 SCHEMA_VERSION: Final = 1
 Json = dict[str, object]
@@ -37,7 +37,7 @@ def document(report: AuditReport) -> Json:
         "tool": {"name": "tidemark", "version": report.version, "level": report.level},
         "verdict": report.verdict,
         "interrupted": report.interrupted,
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_document(finding) for finding in report.findings],
         "incidents": [_incident(incident) for incident in report.incidents],
         "replicas": [_replica(placed) for placed in report.replicas],
         "counterfactuals": [_counterfactual(placed) for placed in report.counterfactuals],
@@ -50,7 +50,8 @@ def document(report: AuditReport) -> Json:
     }
 
 
-def _finding(finding: Finding) -> Json:
+def finding_document(finding: Finding) -> Json:
+    """One finding, by the names that all formats give its parts."""
     return {
         "id": finding.id,
         "fingerprint": finding.fingerprint,
@@ -66,13 +67,17 @@ def _finding(finding: Finding) -> Json:
         "startOffset": finding.start_offset,
         "endOffset": finding.end_offset,
         "message": finding.message,
-        "evidence": [
-            {"path": e.span.source, "start": e.span.start, "end": e.span.end, "role": e.role} for e in finding.exhibits
-        ],
+        "evidence": [exhibit_document(exhibit) for exhibit in finding.exhibits],
         "facts": {camel(name): value for name, value in finding.values().items()},
         "impliedBy": list(finding.implied_by),
         "sketch": finding.sketch,
     }
+
+
+def exhibit_document(exhibit: Exhibit) -> Json:
+    """One piece of evidence, by where it stands."""
+    span = exhibit.span
+    return {"path": span.source, "start": span.start, "end": span.end, "role": exhibit.role}
 
 
 def camel(name: str) -> str:

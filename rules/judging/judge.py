@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from rules.advice import advise
@@ -11,12 +12,12 @@ from rules.availability.accounting import availability
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
-from rules.finding import Finding, Severity, Undecided, Violation, named_facts, with_last_offsets
+from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.milestones import Milestone, milestones
 from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
-from rules.judging.spoken import spoken
+from rules.judging.said import Place, doubt, finding, question, sayings
 from rules.judging.standing import replica_verdict
 from rules.judging.withheld import MISSING, not_told, without_order
 from rules.loss.incurred import Loss, losses
@@ -157,79 +158,38 @@ def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Findi
     findings: list[Finding] = []
     undecided: list[RuleCoverage] = []
     for rule in rules:
-        for said in _check(rule, evidence):
+        for said in sayings(partial(_asked, rule, evidence)):
             if isinstance(said, Violation):
-                findings.append(_violation_or_doubt(rule, said, evidence))
+                findings.append(_finding_or_doubt(rule, said, evidence))
             elif said.blocking:
-                findings.append(_undecided(rule, said, evidence))
+                findings.append(doubt(rule, said, _place(evidence, said.brokers)))
             else:
-                undecided.append(_not_decided(rule, said))
+                undecided.append(question(rule, said))
     return findings, undecided
 
 
-def _not_decided(rule: Rule, said: Undecided) -> RuleCoverage:
-    return RuleCoverage(rule=rule.id, reason=said.reason, missing=said.missing, asked_at_level=said.asked_at_level)
+def _asked(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    return without_order(rule, tuple(rule.check(evidence)), evidence)
 
 
-def _check(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A rule that fails has not passed: its exception is an undecided verdict with the reason, never silence."""
-    try:
-        yield from tuple(without_order(rule, tuple(rule.check(evidence)), evidence))
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, the rule has not judged
-        yield failed("the rule", error)
-
-
-def _violation_or_doubt(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
+def _finding_or_doubt(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
     """The finding; where it cannot be put into words, the doubt that this leaves."""
+    place = _place(evidence, said.brokers)
     try:
-        return _violation(rule, said, evidence)
+        shown = as_written(evidence) if said.as_written else evidence
+        return finding(rule, said, place, draw(shown, said.brokers, said.start_offset, said.end_offset))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - as for the rule itself
-        return _undecided(rule, failed("the rule", error), evidence)
+        return doubt(rule, failed("the rule", error), place)
 
 
-def _violation(rule: Rule, said: Violation, evidence: PartitionEvidence) -> Finding:
-    severity = rule.severity if said.severity is None else said.severity
-    shown = as_written(evidence) if said.as_written else evidence
-    return Finding(
-        rule=rule.id,
-        severity=int(severity),
-        confidence=said.confidence,
-        verdict="violated",
+def _place(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> Place:
+    return Place(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
-        topic_id=_topic_id(evidence, said.brokers),
+        topic_id=_topic_id(evidence, brokers),
         partition=evidence.partition,
-        brokers=said.brokers,
-        start_offset=said.start_offset,
-        end_offset=said.end_offset,
-        message=rule.message.format_map(spoken(said)),
-        exhibits=said.exhibits,
-        facts=named_facts(said.facts),
-        sketch=draw(shown, said.brokers, said.start_offset, said.end_offset),
-    )
-
-
-def _undecided(rule: Rule, said: Undecided, evidence: PartitionEvidence) -> Finding:
-    return Finding(
-        rule=rule.id,
-        severity=int(Severity.INFO),
-        confidence="possible",
-        verdict="undecided",
-        cluster_id=evidence.cluster_id,
-        topic=evidence.topic,
-        topic_id=_topic_id(evidence, said.brokers),
-        partition=evidence.partition,
-        brokers=said.brokers,
-        start_offset=said.start_offset,
-        end_offset=said.end_offset,
-        message=with_last_offsets(f"Undecided: {said.reason}. Add {said.missing}."),
-        exhibits=said.exhibits,
-        facts=named_facts({"reason": said.reason, "missing": said.missing, "subject": said.reason}),
-        blocking=True,
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
-from rules.finding import Finding, Severity, Undecided, Violation, named_facts
-from rules.judging.giving_up import failed
-from rules.judging.spoken import spoken
+from rules.finding import Finding, Violation
+from rules.judging.said import Place, finding, question, sayings
 from rules.replicas.share import PartitionShare
 from rules.rule import Rule
 from rules.topic_evidence import TopicEvidence
@@ -31,21 +31,12 @@ def judge_topics(verdicts: Iterable[PartitionVerdict], rules: Sequence[Rule]) ->
 def _judged(evidence: TopicEvidence, rules: Iterable[Rule]) -> PartitionVerdict:
     findings: list[Finding] = []
     undecided: list[RuleCoverage] = []
-    for rule in rules:
-        for said in _check(rule, evidence):
+    for check_topic, rule in ((rule.check_topic, rule) for rule in rules):
+        for said in () if check_topic is None else sayings(partial(check_topic, evidence)):
             if isinstance(said, Violation):
-                findings.append(_violation(rule, said, evidence))
+                findings.append(finding(rule, said, _place(evidence)))
             else:
-                undecided.append(
-                    RuleCoverage(
-                        rule=rule.id,
-                        reason=said.reason,
-                        missing=said.missing,
-                        topic=evidence.topic,
-                        partitions=tuple(share.partition for share in evidence.shares),
-                        asked_at_level=said.asked_at_level,
-                    )
-                )
+                undecided.append(question(rule, said, evidence))
     return PartitionVerdict(
         cluster_id=evidence.cluster_id,
         topic=None,
@@ -55,32 +46,7 @@ def _judged(evidence: TopicEvidence, rules: Iterable[Rule]) -> PartitionVerdict:
     )
 
 
-def _check(rule: Rule, evidence: TopicEvidence) -> Iterator[Violation | Undecided]:
-    """As for partitions: a rule that fails has not passed."""
-    try:
-        yield from () if rule.check_topic is None else tuple(rule.check_topic(evidence))
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, the rule has not judged
-        yield failed("the rule", error)
-
-
-def _violation(rule: Rule, said: Violation, evidence: TopicEvidence) -> Finding:
+def _place(evidence: TopicEvidence) -> Place:
     ids = {share.topic_id for share in evidence.shares}
-    severity: Severity = rule.severity if said.severity is None else said.severity
-    return Finding(
-        rule=rule.id,
-        severity=int(severity),
-        confidence=said.confidence,
-        verdict="violated",
-        cluster_id=evidence.cluster_id,
-        topic=evidence.topic,
-        topic_id=min(ids, key=repr) if len(ids) == 1 else None,
-        partition=None,
-        brokers=said.brokers,
-        start_offset=said.start_offset,
-        end_offset=said.end_offset,
-        message=rule.message.format_map(spoken(said)),
-        exhibits=said.exhibits,
-        facts=named_facts(said.facts),
-    )
+    topic_id = ids.pop() if len(ids) == 1 else None
+    return Place(cluster_id=evidence.cluster_id, topic=evidence.topic, topic_id=topic_id, partition=None)

@@ -6,9 +6,10 @@ import csv
 import io
 from typing import Final
 
+from auditor.report.json import exhibit_document, finding_document
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
-from rules.finding import Finding, Severity
+from rules.finding import Finding
 
 COLUMNS: Final = (
     "id", "rule", "severity", "confidence", "verdict", "clusterId", "topic", "partition", "brokers", "startOffset",
@@ -28,30 +29,16 @@ def render(report: AuditReport) -> str:
 
 
 def _row(finding: Finding) -> list[str | int]:
-    first = finding.exhibits[0].span if finding.exhibits else None
-    cells = (
-        finding.id,
-        finding.rule,
-        Severity(finding.severity).label,
-        finding.confidence,
-        finding.verdict,
-        finding.cluster_id,
-        finding.topic,
-        finding.partition,
-        " ".join(map(str, finding.brokers)),
-        finding.start_offset,
-        finding.end_offset,
-        finding.message,
-        *(("", "", "") if first is None else (first.source, first.start, first.end)),
-    )
-    return [_cell(value) for value in cells]
+    told = finding_document(finding) | {"brokers": " ".join(map(str, finding.brokers))}
+    for first in finding.exhibits[:1]:
+        told |= exhibit_document(first)
+    return [_cell(told.get(name)) for name in COLUMNS]
 
 
-def _cell(value: str | int | None) -> str | int:
+def _cell(value: object) -> str | int:
     """Numbers stay numbers; what looks like a formula gets an apostrophe, which spreadsheets take for text."""
-    if value is None:
-        return ""
     if isinstance(value, int):
         return value
-    shown = plain(value)
-    return f"'{shown}" if value.startswith(_FORMULA) or shown.startswith(_FORMULA) else shown
+    text = "" if value is None else str(value)
+    shown = plain(text)
+    return f"'{shown}" if text.startswith(_FORMULA) or shown.startswith(_FORMULA) else shown
