@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rules.history.moments import OF_SERVER_LOG, Moment
 from rules.replay.course import Course
+from rules.replay.leading.instants import overtaken
 from rules.settings import Settings
 
 
@@ -20,6 +21,8 @@ def _first_of(course: Course) -> tuple[Moment, Moment] | None:
         if row.broker is None or row.high_watermark is None or row.doubtful or row.error not in (None, 0):
             continue
         before = highest.get(row.broker)
+        if before is not None and overtaken(row, before.time if before.last_time is None else before.last_time):
+            continue
         if before is not None and (before.high_watermark or 0) > row.high_watermark:
             return before, row
         highest[row.broker] = row

@@ -745,3 +745,30 @@ def test_a_high_watermark_rests_below_min_insync_replicas_since_3_7(told: str, i
     assert violations("HW003", drawing) == said
     (why,) = {v.facts["because"] for v in BY_ID["HW003"].check(evidence(drawing)) if isinstance(v, Violation)} or {""}
     assert ("the high watermark rests while fewer than 2 are in sync" in str(why)) is bool(said)
+
+
+@pytest.mark.parametrize("rule", ["HW002", "HW006"])
+@pytest.mark.parametrize(
+    ("arrived", "ends"),
+    [
+        # On the connection on which the higher answer went: it was asked for when that one was logged.
+        (4001, 30),
+        # The follower's former connection: its answer, which nobody took, is logged when the broker sees that.
+        (3000, None),
+    ],
+)
+def test_an_answer_that_nobody_took_is_logged_behind_later_ones(rule: str, arrived: int, ends: int | None) -> None:
+    drawn = evidence("""
+        kafka 1 3.9.1
+        broker 1 0x40|
+        broker 2 0x40|
+        t1000 leads 1 epoch 0 at 0 hw 0 isr 1,2
+        t2000 fetch 2@20 from 1 hw=0
+        t3000 fetch 2@30 from 1 hw=20
+        t4000 fetch 2@30 from 1 hw=30
+        t5000 fetch 2@30 from 1 hw=20
+        """)
+    *early, last = drawn.moments
+    told = (*early, replace(last, arrived=arrived, taken_in=arrived, answered=arrived))
+    said = BY_ID[rule].check(replace(drawn, chronicle=Chronicle(told)))
+    assert [(v.start_offset, v.end_offset) for v in said if isinstance(v, Violation)] == [(20, ends)] * (ends is not None)

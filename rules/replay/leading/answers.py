@@ -9,7 +9,7 @@ from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least, why_counted
 from rules.replay.leading.counting import Counting
-from rules.replay.leading.instants import Instant, read_since, taken_in_before
+from rules.replay.leading.instants import Instant, overtaken, read_since, taken_in_before
 from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
 from rules.replay.reign.in_force import InForceOverTime, Isr
 
@@ -45,7 +45,7 @@ class Answers:
     def low(self, row: Moment, proved: int | None) -> Bound:
         """The lower bound of what an answer that is walked over tells, before it is noted."""
         former = None if row.broker is None else self.former.get(row.broker)
-        if former is None or row.broker is None:
+        if former is None or row.broker is None or overtaken(row, former.time):
             return self.first_low
         if row.doubtful or not accepted(row) or (row.count > 1 and row.last_time is None):
             return former.low

@@ -54,6 +54,14 @@ def taken_in_before(track: Track, place: int, instant: Instant, in_sync: InSync)
     return found_nothing(run) and (run.offset or 0) < instant.log_end and in_sync(track.broker, since, until)
 
 
+def overtaken(row: Moment, logged: int | None) -> bool:
+    """Whether a fetch had come in before its asker's former line was written, so on another connection.
+
+    A broker logs an answer that nobody took when it sees that the connection is gone, behind later answers.
+    """
+    return row.arrived is not None and logged is not None and row.arrived + ROUNDED_MS < logged
+
+
 def read_since(row: Moment, former: Moment, logged: int | None) -> int | None:
     """The earliest time at which an answer's high watermark was read; `logged` is when its asker's former line was."""
     same = row.session == former.session and row.client_id == former.client_id

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
-from rules.replay.leading.instants import READING_MS, Instant, found_nothing, read_since, taken_in_before
+from rules.replay.leading.instants import READING_MS, Instant, found_nothing, overtaken, read_since, taken_in_before
 from rules.replay.leading.tracks import Track
 
 FETCH = Moment(
@@ -74,3 +74,9 @@ def test_an_answer_is_dated_onward_from_its_askers_former_line() -> None:
     assert read_since(replace(FETCH, waited=False), BEFORE, 1100) == 1100
     assert read_since(FETCH, replace(BEFORE, session=6), 1100) == 1100, "another connection may have begun before"
     assert read_since(FETCH, BEFORE, None) is None
+
+
+def test_a_fetch_that_came_in_before_its_askers_former_line_was_sent_on_another_connection() -> None:
+    assert overtaken(FETCH, 1103)
+    assert not overtaken(FETCH, 1102), "the same milliseconds are in no order"
+    assert not overtaken(replace(FETCH, arrived=None), 9999)
