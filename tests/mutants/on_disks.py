@@ -10,7 +10,7 @@ from typing import Final
 
 from parsers.writers.segments import CODECS, compress
 from rules.evidence import Level
-from tests.mutants.mutant import Change, Mutant, Said, unchanged
+from tests.mutants.mutant import Change, Mutant, Said
 from tests.mutants.surgery import SUMMED, UNDER_CRC, Copy, altered, base_of, summed
 
 BASE: Final = "epoch_checkpoint_deleted"
@@ -199,7 +199,7 @@ MUTANTS: Final = (
     ),
     mutant(
         "LOG002", on_healed(own_tail), (("info", (1, 2), 60, 80), ("info", (1, 3), 60, 80)),
-        healed, "the logs are equal",
+        on_healed(shortened(1, by=2)), "a log that is shorter holds nothing else",
     ),
     mutant(
         "LOG003", on_healed(batch(2, at=125, **OLDER)), PAIRS_APART,
@@ -249,6 +249,6 @@ MUTANTS: Final = (
     Mutant(
         rule="LOG004", sample="compaction_race", change=gone(3, at=82, replica="kv-0"),
         said=(("high", (3,), 80, 85),),
-        lawful=unchanged, because="the last record of every key is there",
+        lawful=gone(3, at=0, replica="kv-0"), because="a batch is gone whose keys were deleted",
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import struct
 from typing import Final
 
 from tests.mutants.mutant import Change, Mutant, Said, unchanged
-from tests.mutants.on_disks import ALL, BASE, D, batch, epochs, healed, on_healed, own_tail
+from tests.mutants.on_disks import ALL, BASE, D, batch, epochs, gone, healed, on_healed, own_tail
 from tests.mutants.surgery import Copy, summed
 
 CHANGES: Final = "state-change.log"
@@ -20,6 +20,11 @@ RESET: Final = (
     " (kafka.server.ReplicaFetcherThread)"
 )
 
+SHRINKING: Final = (
+    "{line} INFO [Partition d-0 broker=1] Shrinking ISR from 1,2,3 to 1,2."
+    " Leader: (highWatermark: 60, endOffset: {end}). Out of sync replicas: (brokerId: 3, endOffset: 60)."
+    " (kafka.cluster.Partition)"
+)
 FAILED: Final = (
     "{line} WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Partition d-0 marked as failed"
     " (kafka.server.ReplicaFetcherThread)"
@@ -63,6 +68,12 @@ def reset(copy: Copy) -> None:
     copy.log("broker-1", SERVER, pattern, r"\g<0>" + "\n" + RESET.format(line=r"\1"), count=1)
 
 
+def shrinks_at(end: int) -> Change:
+    """Broker 1 drops broker 3, which has asked for 60, where its own log ends at an offset."""
+    pattern = r"^(\[.* 05:34:)29,890\] INFO \[ReplicaAlterLogDirsManager on broker 1\] Removed fetcher .*$"
+    return line("broker-1", SERVER, pattern, SHRINKING.format(line=r"\g<1>29,100]", end=end) + "\n" + r"\g<0>", 1)
+
+
 def failed(copy: Copy) -> None:
     """Broker 1 gave the partition up at 60, and what broker 2 answered is not told."""
     pattern = r"^(\[.*?\]) INFO \[ReplicaFetcherThread-0-2\]: Shutting down .*$"
@@ -94,11 +105,15 @@ def committed(offset: int = 100, epoch: int = -1) -> Change:
     return change
 
 
-def elsewhere(copy: Copy) -> None:
-    """The group's record stands in the other partition of the offsets topic too."""
-    for broker in ALL:
-        (held,) = copy.batches(broker, OFFSETS)
-        copy.write(broker, "__consumer_offsets-1", [held])
+def elsewhere(group: bytes) -> Change:
+    """A record like the group's stands in the other partition of the offsets topic too."""
+
+    def change(copy: Copy) -> None:
+        for broker in ALL:
+            (held,) = copy.batches(broker, OFFSETS)
+            copy.write(broker, "__consumer_offsets-1", [summed(held.replace(b"\0\2g1", b"\0\2" + group))])
+
+    return change
 
 
 def mutant(
@@ -121,8 +136,8 @@ MUTANTS: Final = (
         on_healed(asks(80)), "everybody in sync had come to 80",
     ),
     mutant(
-        "CONS005", elsewhere, (("medium", (), None, None),),
-        committed(458), "the group's record is at home", "clean_mixed",
+        "CONS005", elsewhere(b"g1"), (("medium", (), None, None),),
+        elsewhere(b"g2"), "this group is at home there", "clean_mixed",
     ),
     mutant(
         "EPOCH008", on_healed(leads_in(1)), (("critical", (1, 2), None, None),),
@@ -146,6 +161,10 @@ MUTANTS: Final = (
         unchanged, "it holds all of them", "recreated_topic",
     ),
     mutant(
+        "ISR002", on_healed(shrinks_at(60)), (("medium", (1, 3), None, None),),
+        on_healed(shrinks_at(70)), "the follower had not asked for the last ten",
+    ),
+    mutant(
         "LEAD003", on_healed(leads_with("1,3")), (("high", (2,), None, None),),
         on_healed(leads_with("3,2")), "the order in an ISR says nothing",
     ),
@@ -156,6 +175,10 @@ MUTANTS: Final = (
     mutant(
         "LEO002", on_healed(failed), (("medium", (1,), 60, 140),),
         on_healed(behind), "it is only behind",
+    ),
+    mutant(
+        "TRUNC005", gone(1, at=45, replica="fire-0"), (("high", (1,), 40, 50),),
+        unchanged, "its cut to 50 was at the border of a batch", "acks_one_lost",
     ),
     mutant(
         "TRUNC006", on_healed(reset), (("high", (1,), 0, 60),),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.mutant import Mutant, unchanged
-from tests.mutants.surgery import SUMMED, UNDER_CRC, Copy, altered
+from tests.mutants.mutant import Mutant
+from tests.mutants.surgery import SUMMED, UNDER_CRC, Copy, altered, base_of
 
 SAMPLE: Final = "clean_mixed"
 ORDERS: Final = "orders-0"
 ALL: Final = (1, 2, 3)
 HOUR_MS: Final = 3_600_000
+MARKER: Final = 161
+LATER: Final = (1_795_240_196_760, 139, 4376)
+"""Of the batch [133, 140): its latest timestamp, its last offset, and its first byte."""
 
 
 def unmarked(copy: Copy) -> None:
@@ -34,7 +38,7 @@ def _an_hour_older(held: bytes) -> bytes:
 
 
 def without_a_marker(copy: Copy) -> None:
-    copy.change(2, ORDERS, 161, lambda _held: b"")
+    copy.change(2, ORDERS, MARKER, lambda _held: b"")
 
 
 def index(suffix: str, how: Callable[[bytes], bytes]) -> Callable[[Copy], None]:
@@ -53,14 +57,22 @@ def gone(copy: Copy) -> None:
     copy.without(*(f"broker-2/data/{ORDERS}/*.{kind}" for kind in ("index", "timeindex", "txnindex")))
 
 
+def not_yet_marked(copy: Copy) -> None:
+    """Broker 2's log ends before the marker."""
+    copy.write(2, ORDERS, [held for held in copy.batches(2, ORDERS) if base_of(held) < MARKER])
+
+
 MUTANTS: Final = (
     Mutant(
         rule="IDX001", sample=SAMPLE, change=index(".index", lambda held: held[:4] + b"\0\0\0\x07" + held[8:]),
-        said=(("low", (2,), 125, 126),), lawful=gone, because="there is no index",
+        said=(("low", (2,), 125, 126),), lawful=index(".index", lambda held: struct.pack(">ii", *LATER[1:]) + held[8:]),
+        because="an entry may be of a later batch",
     ),
     Mutant(
         rule="IDX002", sample=SAMPLE, change=index(".timeindex", lambda held: b"\0\0\0\0\0\0\0\1" + held[8:]),
-        said=(("low", (2,), 125, 126),), lawful=gone, because="there is no index",
+        said=(("low", (2,), 125, 126),),
+        lawful=index(".timeindex", lambda held: struct.pack(">qi", *LATER[:2]) + held[12:]),
+        because="an entry may be of a later batch",
     ),
     Mutant(
         rule="IDX003", sample=SAMPLE, change=index(".txnindex", lambda held: held[:-34]),
@@ -73,7 +85,7 @@ MUTANTS: Final = (
     Mutant(
         rule="TXN002", sample=SAMPLE, change=without_a_marker,
         said=(("high", (1, 2), 151, 162), ("high", (2, 3), 151, 162)),
-        lawful=unchanged, because="every broker has every marker",
+        lawful=not_yet_marked, because="a log that ends before the marker says nothing of it",
     ),
     Mutant(
         rule="TXN003", sample=SAMPLE, change=hanging, said=(("medium", (3,), 426, 458),),

@@ -11,7 +11,10 @@ from typing import Final
 
 import google_crc32c
 
+from parsers.provenance import Origin
+from parsers.records import decode_entry
 from parsers.writers.checkpoints import epoch_lines
+from parsers.writers.segments import Record, record_bytes
 
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
 UNDER_CRC: Final = struct.Struct(">hiqqqhii")
@@ -56,6 +59,21 @@ def altered(batch: bytes, *, epoch: int | None = None, **fields: int) -> bytes:
     return summed(whole + batch[SUMMED + UNDER_CRC.size :])
 
 
+def rewritten(batch: bytes, how: Callable[[bytes, bytes], tuple[bytes, bytes | None]]) -> bytes:
+    """The batch, which is not compressed, with other keys and values; its records have no headers."""
+    first_timestamp = int(UNDER_CRC.unpack_from(batch, SUMMED)[2])
+    told = decode_entry(batch, Origin(source="batch"), 0, payloads=True).rows
+    records = b""
+    for row in told:
+        key, value = how(row.key or b"", row.value or b"")
+        delta = row.offset - base_of(batch)
+        records += record_bytes(
+            Record(offset_delta=delta, timestamp_delta=row.timestamp - first_timestamp, key=key or None, value=value)
+        )
+    head = batch[:8] + (49 + len(records)).to_bytes(4, "big") + batch[12 : SUMMED + UNDER_CRC.size]
+    return summed(head + records)
+
+
 class Copy:
     """The copy, and what can be done to it. What is to be changed must be there."""
 
@@ -64,6 +82,10 @@ class Copy:
 
     def folder(self, broker: int, replica: str) -> Path:
         return self.dump / f"broker-{broker}" / "data" / replica
+
+    def nodes(self, replica: str) -> list[Path]:
+        """The segments of every node that has the replica."""
+        return sorted(self.dump.glob(f"*/data/{replica}/{0:020d}.log"))
 
     def segment(self, broker: int, replica: str, base: int = 0) -> Path:
         return self.folder(broker, replica) / f"{base:020d}.log"

@@ -48,13 +48,15 @@ def member(
     return text(name) + text(instance) + client + sized(wanted + text(rack)) + sized(given)
 
 
-def group_value(assignor: str | None, members: Sequence[bytes], kind: str = "consumer") -> bytes:
+def group_value(
+    assignor: str | None, members: Sequence[bytes], kind: str = "consumer", *, at: int = LATER
+) -> bytes:
     head = struct.pack(">h", 3) + text(kind) + struct.pack(">i", 1) + text(assignor) + text("m1")
-    return head + struct.pack(">qi", LATER, len(members)) + b"".join(members)
+    return head + struct.pack(">qi", at, len(members)) + b"".join(members)
 
 
-def group_key(kind: int = 2, *names: str) -> bytes:
-    return struct.pack(">h", kind) + text(GROUP) + b"".join(map(text, names))
+def group_key(kind: int = 2, *names: str, group: str = GROUP) -> bytes:
+    return struct.pack(">h", kind) + text(group) + b"".join(map(text, names))
 
 
 def audit(root: Path, records: Sequence[tuple[bytes, bytes]], *, told: bool = True, grown: bool = False) -> AuditReport:
