@@ -17,6 +17,9 @@ from tests.lab.effort import WHOLE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+
+    from tests.lab.workers import WholeFiles
 
 SAMPLE_LOGS: Final = Path(__file__).resolve().parents[1] / "sample_logs"
 SAMPLE_NAMES: Final = sorted(path.parent.name for path in SAMPLE_LOGS.glob("*/dump"))
@@ -38,6 +41,16 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast")
     if config.getoption("hypothesis_seed", None) is None and not settings().derandomize:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+    if config.getoption("numprocesses", None):
+        config.option.dist, config.option.loadscopereorder, config.option.maxworkerrestart = "loadgroup", False, "0"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFiles:
+    """However many workers there are (`-n`): one Spark session, one build of Kafka's code, each file in one piece."""
+    from tests.lab.workers import WholeFiles
+
+    return WholeFiles(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -53,7 +66,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("sample_name", SAMPLE_NAMES)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what uses the session, skip what this machine cannot run, and put fast tests first."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
@@ -61,6 +75,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _skip(items, "spark", _missing_for_spark)
     _skip(items, "kafka", _missing_for_kafka)
     items.sort(key=_slowness)
+    if hasattr(config, "workerinput"):
+        from tests.lab.workers import one_begins_with
+
+        one_begins_with(items, _slowness)
 
 
 def pytest_collection_finish() -> None:
