@@ -22,7 +22,7 @@ from auditor.engines.progress import Progress, Silent
 from auditor.engines.told.internal_topics import plan_internal
 from auditor.report.model import AuditReport
 from auditor.stopping import now_telling
-from auditor.unmatched import require_matches
+from auditor.unmatched import numbered_briefly, require_matches
 from auditor.version import tool_version
 from parsers.files import found_at, printable
 from parsers.inventory import UNPACKED, Inventory, take_inventory
@@ -139,16 +139,22 @@ def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config
     telling |= {witness.broker for witness in inventory.witnesses}
     if not inventory.log_dirs and not texts.units and not texts.refusals and not telling:
         _refuse_what_is_no_log_dir(root, inventory)
+        if not inventory.files:
+            raise ConfigError(f"{root}: found no log dir: the folder is empty; copy the brokers' log dirs into it")
         raise ConfigError(
             f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint, a"
             " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log, and none is a log that names its"
-            " broker or lies in a folder named after one; name a log dir with --log-dir BROKER=PATH"
+            " broker or lies in a folder named after one; give the folder that holds the brokers' log dirs, or name one"
+            " with --log-dir BROKER=PATH"
         )
     brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units} | telling
     strange = [words for words, broker in config.brokers_named() if broker not in brokers]
+    if strange:
+        here = numbered_briefly(broker for broker in brokers if broker is not None)
+        raise ConfigError(f"{', '.join(strange)}: matches nothing in {root}; brokers here: {here}")
     # What texts and logs tell of is known when they are read.
     later = bool(texts.units) or not inventory.replicas
-    require_matches(Selection() if later else config.selection, _held(inventory), config, root, strange)
+    require_matches(Selection() if later else config.selection, _held(inventory), config, root)
 
 
 def _refuse_what_is_no_log_dir(root: Path, inventory: Inventory) -> None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from auditor.archives import at_hand
 from auditor.audit import Prepared, prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.engines.plan.units import UnitKind
+from auditor.outlet import require_reports
 from auditor.report.layout import counted, size
 
 KINDS: Final[dict[UnitKind, str]] = {
@@ -49,7 +51,9 @@ class Amount:
 
 def dry_run(dumps: Sequence[Path], config: AuditConfig) -> str:
     """The table, what it is about, and the time."""
-    return "\n".join(_page(prepare(gather(dumps), config), config)) + "\n"
+    require_reports(config)
+    with at_hand(dumps, quiet=config.quiet) as here:
+        return "\n".join(_page(prepare(gather(here.folders, here.archives), config), config)) + "\n"
 
 
 def amounts(prepared: Prepared) -> list[Amount]:

@@ -76,7 +76,8 @@ def recall(report: Path | None, dump: Path | None) -> Remembered:
         return Remembered(report=content, dump=dump, archives=_archives_of(dump), stamps={})
     last = cache_dir() / REMEMBERED
     if not last.is_file():
-        raise ConfigError("no audit is remembered on this machine: give --report REPORT.json and --dump DUMP")
+        instead = "run tidemark audit first, or give --report REPORT.json and --dump DUMP"
+        raise ConfigError(f"no audit is remembered on this machine: {instead}")
     kept = _load(last)
     inner, stamps = kept.get("report"), kept.get("stamps")
     if not isinstance(inner, dict) or not isinstance(stamps, dict):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
+from auditor.config.settings import shortened
 from auditor.dumps import Dump
-from auditor.report.formats import PICTURE, keeps_promise
+from auditor.report.formats import FORMATS, PICTURE, keeps_promise
 from auditor.streams import require_stdout, say
 from auditor.whole_files import whole_file
 from parsers.files import found_at
 
 TO_STDOUT: Final = "-"
+TWO: Final = 2
 
 
 def require_reports(config: AuditConfig) -> None:
@@ -22,15 +24,23 @@ def require_reports(config: AuditConfig) -> None:
     asked = [config.shown_format, *(name for name, _ in config.written_formats)]
     if PICTURE in asked:
         raise ConfigError(f"{config.named('format')}: {PICTURE} draws one partition: ask tidemark timeline for it")
+    strange = next((name for name in asked if name not in FORMATS), None)
+    if strange is not None:
+        raise ConfigError(f"{config.named('format')}: expected {one_of(FORMATS)}, found {shortened(strange)}")
 
 
 def require_one_of(config: AuditConfig, formats: Sequence[str]) -> None:
     """For commands that tell one thing, in one of a few formats."""
     name = config.named("format")
     if config.shown_format not in formats:
-        raise ConfigError(f"{name}: expected {' or '.join(formats)}, found {config.shown_format!r}")
+        raise ConfigError(f"{name}: expected {one_of(formats)}, found {shortened(config.shown_format)}")
     if config.written_formats:
         raise ConfigError(f"{name}: this command writes one result: give the format alone, and --output FILE")
+
+
+def one_of(words: Collection[str]) -> str:
+    """Words to choose from."""
+    return f"one of {', '.join(words)}" if len(words) > TWO else " or ".join(words)
 
 
 def require_writable(config: AuditConfig, dump: Dump) -> None:
@@ -50,12 +60,12 @@ def require_writable(config: AuditConfig, dump: Dump) -> None:
 
 def _require_file(output: Path, told_as: str, name: str, config: AuditConfig, dump: Dump) -> None:
     if dump.holds(output):
-        raise ConfigError(f"{name}: {output} lies inside the dump, which is never written into")
+        raise ConfigError(f"{name}: {output} lies inside the dump, which is never written into: give a place outside")
     require_place(output, name)
     if not keeps_promise(output.suffix.lower(), told_as):
         raise ConfigError(
             f"{name}: {output} would hold the format {told_as}, which its name does not promise: "
-            f"give --format or another name"
+            f"give another --format, or another name"
         )
     if found_at(output) == "a regular file" and not config.force:
         raise ConfigError(f"{name}: {output} is there already: give another name, or --force to replace it")
@@ -65,7 +75,8 @@ def require_place(output: Path, name: str) -> None:
     """A file can be written there."""
     found, around = found_at(output), output.absolute().parent
     if found == "a folder" or found_at(around) != "a folder":
-        raise ConfigError(f"{name}: {output}: expected a file in a folder that exists")
+        instead = f"{output} is a folder" if found == "a folder" else f"there is no folder {around}"
+        raise ConfigError(f"{name}: {output}: expected a file in a folder that exists; {instead}")
     if not found.startswith("a") and found != "nothing":
         raise ConfigError(f"{name}: {output}: {found}")
     if found in ("nothing", "a regular file") and not os.access(Path(os.path.realpath(output)).parent, os.W_OK):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,20 +12,20 @@ from auditor.config.settings import shortened
 from auditor.engines.plan.selection import Selection
 
 Partition = tuple[str | None, int | None]
-TOPICS_NAMED: Final = 5
+SHOWN: Final = 5
 
 
 def require_matches(
-    selection: Selection, held: Collection[Partition], config: AuditConfig, root: Path, also: Sequence[str] = ()
+    selection: Selection, held: Collection[Partition], config: AuditConfig, root: Path
 ) -> None:
     """Refuse settings that select nothing of what is held, as a slip that an empty report would hide."""
     unmatched = selection.unmatched(held)
-    words = [f"{config.named(name)} {_short(said)}" for name, said in unmatched] + list(also)
+    words = [f"{config.named(name)} {_short(said)}" for name, said in unmatched]
     if not words and not any(selection.admits(topic, number) for topic, number in held) and any(selection.given()):
         given = ", ".join(f"{config.named(name)} {_short(said)}" for name, said in selection.given())
         raise ConfigError(f"{given}: leaves no partition of {root} to look at")
     if words:
-        hints = dict.fromkeys(hint for name, said in unmatched if name == "topic" for hint in _hints(said, held))
+        hints = dict.fromkeys(hint for name, said in unmatched for hint in _hints(name, said, held))
         raise ConfigError("; ".join([f"{', '.join(words)}: matches nothing in {root}", *hints]))
 
 
@@ -33,7 +33,23 @@ def _short(said: str) -> str:
     return shortened(said)[1:-1] if len(said) > len(shortened(said)) else said
 
 
-def _hints(pattern: str, held: Collection[Partition]) -> Iterator[str]:
+def _hints(name: str, said: str, held: Collection[Partition]) -> Iterator[str]:
+    """What is there instead."""
+    if name == "topic":
+        yield from _topics_near(said, held)
+    elif name == "partition":
+        numbers = [number for _, number in held if number is not None]
+        yield f"partitions here: {numbered_briefly(numbers)}" if numbers else "no partition is here"
+
+
+def numbered_briefly(numbers: Iterable[int]) -> str:
+    """Some of the numbers, and how many more."""
+    told = sorted(set(numbers))
+    more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    return f"{', '.join(map(str, told[:SHOWN]))}{more}"
+
+
+def _topics_near(pattern: str, held: Collection[Partition]) -> Iterator[str]:
     """Partitions as findings name them, topics of nearly that name, or else some that are there."""
     named = {f"{topic}-{partition}": (topic, partition) for topic, partition in held if topic is not None}
     if pattern in named:
@@ -45,5 +61,5 @@ def _hints(pattern: str, held: Collection[Partition]) -> Iterator[str]:
     if near:
         yield f"did you mean {' or '.join(near)}?"
     elif topics:
-        more = f" and {len(topics) - TOPICS_NAMED} more" if len(topics) > TOPICS_NAMED else ""
-        yield f"topics here: {', '.join(topics[:TOPICS_NAMED])}{more}"
+        more = f" and {len(topics) - SHOWN} more" if len(topics) > SHOWN else ""
+        yield f"topics here: {', '.join(topics[:SHOWN])}{more}"

@@ -45,7 +45,7 @@ def unpack(archive: Path, folder: Path, tell: Callable[[str], None] | None = Non
         budget.refuse("its headers refer to headers without end")
     except _DAMAGED as error:
         why = str(error) or type(error).__name__
-        raise NotUnpacked(f"{archive}: expected a tar or zip archive, whole: {why}") from None
+        raise NotUnpacked(f"{archive}: expected a tar or zip archive, whole: {why}; pack or copy it again") from None
 
 
 class _Unpacking:

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from auditor.cli.options import Dumps, LogDirs
+from auditor.cli.options import ConfigFile, Dumps, LogDirs, ShowSettings, whole_number
+from auditor.cli.run_settings import settings_of
+
+HEEDED: Final = ("topic", "partition", "log_dir")
 
 
-def find(
+def find(  # noqa: PLR0913 - one parameter an option
     dump: Dumps,
     *,
     topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by its whole name.")],
-    partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.", min=0)],
+    partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.", parser=whole_number)],
     offset: Annotated[
-        int | None, typer.Option("--offset", metavar="N", help="The offset to look up.", min=0)
+        int | None, typer.Option("--offset", metavar="N", help="The offset to look up.", parser=whole_number)
     ] = None,
     timestamp: Annotated[
         str | None,
         typer.Option("--timestamp", metavar="TIME", help="Or the first record from this time on: ms, or a date."),
     ] = None,
-    broker: Annotated[int | None, typer.Option("--broker", metavar="N", help="Only on this broker's replica.")] = None,
+    broker: Annotated[
+        int | None,
+        typer.Option("--broker", metavar="N", help="Only on this broker's replica.", parser=whole_number),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Tell every step of the lookup.")] = False,
     log_dir: LogDirs = None,
+    config: ConfigFile = None,
+    show_settings: ShowSettings = False,
 ) -> None:
     """Look up an offset or a timestamp as a broker does, and say where its batch stands on every replica."""
     from auditor.find import Asked, run_find
@@ -35,7 +43,8 @@ def find(
         offset=offset,
         timestamp=timestamp,
         broker=broker,
-        log_dir=log_dir or (),
         explain=explain,
     )
-    raise SystemExit(run_find(asked))
+    given = {"log_dir": log_dir, "show_settings": show_settings}
+    decided = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
+    raise SystemExit(run_find(asked, settings_of(given, config, decided, HEEDED)))

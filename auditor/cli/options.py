@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,6 +11,8 @@ from typer.models import OptionInfo
 
 from auditor.exit_codes import exit_code_table
 
+LONGEST_NUMBER: Final = 25
+"""Digits; numbers that no offset can be are refused by who looks them up."""
 PARAGRAPH: Final = "\b\n"
 """Keeps the lines of a paragraph of help as they are."""
 EXIT_CODES: Final = f"{PARAGRAPH}Exit codes:\n{exit_code_table()}"
@@ -60,9 +63,18 @@ then each replica, and the logs last. An audit holds the copy against the manife
 """
 
 
-def _repeated(flag: str, metavar: str, words: str) -> OptionInfo:
+def whole_number(text: object) -> int:
+    """A number from 0 on, as options and defaults name it."""
+    if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
+        return int(text)
+    if isinstance(text, int):
+        return text
+    raise typer.BadParameter(f"expected a number from 0 on, found {text!r}")
+
+
+def _repeated(flag: str, metavar: str, words: str, parser: Callable[[object], object] | None = None) -> OptionInfo:
     """An option that takes one value each time it is given."""
-    option: OptionInfo = typer.Option(flag, metavar=metavar, help=f"{words}; may be given again.")
+    option: OptionInfo = typer.Option(flag, metavar=metavar, help=f"{words}; may be given again.", parser=parser)
     return option
 
 
@@ -75,7 +87,7 @@ Dumps = Annotated[
 ]
 Topics = Annotated[list[str] | None, _repeated("--topic", "PATTERN", "Only topics that match a shell pattern")]
 ExcludedTopics = Annotated[list[str] | None, _repeated("--exclude-topic", "PATTERN", "No topics that match")]
-Partitions = Annotated[list[int] | None, _repeated("--partition", "N", "Only partitions of this number")]
+Partitions = Annotated[list[int] | None, _repeated("--partition", "N", "Only partitions of this number", whole_number)]
 Level = Annotated[
     str | None,
     typer.Option(
@@ -123,7 +135,7 @@ FailOn = Annotated[
     ),
 ]
 MinCoverage = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--min-coverage", metavar="RATIO", help="Part of the bytes, 0 to 1, that a clean verdict needs to have read."
     ),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from auditor.cli.options import Dumps, LogDirs, Topics
+from auditor.cli.options import ConfigFile, Dumps, LogDirs, ShowSettings, Topics
+from auditor.cli.run_settings import settings_of
+
+HEEDED: Final = ("topic", "log_dir")
 
 
 def quality(
@@ -18,8 +21,12 @@ def quality(
     ] = Path("tidemark-quality"),
     topic: Topics = None,
     log_dir: LogDirs = None,
+    config: ConfigFile = None,
+    show_settings: ShowSettings = False,
 ) -> None:
     """Hold every table of a dump against what its columns promise: types, ranges, keys, addresses, checksums."""
-    from auditor.quality.run import Asked, run_quality
+    given = {"topic": topic, "log_dir": log_dir, "show_settings": show_settings}
+    settings = settings_of(given, config, {"exclude_topic": (), "partition": ()}, HEEDED)
+    from auditor.quality.run import run_quality
 
-    raise SystemExit(run_quality(Asked(dumps=dump, output=output, topic=topic or (), log_dir=log_dir or ())))
+    raise SystemExit(run_quality(dump, output, settings))

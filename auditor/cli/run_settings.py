@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,9 +18,15 @@ NO_SETTINGS: Final = ("dump", "config", "show_settings", "dry_run")
 
 
 def settings_of(
-    given: Mapping[str, object], config: Path | None, decided: Mapping[str, object] | None = None
+    given: Mapping[str, object],
+    config: Path | None,
+    decided: Mapping[str, object] | None = None,
+    heeded: Collection[str] | None = None,
 ) -> AuditConfig:
-    """The settings of a run: a flag outranks the variable, the variable the file; some the command itself decides."""
+    """The settings of a run: a flag outranks the variable, the variable the file; some the command itself decides.
+
+    `heeded` are those that the command goes by, where that is not all of them.
+    """
     from auditor.config import environment, merge, newer_than_known, settings_text
     from auditor.config.sources import as_variable
 
@@ -28,7 +34,7 @@ def settings_of(
     flags = {name: value for name, value in given.items() if name not in NO_SETTINGS and value not in (None, [], ())}
     settings = merge(merge(settings, flags), decided or {}, lambda _: "this command")
     if given.get("show_settings"):
-        say(settings_text(settings))
+        say(settings_text(settings, heeded))
         raise SystemExit(ExitCode.CLEAN)
     if not settings.quiet:
         for newer in newer_than_known(settings):

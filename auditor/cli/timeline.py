@@ -18,6 +18,7 @@ from auditor.cli.options import (
     Protocols,
     ShowSettings,
     Traces,
+    whole_number,
 )
 from auditor.cli.run_settings import settings_of
 
@@ -35,7 +36,7 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     dump: Dumps,
     *,
     topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by its whole name.")],
-    partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.")],
+    partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.", parser=whole_number)],
     trace: Traces = None,
     log_pattern: LogPatterns = None,
     log_timezone: LogTimezones = None,

@@ -18,7 +18,6 @@ from auditor.config.settings import (
 )
 from auditor.engines.told.broker_logs import layout_trouble
 from auditor.engines.told.zones import owner_and_value, zone_named
-from auditor.report.formats import FORMATS, PICTURE
 from parsers.provenance import broker_id
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
@@ -82,10 +81,8 @@ def _text(name: str, value: object, where: str) -> str:
 
 
 def _require_format(text: str, where: str) -> None:
-    """A format that there is; with the sign, a file for it."""
-    name, sign, file = text.partition("=")
-    if name not in FORMATS and name != PICTURE:
-        raise ConfigError(f"{where}: expected one of {', '.join(FORMATS)}, found {shortened(name)}")
+    """With the sign, a file for the format; which formats there are is each command's own to say."""
+    _, sign, file = text.partition("=")
     if sign and not file:
         raise ConfigError(f"{where}: expected FORMAT=FILE, found {shortened(text)}")
 
@@ -102,7 +99,7 @@ def _number(_name: str, value: object, where: str) -> int:
     if type(value) is int and 0 <= value < 1 << 63:
         return value
     if not (written.isascii() and written.isdigit() and len(written) <= LONGEST_NUMBER):
-        raise ConfigError(f"{where}: expected a number, found {shortened(value)}")
+        raise ConfigError(f"{where}: expected a number from 0 on, found {shortened(value)}")
     return int(written)
 
 

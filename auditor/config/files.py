@@ -38,5 +38,9 @@ def yaml_of(path: Path, what: str) -> object:
     text = text_of(path, what)
     try:
         return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{path}: cannot read {what}: no YAML{place}: {error.problem or error.context}") from error
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot read {what}: {error}") from error

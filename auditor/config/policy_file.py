@@ -36,7 +36,7 @@ def _rules(section: object, where: str) -> Iterator[tuple[str, str]]:
     from rules.catalog import BY_ID
 
     for name, told in _pairs(section, where, "RULE: a severity or off"):
-        rule = nearest(name.upper(), BY_ID, f"{where}: unknown rule {name!r}")
+        rule = nearest(name.upper(), BY_ID, f"{where}: unknown rule {name!r}", "`tidemark rules` lists them all")
         # YAML reads a bare off as false.
         word = OFF if told is False else str(told).lower()
         yield rule, nearest(word, (*SEVERITIES, OFF), f"{where}: {rule}: unknown severity {shortened(told)}")
@@ -70,14 +70,15 @@ def _day(told: object, where: str) -> date:
 def _pairs(section: object, where: str, expected: str) -> Iterator[tuple[str, object]]:
     if not isinstance(section, dict):
         raise ConfigError(f"{where}: expected {expected}, found {shortened(section)}")
-    yield from ((str(name), value) for name, value in section.items())
+    # YAML reads a bare off as false, as a name too.
+    yield from ((OFF if name is False else str(name), value) for name, value in section.items())
 
 
-def nearest(name: str, known: Iterable[str], complaint: str) -> str:
-    """The name, where it is known; else a complaint that tells the nearest one."""
+def nearest(name: str, known: Iterable[str], complaint: str, else_told: str = "") -> str:
+    """The name, where it is known; else a complaint that tells the nearest one, or where to find it."""
     names = list(known)
     if name in names:
         return name
     close = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+    hint = f"did you mean {close[0]!r}?" if close else else_told or f"known: {', '.join(names)}"
     raise ConfigError(f"{complaint}; {hint}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -62,9 +62,10 @@ def _known(name: str, where: str) -> str:
     raise ConfigError(f"{where}: unknown setting {name!r}; {hint}")
 
 
-def settings_text(config: AuditConfig) -> str:
-    """Every setting with its value and with who gave it, one a line."""
-    said = ((name, getattr(config, name), config.given_by.get(name, "default")) for name in SETTINGS)
+def settings_text(config: AuditConfig, heeded: Collection[str] | None = None) -> str:
+    """Every setting that a command goes by, all unless told, with its value and with who gave it, one a line."""
+    names = [name for name in SETTINGS if heeded is None or name in heeded]
+    said = ((name, getattr(config, name), config.given_by.get(name, "default")) for name in names)
     rows = [("setting", "value", "from"), *((as_flag(name)[2:], _shown(value), giver) for name, value, giver in said)]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     return "".join(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}\n" for row in rows)

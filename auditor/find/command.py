@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.archives import at_hand
-from auditor.config import AuditConfig, ConfigError, merge
+from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import gather
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import plan
@@ -42,18 +42,18 @@ class Asked:
     offset: int | None = None
     timestamp: str | None = None
     broker: int | None = None
-    log_dir: Sequence[str] = ()
     explain: bool = False
 
 
-def run_find(asked: Asked) -> int:
+def run_find(asked: Asked, config: AuditConfig) -> int:
     """Look up, tell, and say by the exit code whether an index misleads, or something could not be read."""
     if (asked.offset is None) == (asked.timestamp is None):
-        raise ConfigError("expected one of --offset and --timestamp")
+        found = "neither" if asked.offset is None else "both"
+        raise ConfigError(f"expected one of --offset and --timestamp, found {found}")
     if asked.offset is not None and asked.offset > HIGHEST:
         raise ConfigError("--offset: no offset is that high")
     with at_hand(asked.dumps) as here:
-        answers = [*_answers(replace(asked, dumps=here.folders))]
+        answers = [*_answers(replace(asked, dumps=here.folders), config)]
     say(told(asked.topic, asked.partition, _sought(asked), answers, explain=asked.explain))
     if any(answer.misled for answer in answers):
         return int(ExitCode.FINDINGS)
@@ -64,9 +64,9 @@ def _sought(asked: Asked) -> str:
     return f"offset {asked.offset}" if asked.timestamp is None else f"timestamp {_time(asked.timestamp)}"
 
 
-def _answers(asked: Asked) -> Iterator[Answer]:
+def _answers(asked: Asked, config: AuditConfig) -> Iterator[Answer]:
     root = gather(asked.dumps).root
-    for evidence in _evidence(asked, root):
+    for evidence in _evidence(asked, root, config):
         for replica in evidence.current:
             if asked.broker not in (None, replica.broker):
                 continue
@@ -78,9 +78,8 @@ def _answers(asked: Asked) -> Iterator[Answer]:
                 yield find_time(replica, segments, _time(asked.timestamp or ""))
 
 
-def _evidence(asked: Asked, root: Path) -> list[PartitionEvidence]:
+def _evidence(asked: Asked, root: Path, config: AuditConfig) -> list[PartitionEvidence]:
     """The partition as the disks of each cluster show it; headers are believed."""
-    config = merge(AuditConfig(), {"topic": [asked.topic], "partition": [asked.partition], "log_dir": [*asked.log_dir]})
     inventory = _inventory(asked, root, config)
     units = plan(str(root), inventory, Selection(topics=(asked.topic,), partitions=(asked.partition,)))
     facts: dict[str | None, list[Fact]] = {}
@@ -91,14 +90,15 @@ def _evidence(asked: Asked, root: Path) -> list[PartitionEvidence]:
     found = [assemble(own, Surroundings(cluster_id=cluster)) for cluster, own in facts.items()]
     brokers = sorted({replica.broker for evidence in found for replica in evidence.current})
     if asked.broker is not None and asked.broker not in brokers:
-        raise ConfigError(f"--broker {asked.broker}: holds no replica here; brokers that do: {brokers}")
+        holders = ", ".join(map(str, brokers))
+        raise ConfigError(f"--broker {asked.broker}: holds no replica here; brokers that do: {holders}")
     return found
 
 
 def _inventory(asked: Asked, root: Path, config: AuditConfig) -> Inventory:
     for broker, path in config.log_dir_overrides:
         if found_at(root / path) != "a folder":
-            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
+            raise ConfigError(f"{config.named('log_dir')} {broker}={path}: no such folder in {root}")
     inventory = take_inventory(root, log_dirs=config.log_dir_overrides, parts=gather(asked.dumps).parts)
     held = {(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas}
     require_matches(config.selection, held, config, root)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from auditor.archives import at_hand
-from auditor.config import AuditConfig, ConfigError, merge
-from auditor.dumps import gather
+from auditor.config import AuditConfig, ConfigError
+from auditor.dumps import Dump, gather
 from auditor.quality.checkpoint import Quality
 from auditor.quality.data_docs import build_site
 from auditor.quality.frames import measured
@@ -32,33 +31,23 @@ SUMMARY: Final = "tidemark-quality"
 """Name of the summaries; by it a later run knows the folder as one of its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the user asked for."""
-
-    dumps: Sequence[Path]
-    output: Path
-    topic: Sequence[str] = ()
-    log_dir: Sequence[str] = ()
-
-
-def run_quality(asked: Asked) -> int:
+def run_quality(dumps: Sequence[Path], output: Path, config: AuditConfig) -> int:
     """Check, write and tell; the exit code."""
-    with at_hand(asked.dumps) as here:
-        return _check_and_tell(replace(asked, dumps=here.folders))
+    with at_hand(dumps) as here:
+        return _check_and_tell(here.folders, output, config)
 
 
-def _check_and_tell(asked: Asked) -> int:
-    config = merge(AuditConfig(), {"topic": list(asked.topic), "log_dir": list(asked.log_dir)})
-    _require_input(asked, config)
-    _require_output(asked)
-    dump = open_dump(_session(), asked.dumps, topics=config.topic, log_dirs=config.log_dir_overrides)
+def _check_and_tell(folders: Sequence[Path], output: Path, config: AuditConfig) -> int:
+    given = gather(folders)
+    _require_input(given, config)
+    _require_output(given, output)
+    dump = open_dump(_session(), folders, topics=config.topic, log_dirs=config.log_dir_overrides)
     quality = Quality()
     tables = {name: dump.table(name) for name in QUALITY_TABLES}
-    named = ", ".join(folder.resolve().name for folder in asked.dumps)
+    named = ", ".join(folder.resolve().name for folder in folders)
     report = assess(quality, tables, dump=named, topics=config.topic)
-    _write(report, quality, asked.output)
-    say(f"{terminal(report)}\npages: {asked.output / DATA_DOCS / 'index.html'}\n")
+    _write(report, quality, output)
+    say(f"{terminal(report)}\npages: {output / DATA_DOCS / 'index.html'}\n")
     return int(report.exit_code)
 
 
@@ -71,24 +60,25 @@ def assess(
     return QualityReport(dump=dump, topics=tuple(topics), tables=outcomes)
 
 
-def _require_input(asked: Asked, config: AuditConfig) -> None:
+def _require_input(dump: Dump, config: AuditConfig) -> None:
     """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
-    dump = gather(asked.dumps)
     root = dump.root
     for broker, path in config.log_dir_overrides:
         if found_at(root / path) != "a folder":
-            raise ConfigError(f"--log-dir {broker}={path}: no such folder in {root}")
+            raise ConfigError(f"{config.named('log_dir')} {broker}={path}: no such folder in {root}")
     inventory = take_inventory(root, log_dirs=config.log_dir_overrides, parts=dump.parts)
     if not inventory.log_dirs:
-        raise ConfigError(f"{root}: found no log dir; name one with --log-dir BROKER=PATH")
+        raise ConfigError(
+            f"{root}: found no log dir; give the folder that holds the brokers' log dirs,"
+            " or name one with --log-dir BROKER=PATH"
+        )
     held = {(replica.origin.topic, replica.origin.partition) for replica in inventory.replicas}
     require_matches(config.selection, held, config, root)
 
 
-def _require_output(asked: Asked) -> None:
+def _require_output(dump: Dump, output: Path) -> None:
     """Refuse to write into the dump, and over anything that an earlier run of this command has not written."""
-    output = asked.output
-    if gather(asked.dumps).holds(output):
+    if dump.holds(output):
         raise ConfigError(f"--output: {output} lies inside the dump, which is never written into")
     if found_at(output) not in ("a folder", "nothing"):
         raise ConfigError(f"--output: {output}: expected a folder, found {found_at(output)}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from auditor.report.findings import told
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
-from auditor.report.screen import screen
+from auditor.report.screen import COLUMNS, screen
 from auditor.report.summary import summary
 from rules.finding import numbered
 
@@ -23,7 +24,7 @@ def render(
 ) -> str:
     """The first screen, and all the rest for whoever asks; what the dump holds is printed as text and nothing else."""
     page, known = Page(columns=columns, colour=colour), summary(report)
-    lines = list(screen(report, known, page, quiet=quiet, verbose=verbose))
+    lines = list(screen(report, known, replace(page, columns=min(columns, COLUMNS)), quiet=quiet, verbose=verbose))
     if verbose:
         lines += ["", *_ledger(report.coverage, page)]
         lines += told(report, page)

@@ -31,7 +31,7 @@ def read_script(path: Path) -> Script:
 def script_of(content: object, title: str) -> Script:
     """The script that a mapping describes."""
     if not isinstance(content, dict):
-        raise ScriptError(f"expected 'name: value' lines, found {type(content).__name__}")
+        raise ScriptError("expected 'name: value' lines, found none")
     fields = {str(name): value for name, value in content.items()}
     unknown = next((name for name in fields if name not in FIELDS), None)
     if unknown is not None:

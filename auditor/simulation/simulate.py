@@ -30,9 +30,9 @@ def simulate(
 ) -> str:
     """What `tidemark simulate` prints."""
     if format not in FORMATS:
-        raise ConfigError(f"format: expected {' or '.join(FORMATS)}, found {format!r}")
+        raise ConfigError(f"--format: expected {' or '.join(FORMATS)}, found {format!r}")
     if side_by_side and dump is not None:
-        raise ConfigError("dump: expected one version to write the log dirs of, not --compare")
+        raise ConfigError("--dump: expected one version to write the log dirs of; leave out --dump or --compare")
     as_json = format == "json"
     script = read_script(path)
     try:
@@ -43,7 +43,9 @@ def simulate(
         if dump is not None:
             write_dump(finished.run, dump)
     except UnknownGeneration as error:
-        raise ConfigError(f"{path}: {error}") from error
+        given = {"--version": version, "--inter-broker-protocol": inter_broker_protocol}
+        named = " with ".join(f"{flag} {text}" for flag, text in given.items() if text)
+        raise ConfigError(f"{named or path}: {error}") from error
     return _json(run_document(finished)) if as_json else run_text(finished)
 
 

@@ -144,7 +144,7 @@ def _pieces(pattern: str) -> list[tuple[str, str]]:
         position = match.end() if not rest else match.end("name") - len(rest)
         kind = _NAMES.get(name)
         if kind is None:
-            raise LayoutError(f"unknown conversion %{name} in {pattern}")
+            raise LayoutError(f"unknown conversion %{name} in {pattern}; known are %d, %p, %c, %m, %t and the like")
         if kind == "percent":
             pieces.append(("text", "%"))
         elif kind not in ("newline", "nothing"):

@@ -39,12 +39,12 @@ def enclose(folders: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
 def _instead(place: Path, found: str) -> str:
     """What was given in a folder's place, and what to give where that can be told."""
     if found != "a regular file":
-        return found if found[0].isupper() else f"found {found}"
+        return found if found[0].isupper() else f"found {found}; check how the path is spelled"
     if is_archive(place.name):
         return "found a file: an archive, which is to be unpacked first"
     if parse_file_name(place.name).kind == "segment":
         return f"found a file: one segment; give its partition's folder, {place.absolute().parent}"
-    return "found a file"
+    return "found a file; give its folder, or an archive (.tar, .tar.gz, .tar.zst, .zip)"
 
 
 def _around_partition(folder: Path) -> tuple[Path, tuple[str, ...]] | None:

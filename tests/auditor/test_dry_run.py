@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from command import run
@@ -24,6 +25,14 @@ def test_every_byte_that_an_audit_reads_is_told_by_its_kind() -> None:
     )  # fmt: skip
     segments = list(dump.glob("*/data/pay-*/*.log"))
     assert told["segments"].bytes >= sum(segment.stat().st_size for segment in segments)
+
+
+def test_an_archive_is_looked_into(tmp_path: Path) -> None:
+    dump = copied("bit_rot_payload", tmp_path / "dump")
+    packed = shutil.make_archive(str(tmp_path / "packed"), "gztar", dump)
+    told = run("audit", packed, "--dry-run", "--engine", "local")
+    assert (told.code, told.err) == (0, "")
+    assert told.out == run("audit", str(dump), "--dry-run", "--engine", "local").out
 
 
 def test_the_contents_of_segments_and_request_logs_do_not_matter(tmp_path: Path) -> None:

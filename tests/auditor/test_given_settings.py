@@ -7,8 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
+import typer
 from command import run
 from dumps_at_hand import SAMPLES
+
+from auditor.cli.commands import app
 
 SPLIT = SAMPLES / "fast_failover_kip101" / "dump"
 
@@ -47,9 +50,9 @@ def test_a_fifo_is_not_waited_for(command: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("partition: true", "partition: expected a number, found True"),
-        ("partition: 1.5", "partition: expected a number, found 1.5"),
-        ("partition: [[1]]", "partition: expected a number, found a list"),
+        ("partition: true", "partition: expected a number from 0 on, found True"),
+        ("partition: 1.5", "partition: expected a number from 0 on, found 1.5"),
+        ("partition: [[1]]", "partition: expected a number from 0 on, found a list"),
         ("kafka-version: 3.10", "kafka-version: expected text, found 3.1; write it in quotes"),
         ("min-coverage: true", "min-coverage: expected a ratio from 0 to 1, found True"),
         ("kafka-version: 7=3.9.1", "kafka-version 7=3.9.1: matches nothing"),
@@ -83,6 +86,28 @@ def test_settings_are_shown_with_who_gave_them(tmp_path: Path) -> None:
     assert rows["level"] == ["quick", "TIDEMARK_LEVEL"]
     assert rows["engine"] == ["local", "--engine"]
     assert rows["format"] == ["terminal", "default"]
+
+
+@pytest.mark.parametrize(
+    ("words", "heeded"),
+    [
+        ("quality x --topic pay --log-dir 1=a", {"topic": ["pay"], "log-dir": ["1=a"]}),
+        ("find x --topic pay --partition 3 --offset 7", {"topic": ["pay"], "partition": ["3"], "log-dir": ["2=b"]}),
+    ],
+)
+def test_commands_that_go_by_few_settings_show_those(words: str, heeded: dict[str, list[str]]) -> None:
+    shown = run(*words.split(), "--show-settings", TIDEMARK_LOG_DIR="2=b", TIDEMARK_EXCLUDE_TOPIC="pay")
+    assert shown.code == 0, shown.err
+    rows = {line.split()[0]: line.split()[1:2] for line in shown.out.splitlines()[1:]}
+    assert rows == heeded
+
+
+def test_every_command_that_takes_settings_shows_them() -> None:
+    group = typer.main.get_command(app)
+    options = {name: {opt for p in c.params for opt in p.opts} for name, c in group.commands.items()}  # type: ignore[attr-defined]
+    takes = {name for name, own in options.items() if own & {"--log-dir", "--topic", "--config", "--level", "--engine"}}
+    assert {name for name, own in options.items() if {"--show-settings", "--config"} <= own} == takes
+    assert {"audit", "quality", "find", "timeline", "bundle", "diff"} <= takes
 
 
 @pytest.mark.parametrize(("given", "said"), [("3.9.1", 2), ("2=3.9.1", 1), ("1.1", 0), ("1.1.1", 0)])

@@ -42,6 +42,9 @@ def policy(text: str, tmp_path: Path) -> Policy:
     return told
 
 
+UNREADABLE = "cannot read the configuration: no YAML at"
+
+
 def refused(text: str, tmp_path: Path) -> str:
     with pytest.raises(ConfigError) as caught:
         policy(text, tmp_path)
@@ -163,6 +166,8 @@ def test_a_policy_is_read_from_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("rules: {off: [LOG001]}", "rules: unknown rule 'off'; `tidemark rules` lists them all"),
+        ("level: {a", f"{UNREADABLE} line 1, column 10: expected ',' or '}}', but got '<stream end>'"),
         ("rules: {LOG01: off}", "rules: unknown rule 'LOG01'; did you mean 'LOG001'?"),
         ("rules: {LOG001: hgh}", "rules: LOG001: unknown severity 'hgh'; did you mean 'high'?"),
         ("rules: [LOG001]", "rules: expected RULE: a severity or off, found a list"),

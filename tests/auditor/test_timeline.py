@@ -179,7 +179,7 @@ def test_what_cannot_be_meant_is_said(given: dict[str, str], expected: str) -> N
 
 def test_a_format_that_it_does_not_have_is_said() -> None:
     given = AuditConfig(format=("postmortem",))
-    with pytest.raises(ConfigError, match="expected terminal or json or svg or html"):
+    with pytest.raises(ConfigError, match="expected one of terminal, json, svg, html"):
         timeline(SAMPLES / "unclean_rejoined" / "dump", topic="pay", partition=0, config=given)
 
 
