@@ -17,6 +17,8 @@ WIDTH: Final = 1080
 TALL: Final = 9000
 """The whole page at once: a browser paints only what is in sight."""
 MARGIN: Final = 10
+LATE: Final = ".finding-card, .partition figure"
+"""Painted when they come into sight, which a picture of all does not wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ def taken(tab: Browser, shot: Shot, folder: Path) -> bytes:
     page.write_text(rendered("html", report_on(ROOT / "sample_logs" / shot.case)), encoding="utf-8")
     tab.seen(width=WIDTH, height=TALL, dark=shot.dark)
     tab.open(page)
+    tab.ask(f"document.querySelectorAll('{LATE}').forEach((each) => {{ each.style.contentVisibility = 'visible'; }})")
     tab.ask("new Promise((done) => setTimeout(done, 500))")
     top = tab.ask(f"document.querySelector('{shot.first}').getBoundingClientRect().top + scrollY")
     bottom = tab.ask(f"document.querySelector('{shot.last}').getBoundingClientRect().bottom + scrollY")

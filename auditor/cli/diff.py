@@ -53,7 +53,7 @@ fingerprints are, as for --baseline: rule, place, brokers and offsets.
 Before = Annotated[Path, typer.Argument(metavar="BEFORE", help="The earlier report or dump.")]
 Told = Annotated[
     bool | None,
-    typer.Option("-v", "--verbose", help="All of it: every value in full, and the files that evidence lies in."),
+    typer.Option("-v", "--verbose", help="Print all: every value in full, and the files that evidence lies in."),
 ]
 After = Annotated[Path, typer.Argument(metavar="AFTER", help="The later report or dump.")]
 

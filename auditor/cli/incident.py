@@ -65,7 +65,8 @@ brokers, offsets, epochs, times. The bundle is audited before it is written. Wha
 it does not show again is told (exit code 3).
 """
 SalvagedBroker = Annotated[
-    int | None, typer.Option("--broker", metavar="N", help="Only from this broker's disk, where sides disagree.")
+    int | None,
+    typer.Option("--broker", metavar="N", help="Take them from this broker's disk only, where replicas disagree."),
 ]
 Understood = Annotated[
     bool, typer.Option("--yes-i-understand", help="Write; without it the command only says what it would write.")

@@ -144,7 +144,7 @@ Partial = Annotated[
     bool | None,
     typer.Option(
         "--partial",
-        help="What is here is all there is: replicas and logs that are missing keep no verdict open.",
+        help="Take what is here for all there is: missing replicas and logs do not leave the verdict open.",
     ),
 ]
 Copied = Annotated[
@@ -161,7 +161,9 @@ ConfigFile = Annotated[
 Baseline = Annotated[
     str | None,
     typer.Option(
-        "--baseline", metavar="FILE", help="A JSON report of before: only what is not in it makes the run fail."
+        "--baseline",
+        metavar="FILE",
+        help="An earlier JSON report: only findings that it does not have make the run fail.",
     ),
 ]
 ExitZero = Annotated[bool | None, typer.Option("--exit-zero", help="End with 0 whatever is found.")]
@@ -178,8 +180,8 @@ Traces = Annotated[
     _repeated(
         "--trace",
         "[BROKER=]PATH",
-        "This file of the dump is a table of fetches, as CSV or JSON lines. That broker answered them where no"
-        " column says so",
+        "Read this file of the dump as a table of fetches (CSV or JSON lines). BROKER answered them, unless a column"
+        " says who did",
     ),
 ]
 KafkaVersions = Annotated[
@@ -214,7 +216,7 @@ Quiet = Annotated[
     bool | None, typer.Option("-q", "--quiet", help="Show no progress, and leave out the part NOT SEEN.")
 ]
 Verbose = Annotated[
-    bool | None, typer.Option("-v", "--verbose", help="All of it: each finding with evidence, every replica.")
+    bool | None, typer.Option("-v", "--verbose", help="Print all: each finding with its evidence, and every replica.")
 ]
 
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]

@@ -24,7 +24,7 @@ def quality(
     config: ConfigFile = None,
     show_settings: ShowSettings = False,
 ) -> None:
-    """Hold every table of a dump against what its columns promise: types, ranges, keys, addresses, checksums."""
+    """Check every table of a dump against what its columns promise: types, ranges, keys, addresses, checksums."""
     given = {"topic": topic, "log_dir": log_dir, "show_settings": show_settings}
     settings = settings_of(given, config, {"exclude_topic": (), "partition": ()}, HEEDED)
     from auditor.quality.run import run_quality

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 SimulatedScript = Annotated[
-    Path, typer.Argument(metavar="SCRIPT", help="A YAML file: brokers, versions, and what befalls them.")
+    Path, typer.Argument(metavar="SCRIPT", help="A YAML file: brokers, versions, and what happens to them, in order.")
 ]
 SimulatedVersion = Annotated[
     str | None,
@@ -17,7 +17,9 @@ SimulatedVersion = Annotated[
 SimulatedProtocol = Annotated[
     str | None,
     typer.Option(
-        "--inter-broker-protocol", metavar="VERSION", help="What the brokers speak; the newest of VERSION otherwise."
+        "--inter-broker-protocol",
+        metavar="VERSION",
+        help="Protocol that the brokers speak; the newest of VERSION otherwise.",
     ),
 ]
 Compare = Annotated[

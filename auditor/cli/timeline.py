@@ -49,10 +49,12 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     config: ConfigFile = None,
     show_settings: ShowSettings = False,
     since: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Only events from this time of the reference clock on.")
+        str | None,
+        typer.Option("--from", metavar="TIME", help="Only events from this time on, as the column `time` has it."),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Only events up to this time of the reference clock.")
+        str | None,
+        typer.Option("--to", metavar="TIME", help="Only events up to this time, as the column `time` has it."),
     ] = None,
     offsets: Annotated[
         str | None,

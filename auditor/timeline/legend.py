@@ -17,7 +17,7 @@ class Sign:
 
 
 COLUMNS: Final = (
-    Sign(mark="time", means="when, on the reference clock, as far as the clocks could be aligned"),
+    Sign(mark="time", means="when, by one common clock, as far as the clocks could be aligned"),
     Sign(mark="as written", means="the same moment as the log of the clock beside it has it"),
     Sign(mark="LEO", means="log end offset after the event, or the bounds it must lie between"),
     Sign(mark="HW", means="high watermark after the event, recomputed from everything but told high watermarks"),

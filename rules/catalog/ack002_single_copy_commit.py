@@ -20,7 +20,7 @@ from rules.rule import rule
     implied_by=("CONF001",),
 )
 def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Records were committed on the last replica standing.
+    """Records were committed while one replica alone was in sync.
 
     With acks=all and min.insync.replicas of 1 an ISR of one commits whatever its only member holds.
 
@@ -31,9 +31,9 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force. Or another clock alone
-    places the ISR, and the followers' fetches do not show that they had not reached the records. Or the answers may
-    be of one epoch or of another, where the log of the leader's roles leaves out the role that it had.
+    Request logs do not hold produce answers (DEBUG), or nothing tells the ISR in force. Or another clock alone places
+    the ISR, and the followers' fetches do not show that they had not reached the records. Or the log of the leader's
+    roles leaves out a role, so that the answers may be of one epoch or of another.
 
     Upheld
     ------

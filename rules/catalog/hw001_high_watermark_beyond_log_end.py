@@ -32,11 +32,10 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
-    replica. Up to 2.3 a cut left the high watermark alone until the next answer of the leader, and the checkpoint
-    with it. In a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nothing says
-    so and no log here reaches the high watermark, that is a question. All else is reported with low severity. It is
-    medium where other replicas are at hand and none holds the records. It stays high where the tail had been
-    flushed.
+    replica. Up to 2.3 a cut changed neither the high watermark nor its checkpoint until the leader answered again. In
+    a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nothing says so and no log
+    here reaches the high watermark, that is a question. All else is reported with low severity. It is medium where
+    other replicas are at hand and none holds the records. It stays high where the tail had been flushed.
 
     Upheld
     ------

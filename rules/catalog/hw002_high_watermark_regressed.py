@@ -38,9 +38,9 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     Undecided when
     --------------
     Answers rest on fetch sessions whose beginning was not recorded: these are passed over. Two answers are of two
-    sessions, and the leader's server.log does not go on to the second: it may have been restarted in between.
-    Nothing confirms a checkpoint of an orderly stop where the broker's logs, or its leader's, do not reach to that
-    stop. The same holds where the log itself ends below what the checkpoint was due to tell.
+    sessions, and the leader's server.log does not go on to the second: it may have been restarted in between. Nothing
+    confirms a checkpoint of an orderly stop where the broker's logs, or its leader's, do not reach to that stop. The
+    same holds where the log itself ends below the high watermark that the checkpoint ought to tell.
 
     No answer tells a high watermark: there is nothing to compare.
 

@@ -27,9 +27,9 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
 
     Proves
     ------
-    The next clean election of this replica loses what it lacks, without any alarm. What a later leader opened its
-    epoch without is no member's lack. A high watermark told in no certain epoch counts for the oldest that it can
-    be of.
+    The next clean election of this replica loses what it lacks, without any alarm. Records that a later leader began
+    its epoch without are not counted as missing. Where nothing tells the epoch of a high watermark, the oldest
+    possible one counts.
 
     Undecided when
     --------------

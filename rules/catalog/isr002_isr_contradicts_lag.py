@@ -22,10 +22,10 @@ from rules.rule import rule
 def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The ISR was not what the followers' lag makes of it.
 
-    Every half of replica.lag.time.max.ms a leader drops members that have not been caught up for all of it. Since
-    2.1 a member that stands at its log end stays, however long ago it fetched. Caught up is who asks for the
-    leader's log end, or for what was the log end at its former fetch. The latest time at which a member can have
-    been caught up is recomputed from its fetches. Fencing and orderly stops take members out without any lag.
+    Every half of replica.lag.time.max.ms a leader drops members that have not been caught up for all of it. Since 2.1
+    a member that stands at its log end stays, however long ago it fetched. A follower is caught up when it asks for
+    the leader's log end, or for the log end at its fetch before. The latest time at which a member can have been
+    caught up is recomputed from its fetches. Fencing and orderly stops take members out without any lag.
 
     Proves
     ------

@@ -29,13 +29,13 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
 
     Undecided when
     --------------
-    Nothing tells at which offset an epoch opened, or what was committed before it. Two kinds of disks alone make it
-    likely. In one the log that would lead shows an epoch's first batch, and a replica without that epoch has the
-    high watermark. In the other only the leader's epoch file tells where it opened, and the log beside it bears
-    that out. Where no disk here knows the epoch, that high watermark alone decides nothing. That its log was long
-    enough and held an older epoch's records shows only while its own disk holds them still. Or a tool printed a log
-    end that no log reaches, at a moment that nobody wrote down. The status of the metadata quorum alone names the
-    epoch of its high watermark.
+    Nothing tells at which offset an epoch opened, or what was committed before it. In two cases disks alone make it
+    likely. The log that would lead shows an epoch's first batch, and a replica without that epoch has the high
+    watermark. Or only the leader's epoch file tells where the epoch opened, and the log beside it agrees. Where no
+    disk here knows the epoch, that high watermark alone decides nothing. Its log must have been long enough and have
+    held an older epoch's records. That shows only while its own disk still holds them. Or a tool printed a log end
+    that no log reaches, at a moment that nobody wrote down. The status of the metadata quorum alone names the epoch of
+    its high watermark.
 
     Upheld
     ------

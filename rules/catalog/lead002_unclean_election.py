@@ -30,8 +30,8 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     ------
     Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is
     that of the cost. It is high where records are known to be lost, or nothing tells how far the epoch before was
-    written. It is medium where what is told of it reaches no further than the new leader's log did. Of the last
-    known leader it is one lower where no loss is known.
+    written. It is medium where nothing is told of that epoch beyond the end of the new leader's log. For the last
+    known leader it is one step lower where no loss is known.
 
     Undecided when
     --------------

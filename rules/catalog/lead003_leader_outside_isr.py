@@ -26,8 +26,9 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    Neither a metadata log, nor orders, nor the leader's own log tell leader and ISR together. What `kafka-topics --describe`
-    printed tells both, of a moment that nobody wrote down, and up to 2.1 by two questions: it is likely.
+    Neither a metadata log, nor orders, nor the leader's own log tell leader and ISR together. What `kafka-topics
+    --describe` printed makes it only likely. Nobody wrote down when it was asked, and up to 2.1 it asked for leader
+    and ISR one after the other.
 
     Upheld
     ------

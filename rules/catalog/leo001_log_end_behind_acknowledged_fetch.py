@@ -37,10 +37,10 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     Undecided when
     --------------
     Logs and traces do not reach to the orderly stop. Or the broker told its log's end last before it met a leader
-    whose epoch had opened below. Then the line of its cut may be missing. The log end at loading is not logged. Or
-    a truncation or a reassignment in between cannot be excluded. Or the broker's log does not tell in which epoch
-    it was before. Where it went on in its epoch, only the clocks tell the fetch from later ones: likely. A log that
-    was loaded empty may be on a new disk: where its broker tells that it created the log, nothing is said.
+    whose epoch had opened below. Then the line of its cut may be missing. The log end at loading is not logged. Or a
+    truncation or a reassignment in between cannot be excluded. Or the broker's log does not tell in which epoch it was
+    before. Where the broker went on in its epoch, only clocks tell that fetch from later ones: the finding is likely.
+    A log that was loaded empty may be on a new disk: where its broker tells that it created the log, nothing is said.
 
     Upheld
     ------

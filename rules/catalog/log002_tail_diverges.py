@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="Brokers {left} and {right} hold different records at {offsets}. These are not known to be committed on "
-    "both. Whoever follows will be cut.",
+    message="Brokers {left} and {right} hold different records at {offsets}. They are not known to be committed on "
+    "both. The broker that follows will cut its own.",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records above a high watermark.

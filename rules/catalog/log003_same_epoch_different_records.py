@@ -25,7 +25,7 @@ from rules.rule import rule
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records at one offset in one leader epoch.
 
-    One epoch has one leader, and a leader writes an offset once: epoch and offset name a record. Batches that fail
+    One epoch has one leader, and a leader writes an offset once: epoch and offset identify a record. Batches that fail
     their checksum do not count here (SEG001).
 
     Proves

@@ -40,9 +40,9 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
 
     Undecided when
     --------------
-    Logs differ in different epochs, without snapshots behind that on both nodes, and no majority of voters holds
-    either. Or the only log that reaches a snapshot may end in records that were never committed. Of each node three
-    snapshots are read: the oldest and the two newest.
+    Logs differ in different epochs, no snapshots of both nodes reach beyond that, and no majority of voters holds
+    either log. Or the only log that reaches a snapshot may end in records that were never committed. Of each node
+    three snapshots are read: the oldest and the two newest.
 
     Upheld
     ------

@@ -84,9 +84,10 @@ def _needed(evidence: PartitionEvidence, last: Moment) -> int | None:
 
 
 def _violation(last: Moment, known: tuple[int, ...], needed: int | None) -> Violation:
-    wanted = "one is needed at least"
+    wanted = "at least one is needed"
     if needed is not None:
-        wanted = f"records were committed by {needed} at least (min.insync.replicas)"
+        brokers = "broker" if needed == 1 else "brokers"
+        wanted = f"each record was committed by at least {needed} {brokers} (min.insync.replicas)"
     return Violation(
         brokers=known,
         facts={

@@ -20,7 +20,7 @@ NAMED: Final = 4
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker}'s log ends in {bytes:byte} of no batch, at offset {start_offset}. {meaning:.}",
+    message="Broker {broker}'s log ends in {bytes:byte} that are no batch, at offset {start_offset}. {meaning:.}",
 )
 def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The log ends in bytes that are no batch.

@@ -22,10 +22,10 @@ def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation 
     """A header field is contradicted by everything around its batch.
 
     Base offset, length, leader epoch and format byte lie outside the checksum. A flipped bit there passes every
-    verification. Whoever makes a checksum anew can write a last offset that the records do not reach. The
-    surroundings tell. These are neighbours that continue without the batch, the epoch file, and the same batch on
-    another replica. Checkpoints, peers and the segment's name give the log's ends. Or the field itself says what no
-    broker writes. Every other rule judges the log with what the surroundings say in the field's place.
+    verification. A program that computes the checksum anew can write a last offset that the records do not reach. What
+    lies around the batch tells: neighbours that continue without it, the epoch file, and the same batch on another
+    replica. Checkpoints, peers and the segment's name give the log's ends. Or the field itself says what no broker
+    writes. Every other rule then judges the log by what the surroundings say, not by the field.
 
     Proves
     ------

@@ -32,9 +32,9 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     No line before the cut tells the replica's high watermark, as none does before 1.0. Where records beyond the cut
     are known to have been committed before it, that is a question. A cut of which no log tells is inferred from
     segments that wait for their deletion. It is likely where the high watermark on disk is still above the log end.
-    Where the log has grown again, nothing tells whether what went was committed. So it is where a producer snapshot
-    knows records at offsets that hold others now. So it is where a new epoch begins with a sequence ahead of the
-    one that was due. A producer snapshot beyond the log end tells only that the log was longer once.
+    Where the log has grown again, nothing tells whether what went was committed. It is open too where a producer
+    snapshot knows records at offsets that hold others now. And it is open where a new epoch begins with a sequence
+    ahead of the one that was due. A producer snapshot beyond the log end tells only that the log was longer once.
 
     Upheld
     ------

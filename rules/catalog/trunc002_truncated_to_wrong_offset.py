@@ -16,9 +16,9 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
-    message="Broker {follower} kept its log up to {end_offset} on broker {leader}'s answer {answered_offset} for "
-    "epoch {asked_epoch}. With the epoch in the answer, ({answered_epoch}, {answered_offset}), it would have cut "
-    "to {start_offset}.",
+    message="Broker {follower} kept its log up to offset {end_offset}. Broker {leader} had answered that epoch "
+    "{asked_epoch} ends at {answered_offset}, and did not say that epoch {answered_epoch} ends there. Had it said so, "
+    "broker {follower} would have cut to offset {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

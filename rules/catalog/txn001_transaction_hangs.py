@@ -108,7 +108,7 @@ def _why(evidence: PartitionEvidence, found: OpenTransaction) -> Iterator[str]:
 def _coordinator(state: Coordinated | None) -> str:
     if state is None:
         return "no coordinator knows the producer"
-    return f"the coordinator of transactional id {state.transactional_id} has none ongoing here ({state.state})"
+    return f"the coordinator of transactional id {state.transactional_id} has none ongoing here; its last state is {state.state}"
 
 
 def _open(evidence: PartitionEvidence, found: list[OpenTransaction]) -> Undecided:
