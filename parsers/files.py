@@ -80,9 +80,8 @@ def locate(root: Path, source: str) -> Path | FileFault:
     expected = "a path inside the dump"
     try:
         path = os.path.join(root, disk_name(source))
-        place = os.path.realpath(path)
-        if place == path and is_inside(place, str(root)):
-            return Path(place)  # no link on the whole way
+        if is_inside(path, str(root)) and _leads_straight(path):
+            return Path(path)
         base = os.path.realpath(root)
         place = os.path.realpath(os.path.join(base, disk_name(source)))
     except (OSError, ValueError) as error:
@@ -90,6 +89,21 @@ def locate(root: Path, source: str) -> Path | FileFault:
     if not is_inside(place, base):
         return FileFault(kind="escapes_dump", expected=expected, found=_way_out(base, disk_name(source)))
     return Path(place)
+
+
+def _leads_straight(path: str) -> bool:
+    """Whether a path is its own resolved form: `realpath` builds anew what almost always is what it was."""
+    if os.path.normpath(path) != path or not os.path.isabs(path):
+        return False
+    end = len(path)
+    while end > 0:
+        try:
+            if stat.S_ISLNK(os.lstat(path[:end]).st_mode):
+                return False
+        except OSError:
+            pass  # what is not there leads nowhere else
+        end = path.rfind(os.sep, 0, end)
+    return True
 
 
 def _way_out(base: str, name: str) -> str:
@@ -157,10 +171,10 @@ def read_in_blocks(path: Path, spans: Iterable[tuple[int, int]], block: int = RE
 
 def open_regular(path: Path) -> int:
     """A descriptor of a regular file, for reading; nothing is waited for, and a device is not even opened."""
-    mode = path.stat().st_mode
+    mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, file_type(mode))
-    return os.open(os.path.realpath(path), _READ_ONLY)
+    return os.open(os.path.realpath(path) if os.path.islink(path) else path, _READ_ONLY)
 
 
 def _read(path: Path, count: int, start: int = 0) -> bytes | FileFault:

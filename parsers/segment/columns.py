@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from parsers.provenance import Origin
 from parsers.segment.held import Bytes, Held
-from parsers.segment.layout import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, V2_DTYPE
+from parsers.segment.layout import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, LENGTH_END, V2_DTYPE
 from parsers.tables import BatchHeader, arrow_schema
 
 PLACE_COLUMNS: Final = ("cluster_id", "broker", "log_dir", "topic", "topic_id", "partition", "source")
@@ -40,6 +40,10 @@ class HeaderColumns(NamedTuple):
     span_start: npt.NDArray[np.int64]
 
 
+_AS_THEY_STAND: Final = tuple(name for name in V2_DTYPE.names or () if name in HeaderColumns._fields)
+"""Columns of magic 2 that hold what stands in the header."""
+_KINDS: Final = {field.name: field.type for field in HEADER_SCHEMA}
+
 Walk = Callable[[int, int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
 Skip = Callable[[int, int, int, int, int], tuple[int, int]]
 """The compiled loops: they take where a segment's first byte would be, its size, and how much of it is held."""
@@ -66,17 +70,12 @@ def empty_columns(rows: int) -> HeaderColumns:
     )
 
 
-def gather_v2(segment: Held, columns: HeaderColumns, rows: slice | npt.NDArray[np.int64]) -> None:
+def gather_v2(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
     """Fill `rows`, all of magic 2, from the headers at their `span_start`, which are held."""
     headers = _windows(segment.data, columns.span_start[rows] - segment.start, V2_DTYPE)
-    columns.base_offset[rows] = headers["base_offset"]
     columns.last_offset[rows] = _saturating(headers["base_offset"], headers["last_offset_delta"])
-    columns.leader_epoch[rows] = headers["leader_epoch"]
-    columns.magic[rows] = 2
-    columns.size[rows] = headers["length"].astype(np.int32) + 12
-    for name in ("crc", "attributes", "record_count", "base_timestamp", "max_timestamp"):
-        getattr(columns, name)[rows] = headers[name]
-    for name in ("producer_id", "producer_epoch", "base_sequence"):
+    columns.size[rows] = headers["length"] + LENGTH_END
+    for name in _AS_THEY_STAND:
         getattr(columns, name)[rows] = headers[name]
 
 
@@ -84,7 +83,8 @@ def _saturating(base: npt.NDArray[np.generic], delta: npt.NDArray[np.generic]) -
     """The last offsets; a sum beyond what an offset can be stays at the highest or the lowest one."""
     first, more = base.astype(np.int64), delta.astype(np.int64)
     low, high = -(INT64_MAX + 1) - np.minimum(more, 0), INT64_MAX - np.maximum(more, 0)
-    return np.clip(first, low, high) + more
+    last: npt.NDArray[np.int64] = np.minimum(np.maximum(first, low), high) + more
+    return last
 
 
 def gather_legacy(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
@@ -93,7 +93,7 @@ def gather_legacy(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.in
     columns.base_offset[rows] = headers["offset"]
     columns.last_offset[rows] = headers["offset"]
     columns.magic[rows] = headers["magic"]
-    columns.size[rows] = headers["length"].astype(np.int32) + 12
+    columns.size[rows] = headers["length"] + LENGTH_END
     columns.crc[rows] = headers["crc"]
     columns.attributes[rows] = headers["attributes"]
     columns.record_count[rows] = 1
@@ -105,35 +105,31 @@ def gather_legacy(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.in
 
 def _windows(data: Bytes, starts: npt.NDArray[np.int64], layout: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """The bytes that follow each start, read as one structure each."""
-    width = layout.itemsize
-    if len(starts) == 0:
-        return np.empty(0, dtype=layout)
-    windows = np.lib.stride_tricks.as_strided(data, (len(data) - width + 1, width), (1, 1), writeable=False)
-    return windows[starts].view(layout)[:, 0]
+    # A structure at every byte, each of which overlaps the next.
+    return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))[starts]
 
 
 def to_headers(columns: HeaderColumns, filled: int, *, verified: bool) -> pa.RecordBatch:
     """The first `filled` rows as Arrow; fixed-width columns keep the arrays' own memory."""
-    legacy = columns.magic[:filled] < 2
-    compressed = legacy & ((columns.attributes[:filled] & CODEC_MASK) != 0) if legacy.any() else None
-    nulls = {"base_offset": compressed, "record_count": compressed, "base_timestamp": legacy}
-    arrays = {
-        field.name: _arrow(getattr(columns, field.name)[:filled], field.type, nulls.get(field.name), compressed is None)
-        for field in HEADER_SCHEMA
-        if field.name not in ("crc_valid", "span_end")
-    }
-    arrays["crc_valid"] = pa.array(columns.crc_valid[:filled] != 0) if verified else pa.nulls(filled, pa.bool_())
-    span_end = columns.span_start[:filled] + columns.size[:filled]
-    arrays["span_end"] = _arrow(span_end, pa.int64(), None, True)
-    return pa.RecordBatch.from_arrays([arrays[name] for name in HEADER_SCHEMA.names], schema=HEADER_SCHEMA)
+    own = {name: getattr(columns, name)[:filled] for name in HeaderColumns._fields}
+    own["span_end"] = own["span_start"] + own["size"]
+    legacy = own["magic"] < 2
+    nulls: dict[str, npt.NDArray[np.bool_]] = {}
+    if legacy.any():
+        compressed = legacy & ((own["attributes"] & CODEC_MASK) != 0)
+        nulls = {"base_offset": compressed, "record_count": compressed, "base_timestamp": legacy}
+    if not verified:
+        nulls["crc_valid"] = np.ones(filled, dtype=np.bool_)
+    arrays = [_arrow(own[name], kind, nulls.get(name)) for name, kind in _KINDS.items()]
+    return pa.RecordBatch.from_arrays(arrays, schema=HEADER_SCHEMA)
 
 
 def _arrow(
-    values: npt.NDArray[np.generic], kind: pa.DataType, nulls: npt.NDArray[np.bool_] | None, whole: bool
+    values: npt.NDArray[np.generic], kind: pa.DataType, nulls: npt.NDArray[np.bool_] | None
 ) -> pa.Array:
-    if nulls is None or whole:
-        return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
-    return pa.array(values, type=kind, mask=nulls)
+    known = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+    held = np.packbits(values != 0, bitorder="little") if kind == pa.bool_() else values
+    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(held)])
 
 
 def with_place(headers: pa.RecordBatch, origin: Origin) -> pa.RecordBatch:

@@ -31,8 +31,9 @@ class PlainKernel:
         rows = np.arange(filled, filled + len(starts))
         columns.span_start[rows] = starts
         magics = segment.data[columns.span_start[rows] - segment.start + 16]
-        gather_v2(segment, columns, rows[magics == 2])
-        gather_legacy(segment, columns, rows[magics < 2])
+        for gather, own in ((gather_v2, rows[magics == 2]), (gather_legacy, rows[magics < 2])):
+            if len(own):
+                gather(segment, columns, own)
         if verify:
             ends = [*starts[1:], position]
             columns.crc_valid[rows] = [crc_holds(segment, start, end) for start, end in zip(starts, ends, strict=False)]

@@ -41,7 +41,8 @@ class Totals:
 
     def __init__(self, headers: pa.Table) -> None:
         """At least one header."""
-        self._headers = headers
+        (self._headers,) = headers.combine_chunks().to_batches()
+        self._nowhere: Mask = np.zeros(headers.num_rows, dtype=np.bool_)
         self.last_offset, _ = self._column("last_offset", 0)
         base, self.base_unknown = self._column("base_offset", 0)
         self.base: Ints = np.where(self.base_unknown, self.last_offset, base)
@@ -65,26 +66,18 @@ class Totals:
         self.sequenced: Mask = produced & (sequences >= 0)
         """Markers carry a producer id and no sequence."""
         self.transacted: Mask = produced & self.transactional
-        self.checksum_faults, self.unchecked = self._checksums()
+        held, self.unchecked = self._column("crc_valid", missing=True)
+        self.checksum_faults: Mask = held == 0
 
     def _column(self, name: str, missing: int) -> tuple[Ints, Mask]:
         """A column's values, with another in place of its nulls, and where those are."""
-        column = self._headers.column(name).combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0)
-        unknown: Mask = np.zeros(len(column), dtype=np.bool_)
+        column, unknown = self._headers.column(name), self._nowhere
         if column.null_count:
             unknown = column.is_null().to_numpy(zero_copy_only=False)
             column = column.fill_null(missing)
         return column.to_numpy(zero_copy_only=False).astype(np.int64), unknown
 
-    def _checksums(self) -> tuple[Mask, Mask]:
-        valid = self._headers.column("crc_valid")
-        unchecked: Mask = valid.is_null().to_numpy(zero_copy_only=False)
-        held: Mask = valid.fill_null(fill_value=True).to_numpy(zero_copy_only=False)
-        return ~held, unchecked
-
-    @property
+    @cached_property
     def header_faults(self) -> Mask:
         """Headers that no broker writes."""
         offsets = self.end - self.base
@@ -112,16 +105,16 @@ class Totals:
             "last_records": None if self.records_unknown[-1] else int(self.records[-1]),
             "min_timestamp": int(times.min()) if len(times) else None,
             "max_timestamp": int(times.max()) if len(times) else None,
-            "gap_count": int(self.gaps.sum()),
+            "gap_count": int(np.count_nonzero(self.gaps)),
             "gap_offsets": min(sum(found - due for found, due in apart), LAST),
-            "overlap_count": int(self.overlaps.sum()),
-            "checksums_verified": int((~self.unchecked).sum()),
-            "checksum_fault_count": int(self.checksum_faults.sum()),
-            "header_fault_count": int(self.header_faults.sum()),
-            "sparse_batches": int((sparse & (offsets <= _MOST_RECORDS)).sum()),
-            "transactional_batches": int(self.transactional.sum()),
-            "control_batches": int(self.control.sum()),
-            "unknown_bases": int(self.base_unknown.sum()),
+            "overlap_count": int(np.count_nonzero(self.overlaps)),
+            "checksums_verified": int(np.count_nonzero(~self.unchecked)),
+            "checksum_fault_count": int(np.count_nonzero(self.checksum_faults)),
+            "header_fault_count": int(np.count_nonzero(self.header_faults)),
+            "sparse_batches": int(np.count_nonzero(sparse & (offsets <= _MOST_RECORDS))),
+            "transactional_batches": int(np.count_nonzero(self.transactional)),
+            "control_batches": int(np.count_nonzero(self.control)),
+            "unknown_bases": int(np.count_nonzero(self.base_unknown)),
         }
 
     @cached_property
