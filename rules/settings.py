@@ -145,7 +145,7 @@ class Settings:
         """What speaks of a setting, the statements that outrank the others first."""
         place = topic, broker, name
         if place not in self._ranked:
-            self._ranked[place] = tuple(self._ranks(*place))
+            self._ranked[place] = tuple(filter(None, self._ranks(*place)))
         return self._ranked[place]
 
     def _ranks(self, topic: str | None, broker: int | None, name: str) -> Iterator[tuple[Setting, ...]]:
@@ -178,7 +178,7 @@ class Settings:
         possible: list[Setting] = []
         gone = False
         for statements in self.told(topic, broker, name):
-            if gone and statements and statements[0].topic is not None:
+            if gone and statements[0].topic is not None:
                 continue  # the topic has no longer what it was made with
             held, sure = _held(statements, at, clocks or {})
             deleted = [setting for setting in held if setting.value is None and setting.origin in CHANGED]

@@ -168,7 +168,7 @@ def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Findi
     return findings, undecided
 
 
-def _asked(rule: Rule, evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+def _asked(rule: Rule, evidence: PartitionEvidence) -> Sequence[Violation | Undecided]:
     return without_order(rule, tuple(rule.check(evidence)), evidence)
 
 
@@ -201,7 +201,10 @@ def _topic_id(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> str | No
 def _causes_first(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[Finding, ...]:
     """Causes before their echoes, then the worst first; an echo names the causes that were found with it."""
     found = {finding.rule for finding in findings if finding.verdict == "violated"}
-    causes = {rule.id: tuple(cause for cause in rule.implied_by if cause in found) for rule in rules}
+    speaking = {finding.rule for finding in findings}
+    causes = {
+        rule.id: tuple(cause for cause in rule.implied_by if cause in found) for rule in rules if rule.id in speaking
+    }
     depth = _depths(causes)
     weighty = _weighty(findings)
     linked = [_linked(finding, causes[finding.rule], weighty) for finding in findings]

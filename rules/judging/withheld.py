@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from typing import Final
 
 from parsers.tables import BrokerEvent
@@ -19,15 +19,15 @@ MISSING: Final = "a record of whether ZooKeeper or a clock was set back, and whe
 
 
 def without_order(
-    rule: Rule, said: Iterable[Violation | Undecided], evidence: PartitionEvidence
-) -> Iterator[Violation | Undecided]:
+    rule: Rule, said: Sequence[Violation | Undecided], evidence: PartitionEvidence
+) -> Sequence[Violation | Undecided]:
     """What a rule says, but for what it takes from an order of epochs that there is not."""
     if not evidence.epochs_used_twice or not _by_epoch(rule, evidence):
-        yield from said
-        return
+        return said
     accused = any(isinstance(one, Violation) for one in said)
     if accused or rule.severity is Severity.CRITICAL:
-        yield Undecided(reason=_reason(evidence), missing=MISSING)
+        return (Undecided(reason=_reason(evidence), missing=MISSING),)
+    return ()
 
 
 def not_told(evidence: PartitionEvidence) -> str:

@@ -165,9 +165,14 @@ class Bound:
 class ExpectedHighWatermark:
     """The tightest interval that the facts allow, with the fact that sets each side."""
 
-    interval: WatermarkInterval
     low: Bound | None
     high: Bound | None
+
+    @property
+    def interval(self) -> WatermarkInterval:
+        """The offsets of both sides."""
+        low, high = self.low, self.high
+        return WatermarkInterval(low=None if low is None else low.offset, high=None if high is None else high.offset)
 
     @property
     def because(self) -> tuple[str, ...]:
@@ -177,11 +182,14 @@ class ExpectedHighWatermark:
 
 def expected_interval(bounds: Iterable[Bound]) -> ExpectedHighWatermark:
     """Combines facts: the highest low and the lowest high; of equals the first given names the side."""
-    given = tuple(bounds)
-    low = max((bound for bound in given if bound.side == "low"), key=_offset, default=None)
-    high = min((bound for bound in given if bound.side == "high"), key=_offset, default=None)
-    interval = WatermarkInterval(low=low.offset if low else None, high=high.offset if high else None)
-    return ExpectedHighWatermark(interval=interval, low=low, high=high)
+    low: Bound | None = None
+    high: Bound | None = None
+    for bound in bounds:
+        if bound.side == "low":
+            low = bound if low is None or bound.offset > low.offset else low
+        else:
+            high = bound if high is None or bound.offset < high.offset else high
+    return ExpectedHighWatermark(low=low, high=high)
 
 
 def _caught_up(leader: LeaderView, *, by_log_end: bool) -> Brokers:
@@ -195,7 +203,3 @@ def _caught_up(leader: LeaderView, *, by_log_end: bool) -> Brokers:
 
 def _clamp(offset: Offset, low: Offset, high: Offset) -> Offset:
     return max(low, min(offset, high))
-
-
-def _offset(bound: Bound) -> Offset:
-    return bound.offset

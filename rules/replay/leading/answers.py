@@ -50,8 +50,9 @@ class Answers:
         if row.doubtful or not accepted(row) or (row.count > 1 and row.last_time is None):
             return former.low
         counting = self.counting
-        window = self.windows.setdefault(row.broker, self.isr.window())
-        isrs = window(former.time if counting.weighs_changes else former.evaluated, row.time)
+        if row.broker not in self.windows:
+            self.windows[row.broker] = self.isr.window()
+        isrs = self.windows[row.broker](former.time if counting.weighs_changes else former.evaluated, row.time)
         if not counting.rank.surely_enough([len(isr) for isr in isrs], proved):
             return former.low
         awaited = counting.awaited(isrs, row.time, former.evaluated) | counting.awaited(

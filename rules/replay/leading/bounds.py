@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rules.protocol.offsets import Offset
-from rules.protocol.watermarks import Bound, ExpectedHighWatermark, WatermarkInterval
+from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEnd
 
 
 def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
     """An interval with its reasons: one bound a side, so that there is nothing to compare."""
-    interval = WatermarkInterval(low=low.offset, high=None if high is None else high.offset)
-    return ExpectedHighWatermark(interval=interval, low=low, high=high)
+    return ExpectedHighWatermark(low=low, high=high)
 
 
 def at_least(offset: int, because: str) -> Bound:
