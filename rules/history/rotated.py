@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Final
 
-Place = tuple[str, int, str]
-"""The log, when its file begins, and the file."""
+Age = tuple[bool, int, str]
+Place = tuple[str, int, Age]
+"""The log, when its file begins, and the file as its name tells its age."""
+LONGEST_NUMBER: Final = 4
+"""Digits of the number that rotation gives a file; longer ones are dates."""
 
 
 class FileOrder:
@@ -21,7 +25,15 @@ class FileOrder:
 
     def place(self, source: str) -> Place:
         """What files are sorted by."""
-        return log_of(source), self._begun.get(source, -1), source
+        return log_of(source), self._begun.get(source, -1), _age(source)
+
+
+@cache
+def _age(source: str) -> Age:
+    """Sorts files that begin in one millisecond: numbers fall, dates rise, and the file being written is last."""
+    rotation = source.removeprefix(log_of(source)).removesuffix(".gz").strip(".-_")
+    number = -int(rotation) if rotation.isdecimal() and len(rotation) <= LONGEST_NUMBER else 0
+    return not rotation, number, source
 
 
 @cache

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from rules.history.moments import Moment
+from rules.history.rotated import FileOrder, Place
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.acknowledged import acknowledged_end, committed, taken
 from rules.replay.leading.answers import Answers, Asked
@@ -248,13 +249,16 @@ def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
     Where in its millisecond the last was logged is not told. It is walked over before all others: whoever was answered
     then may have asked anew already.
     """
-    placed: list[tuple[int, int, str, int, Moment, bool]] = []
-    for row in rows:
+    told = tuple(rows)
+    files = FileOrder((row.span.source, row.time) for row in told)
+    placed: list[tuple[int, int, Place, int, Moment, bool]] = []
+    for row in told:
         time = row.time if row.time is not None else 0
-        placed.append((time, 1, row.span.source, row.span.start, row, False))
+        place = files.place(row.span.source)
+        placed.append((time, 1, place, row.span.start, row, False))
         if row.count > 1:
             until = row.last_time if row.last_time is not None else time
-            placed.append((until, 0 if until > time else 1, row.span.source, row.span.start, row, True))
+            placed.append((until, 0 if until > time else 1, place, row.span.start, row, True))
     for entry in sorted(placed, key=lambda p: p[:4]):
         yield entry[4], entry[5]
 
