@@ -33,16 +33,14 @@ NEWEST = (3, 13)
 INSTALLERS = ("pip", "setuptools")
 COULD_NOT_RUN = 2
 REPORT_TAIL_LINES = 25
-WORKERS = 4
-"""At most so many processes of tests, however many cores there are: each takes memory, and one has Spark beside it."""
 
 USAGE = """\
 usage: python3 run.py COMMAND [ARGUMENT…]
 
   audit DUMP…     audit a dump: what happened on these disks; also postmortem, advise, timeline, salvage, show,
                   quality, simulate, rules, explain and doctor: see `python3 run.py --help`
-  test [ARG…]     run the tests: one core begins with what needs a JVM, the others with the rest; ARGs go to pytest,
-                  which is one process then, unless they begin with -m (for all cores: -n auto)
+  test [ARG…]     run the tests: fast ones, then Spark's, then those against Kafka's own code; ARGs go to pytest
+                  (-n auto: on all cores, of which one takes what needs a JVM)
   lint            style, types and architecture
   check           lint, then test
   setup           only make the environment
@@ -86,10 +84,9 @@ def setup(_arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """The whole suite, or what has a mark, on all cores; a few tests are over sooner in one process."""
-    spread = [] if arguments and arguments[0] != "-m" else ["-n", "auto", f"--maxprocesses={WORKERS}"]
+    """The whole suite in one process; `-n auto` spreads it over all cores."""
     os.chdir(ROOT)
-    return become([str(tool("python")), "-m", "pytest", *spread, *arguments])
+    return become([str(tool("python")), "-m", "pytest", *arguments])
 
 
 def lint(_arguments: Sequence[str]) -> int:
