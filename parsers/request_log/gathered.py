@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
-from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -25,32 +24,21 @@ from parsers.request_log.typed import (
     AnsweredOld,
     AnsweredTopic,
     Asked,
+    Diverging,
     FetchAnswered,
     FetchAsked,
     FetchLine,
+    Leader,
     Line,
     ProduceAnswered,
     ProduceAsked,
     ProduceLine,
+    Written,
 )
 
-_CLIENT: Final = attrgetter("requestHeader.clientId")
-_CALLED: Final = attrgetter("requestHeader.correlationId", "requestHeader.requestApiVersion")
-_TIMES: Final = attrgetter("totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs")
-_LAST_TIMES: Final = attrgetter("responseQueueTimeMs", "sendTimeMs")
-_TOLD_BY_FETCHES: Final = attrgetter("replicaId", "minBytes", "sessionId", "sessionEpoch", "epoch")
-_ANSWERED_TO_FETCHES: Final = attrgetter("sessionId", "errorCode")
-_ASKED: Final = attrgetter(
-    "partition", "fetchOffset", "lastFetchedEpoch", "currentLeaderEpoch", "logStartOffset", "highWatermark"
-)
-_ANSWERED: Final = attrgetter(
-    "partitionIndex", "errorCode", "highWatermark", "lastStableOffset", "logStartOffset", "recordsSizeInBytes"
-)
-_SENT: Final = attrgetter("index", "recordsSizeInBytes")
-_WRITTEN: Final = attrgetter("index", "errorCode", "baseOffset", "logStartOffset")
-_NESTED: Final = {"divergingEpoch": ("epoch", "endOffset"), "currentLeader": ("leaderId", "leaderEpoch")}
 _UNANSWERED: Final = FetchAnswered()
 _NOT_WRITTEN: Final = ProduceAnswered()
+_UNDIVERGED, _UNLED = Diverging(), Leader()
 _SECOND: Final = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,")
 _WIDTH: Final = 23
 """Letters of a time as Kafka writes it."""
@@ -91,17 +79,20 @@ class Taken(NamedTuple, Generic[Of]):
 
     def heads(self, texts: Codes[str | None], *, whole: bool) -> dict[str, Integers]:
         """What all lines tell, whatever they are about; `whole` with what only tables show."""
-        times = _microseconds(map(_TIMES, self.lines), 4)
+        times = _microseconds(
+            [(line.totalTimeMs, line.requestQueueTimeMs, line.localTimeMs, line.remoteTimeMs) for line in self.lines], 4
+        )
         told = {
             "span_start": integers(self.starts),
             "span_end": integers(self.ends),
             "time": times_of(self.time_texts),
-            "client_id": integers([texts[client] for client in map(_CLIENT, self.lines)]),
+            "client_id": integers([texts[line.requestHeader.clientId] for line in self.lines]),
         }
         if whole:
-            times = np.concatenate([times, _microseconds(map(_LAST_TIMES, self.lines), 2)], axis=1)
-            correlation, version = table(map(_CALLED, self.lines), 2).T
-            told |= {"correlation_id": correlation, "api_version": version}
+            last = _microseconds([(line.responseQueueTimeMs, line.sendTimeMs) for line in self.lines], 2)
+            times, headers = np.concatenate([times, last], axis=1), [line.requestHeader for line in self.lines]
+            told["correlation_id"] = integers([header.correlationId for header in headers])
+            told["api_version"] = integers([header.requestApiVersion for header in headers])
         return told | dict(zip(TIMES, times.T, strict=False))
 
 
@@ -194,19 +185,20 @@ def fetches_in(lines: Taken[FetchLine], texts: Codes[str | None], names: Names, 
 
 
 def _of_sessions(asked: Sequence[FetchAsked], answers: Sequence[FetchAnswered], *, whole: bool) -> dict[str, Integers]:
-    replica, least, session, epoch, older = table(map(_TOLD_BY_FETCHES, asked), 5).T
-    opened, error = table(map(_ANSWERED_TO_FETCHES, answers), 2).T
-    states = [request.replicaState for request in asked]
+    replica, epoch = integers([told.replicaId for told in asked]), integers([told.sessionEpoch for told in asked])
+    if NULL in epoch:
+        epoch = np.where(epoch == NULL, integers([told.epoch for told in asked]), epoch)
+    states = [told.replicaState for told in asked]
     if any(states):
         stated = integers([NULL if state is None else state.replicaId for state in states])
         replica = np.where([state is None for state in states], replica, stated)
     told = {
         "replica": np.where(replica == NULL, CONSUMER, replica),
-        "min_bytes": least,
-        "session_id": session,
-        "session_epoch": np.where(epoch == NULL, older, epoch),
-        "answer_session_id": opened,
-        "session_error": error,
+        "min_bytes": integers([told.minBytes for told in asked]),
+        "session_id": integers([told.sessionId for told in asked]),
+        "session_epoch": epoch,
+        "answer_session_id": integers([answer.sessionId for answer in answers]),
+        "session_error": integers([answer.errorCode for answer in answers]),
         "answered": integers([answer is not _UNANSWERED for answer in answers]),
     }
     if whole:
@@ -219,20 +211,24 @@ def _answered(topics: Sequence[AnsweredTopic]) -> Sequence[Sequence[Answered | A
 
 
 def _questions(parts: Sequence[Asked]) -> Integers:
-    return table(map(_ASKED, parts), 1 + len(ASKED))
+    rows = [
+        (p.partition, p.fetchOffset, p.lastFetchedEpoch, p.currentLeaderEpoch, p.logStartOffset, p.highWatermark)
+        for p in parts
+    ]
+    return table(rows, 1 + len(ASKED))
 
 
 def _answers(parts: Sequence[Answered | AnsweredOld]) -> Integers:
-    """What answers say of partitions; few say where logs part, or who leads instead."""
-    told = table(map(_ANSWERED, parts), 6)
-    values = np.full((len(parts), 1 + len(ANSWERED)), NULL)
-    values[:, :5], values[:, -1] = told[:, :5], told[:, 5]
-    for place, (struct, fields) in enumerate(_NESTED.items()):
-        nested = [*map(attrgetter(struct), parts)]
-        if any(nested):
-            rows = ((NULL, NULL) if each is None else attrgetter(*fields)(each) for each in nested)
-            values[:, 5 + 2 * place : 7 + 2 * place] = table(rows, 2)
-    return values
+    rows = [
+        (
+            part.partitionIndex, part.errorCode, part.highWatermark, part.lastStableOffset, part.logStartOffset,
+            diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch, part.recordsSizeInBytes,
+        )
+        for part in parts
+        for diverging in (part.divergingEpoch or _UNDIVERGED,)
+        for leader in (part.currentLeader or _UNLED,)
+    ]  # fmt: skip
+    return table(rows, 1 + len(ANSWERED))
 
 
 def produces_in(lines: Taken[ProduceLine], texts: Codes[str | None], names: Names, whole: bool) -> Gathered:
@@ -245,13 +241,17 @@ def produces_in(lines: Taken[ProduceLine], texts: Codes[str | None], names: Name
     }
     sent = _named(
         [told.topicData for told in requests], names, lambda topics: [topic.partitionData for topic in topics],
-        lambda parts: table(map(_SENT, parts), 2),
+        lambda parts: table([(part.index, part.recordsSizeInBytes) for part in parts], 2),
     )  # fmt: skip
     written = _named(
         answers, names, lambda topics: [topic.partitionResponses for topic in topics],
-        lambda parts: table(map(_WRITTEN, parts), 4),
+        _written,
     )  # fmt: skip
     return Gathered(heads, lines.time_texts, (), (sent, written))
+
+
+def _written(parts: Sequence[Written]) -> Integers:
+    return table([(part.index, part.errorCode, part.baseOffset, part.logStartOffset) for part in parts], 4)
 
 
 def _transactional(request: ProduceAsked) -> int:
