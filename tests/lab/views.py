@@ -9,7 +9,7 @@ from auditor.report.bill import sentence
 from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory
 from auditor.report.postmortem.document import render as postmortem
-from rules.finding import Finding, Severity
+from rules.finding import Finding, Severity, with_last_offsets
 from rules.protocol.offsets import without
 
 Place = tuple[str | None, str | None, int | None]
@@ -48,13 +48,19 @@ def _billed_twice(report: AuditReport) -> Iterator[str]:
 
 
 def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
-    """What is proved to be gone stands in the bill; where epochs have no order, no bill is made."""
+    """What is proved to be gone stands in the bill, or is its open point where nobody tells the records' epoch.
+
+    Where epochs have no order, no bill is made.
+    """
+    asked = {line.reason for line in report.coverage.undecided if line.rule == "the bill"}
     for finding in report.violations:
         proves = finding.rule in ("ACK001", "TRUNC001") and finding.confidence == "certain"
         if proves and "only_epoch" not in finding.values() and not report.untold:
             billed = [(loss.start_offset, loss.end_offset) for loss in of(report).get(place(finding), ())]
             missing = [*without(finding.start_offset or 0, finding.end_offset or 0, billed)]
-            if missing:
+            extent = f"[{finding.start_offset}, {finding.end_offset})"
+            cut = with_last_offsets(f"cut committed records {extent} of an unknown epoch")
+            if missing and not (finding.rule == "TRUNC001" and any(reason.endswith(cut) for reason in asked)):
                 yield f"{finding.rule} {place(finding)} proves {missing}, which no bill names"
 
 
