@@ -110,7 +110,8 @@ def fates(evidence: PartitionEvidence) -> tuple[Fate, ...]:
     starts, reigns = evidence.openings, [course.reign for course in reversed(evidence.replayed.courses)]
     led = {epoch: reign.epochs for reign in reigns for epoch in reign.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
-    log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts))
+    logs = {replica.broker: replica for replica in evidence.current}
+    log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts), logs)
     return tuple(
         _fate(evidence, epoch, [m for m in given if evidence.batch_end(_offset(m), epoch) > _begins(evidence, m)], log)
         for epoch, given in sorted(answers_by_epoch(evidence.moments, starts).items())

@@ -20,13 +20,14 @@ class Later:
         last: Replica | None,
         led: Mapping[int, tuple[int, ...]],
         again: Mapping[int, Sequence[Moment]],
+        logs: Mapping[int, Replica],
     ) -> None:
         self._openings, self._again = openings, again
         self._epochs = [-1 if opening.epoch is None else opening.epoch for opening in openings]
         self._lowest = list(accumulate((opening.offset or 0 for opening in reversed(openings)), min))[::-1]
         self._opener = {opening.epoch: opening.broker for opening in openings}
         self._last = last
-        self._led = led
+        self._led, self._logs = led, logs
 
     def after(self, epoch: int) -> Sequence[Moment]:
         """The openings of newer epochs."""
@@ -82,8 +83,16 @@ class Later:
         latest, own = _latest(answer, epoch), (None, answer.witness)
         if held > epoch:
             return held <= latest and (self._opener.get(held) in own or self._opener.get(latest) in own)
+        if self._has_its_own(answer, epoch, latest):
+            return False
         above = (m for m in self.after(epoch) if (m.epoch or 0) <= latest and (m.offset or 0) > (answer.offset or 0))
         return (latest > epoch and latest not in self._opener) or any(m.broker in own for m in above)
+
+    def _has_its_own(self, answer: Moment, epoch: int, latest: int) -> bool:
+        """Whether the log of who answered holds a record of those epochs there: it did not answer for an older one."""
+        log = None if answer.witness is None else self._logs.get(answer.witness)
+        held = None if log is None else epoch_held(log, answer.offset or 0)
+        return held is not None and epoch <= held <= latest
 
     def unreadable(self, answer: Moment, epoch: int) -> bool:
         """Whether a newer epoch opened at its offset or below, and the last leader's log is damaged there."""
