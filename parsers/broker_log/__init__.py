@@ -8,7 +8,6 @@ from parsers.broker_log.compressed import GzipText
 from parsers.broker_log.facts import BrokerFacts, broker_facts
 from parsers.broker_log.layout import DEFAULT_PATTERN, USUAL_PATTERNS, Layout, LayoutError, parse_layout
 from parsers.broker_log.reader import LogPart, Reading, no_part, parse_events, parse_settings, read_log
-from parsers.broker_log.rotation import LogFileName, log_file_name
 from parsers.broker_log.trust import Trust, trust_of
 from parsers.broker_log.version import KafkaVersion, parse_version
 from parsers.broker_log.witness import Witness, answered_ports, printed_ports, several_speak, witnesses
@@ -25,7 +24,6 @@ __all__ = [
     "KafkaVersion",
     "Layout",
     "LayoutError",
-    "LogFileName",
     "LogPart",
     "Reading",
     "Trust",
@@ -36,7 +34,6 @@ __all__ = [
     "broker_facts",
     "given_for",
     "instant_of",
-    "log_file_name",
     "no_part",
     "owner_and_value",
     "parse_events",

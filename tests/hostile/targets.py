@@ -18,7 +18,6 @@ from parsers.broker_log import (
     LayoutError,
     Reading,
     broker_facts,
-    log_file_name,
     parse_events,
     parse_layout,
     parse_settings,
@@ -264,7 +263,6 @@ def _words(content: bytes, _folder: Path) -> Outcome:
     told = [
         parse_file_name(text),
         parse_replica_name(text),
-        log_file_name(text),
         parse_version(text),
         dumped_file(text),
     ]

@@ -10,7 +10,6 @@ from parsers.broker_log import (
     KafkaVersion,
     LayoutError,
     Reading,
-    log_file_name,
     parse_events,
     parse_layout,
     parse_version,
@@ -148,30 +147,6 @@ def test_wall_clocks_keep_their_order(moment: object) -> None:
     text = str(moment)
     assert (wall_clock(text) is None) == (wall_clock(text[:19]) is None)
     assert (wall_clock(text) or 0) - (wall_clock(text[:19]) or 0) in range(1000)
-
-
-def test_rotated_files_are_known_and_sort_oldest_first() -> None:
-    names = [
-        "server.log",
-        "server.log.1",
-        "server.log.2.gz",
-        "server.log.2026-11-21-05",
-        "server-2026-11-20.log.gz",
-        "server.log.10",
-    ]
-    files = [(log_file_name(name), name) for name in names]
-    assert all(file is not None and file.log == "server" for file, _ in files)
-    ordered = [name for _, name in sorted((file.age, name) for file, name in files if file is not None)]
-    assert ordered.index("server.log") == len(names) - 1
-    assert ordered.index("server.log.10") < ordered.index("server.log.2.gz") < ordered.index("server.log.1")
-    assert ordered.index("server-2026-11-20.log.gz") < ordered.index("server.log.2026-11-21-05")
-
-
-@pytest.mark.parametrize(
-    "name", ["kafka-request.log", "server.properties", "server.log.txt", "gc.log", "00000000000000000000.log"]
-)
-def test_other_files_are_no_broker_logs(name: str) -> None:
-    assert log_file_name(name) is None
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,22 @@ def test_files_that_begin_in_one_millisecond_are_told_apart_by_their_names(names
     assert places == sorted(places)
 
 
+def test_rotated_files_sort_oldest_first() -> None:
+    names = [
+        "server.log",
+        "server.log.1",
+        "server.log.2.gz",
+        "server.log.2026-11-21-05",
+        "server-2026-11-20.log.gz",
+        "server.log.10",
+    ]
+    ordered_names = sorted(names, key=FileOrder((name, 1000) for name in names).place)
+    assert ordered_names.index("server.log") == len(names) - 1
+    assert ordered_names.index("server.log.10") < ordered_names.index("server.log.2.gz")
+    assert ordered_names.index("server.log.2.gz") < ordered_names.index("server.log.1")
+    assert ordered_names.index("server-2026-11-20.log.gz") < ordered_names.index("server.log.2026-11-21-05")
+
+
 def test_times_outweigh_names() -> None:
     files = FileOrder([(f"{LOG}.1", 1000), (f"{LOG}.2", 2000)])
     assert files.place(f"{LOG}.1") < files.place(f"{LOG}.2")
