@@ -23,6 +23,8 @@ CODES: Final = {
     "strong": "1",
     "faint": "2",
 }
+COLUMNS: Final = 80
+"""No wider, wherever it is printed: who reads a log or a pager has no wider page."""
 GAP: Final = "  "
 NARROWEST: Final = 40
 STEP: Final = 1024

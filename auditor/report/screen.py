@@ -15,8 +15,6 @@ from auditor.report.summary.conclusion import doubts, extent, read_of
 from rules.finding import Severity, offsets_told
 
 LINES: Final = 25
-COLUMNS: Final = 80
-"""No wider, wherever it is printed: who reads a log or a pager has no wider page."""
 EVERY_LINE: Final = 1 << 62
 MARGIN: Final = 10
 NARROWEST: Final = 30

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from auditor.report.findings import told
-from auditor.report.layout import Page, counted
+from auditor.report.layout import COLUMNS, Page, counted
 from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
-from auditor.report.screen import COLUMNS, screen
+from auditor.report.screen import screen
 from auditor.report.summary import summary
 from rules.finding import numbered
 

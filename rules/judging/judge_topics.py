@@ -31,8 +31,8 @@ def judge_topics(verdicts: Iterable[PartitionVerdict], rules: Sequence[Rule]) ->
 def _judged(evidence: TopicEvidence, rules: Iterable[Rule]) -> PartitionVerdict:
     findings: list[Finding] = []
     undecided: list[RuleCoverage] = []
-    for check_topic, rule in ((rule.check_topic, rule) for rule in rules):
-        for said in () if check_topic is None else sayings(partial(check_topic, evidence)):
+    for rule in rules:
+        for said in () if rule.check_topic is None else sayings(partial(rule.check_topic, evidence)):
             if isinstance(said, Violation):
                 findings.append(finding(rule, said, _place(evidence)))
             else:

@@ -8,11 +8,10 @@ from auditor.report import advice as advice_pages
 from auditor.report.bill import sentence
 from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory
+from auditor.report.placed import Place
 from auditor.report.postmortem.document import render as postmortem
 from rules.finding import Finding, Severity, with_last_offsets
 from rules.protocol.offsets import without
-
-Place = tuple[str | None, str | None, int | None]
 
 
 def of(report: AuditReport) -> dict[Place, tuple[Loss, ...]]:
