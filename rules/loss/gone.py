@@ -15,7 +15,7 @@ from rules.history.repetitions import begin_unseen
 from rules.history.turns import reopenings
 from rules.loss.deleted import deleted
 from rules.loss.held_on import Holder, held_on, passed_over
-from rules.replicas.later import Later
+from rules.replicas.later import Later, latest_epoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Gone:
     @property
     def latest_epoch(self) -> int:
         """The newest epoch of which the answers may be."""
-        return max(self.epoch if m.latest_term is None else m.latest_term for m in self.answers)
+        return max(latest_epoch(m, self.epoch) for m in self.answers)
 
     @property
     def for_all(self) -> bool:
@@ -207,7 +207,7 @@ def _gone(
 
 def _is_of(answer: Moment, epoch: int) -> bool:
     """Whether an answer is of that epoch, and may be of none after it."""
-    return answer.latest_term is None or answer.latest_term <= epoch
+    return latest_epoch(answer, epoch) == epoch
 
 
 def _offset(moment: Moment) -> int:

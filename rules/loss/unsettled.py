@@ -10,6 +10,7 @@ from rules.evidence import Moment, PartitionEvidence
 from rules.loss.gone import HeldOn
 from rules.loss.unanswered import REQUESTS, Unanswered, not_of_all_seen
 from rules.loss.unplaced import Unplaced
+from rules.replicas.later import latest_epoch
 
 _FIRST = "the first acknowledgement"
 
@@ -55,7 +56,7 @@ def sent_again_or_not(epoch: int, answers: Sequence[Moment], held: int | None) -
     return Unsettled(
         broker=first.witness,
         words=f"broker {first.witness} acknowledged {what} in an epoch from"
-        f" {epoch} to {max(m.latest_term or epoch for m in answers)}. Records of epoch {held} stand at {first.offset}."
+        f" {epoch} to {max(latest_epoch(m, epoch) for m in answers)}. Records of epoch {held} stand at {first.offset}."
         " Those that it acknowledged are gone, unless they are these, which were sent again to it",
         missing=would_tell(Silence(broker=first.witness, log="roles")),
         start_offset=first.offset,

@@ -54,7 +54,7 @@ class Later:
         offset = answer.offset or 0
         held = self._held(offset)
         if held is None:
-            return self._opened_below(offset, _latest(answer, epoch)) and not self._damaged_at(offset)
+            return self._opened_below(offset, latest_epoch(answer, epoch)) and not self._damaged_at(offset)
         return self._is_anothers(held, offset, epoch, opening) and not self._may_be_of(held, answer, epoch)
 
     def perhaps_lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> int | None:
@@ -80,7 +80,7 @@ class Later:
 
     def _may_be_of(self, held: int, answer: Moment, epoch: int) -> bool:
         """Whether it may have been given in a later epoch, for the record that stands there: that is sent again."""
-        latest, own = _latest(answer, epoch), (None, answer.witness)
+        latest, own = latest_epoch(answer, epoch), (None, answer.witness)
         if held > epoch:
             return held <= latest and (self._opener.get(held) in own or self._opener.get(latest) in own)
         if self._has_its_own(answer, epoch, latest):
@@ -97,7 +97,7 @@ class Later:
     def unreadable(self, answer: Moment, epoch: int) -> bool:
         """Whether a newer epoch opened at its offset or below, and the last leader's log is damaged there."""
         offset = answer.offset or 0
-        return self._damaged_at(offset) and self._opened_below(offset, _latest(answer, epoch))
+        return self._damaged_at(offset) and self._opened_below(offset, latest_epoch(answer, epoch))
 
     def _opened_below(self, offset: int, latest: int) -> bool:
         newer = self._place(latest)
@@ -110,7 +110,8 @@ class Later:
         return not last.holds(offset, offset + 1)
 
 
-def _latest(answer: Moment, epoch: int) -> int:
+def latest_epoch(answer: Moment, epoch: int) -> int:
+    """The newest epoch of which an answer may be that is told for this one."""
     return epoch if answer.latest_term is None else max(epoch, answer.latest_term)
 
 
