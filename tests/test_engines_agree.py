@@ -169,7 +169,7 @@ def test_an_interrupt_stops_the_job(sample: Callable[[str], Path], spark: SparkS
     told = audit(sample("clean_2_8"), AuditConfig(engine="spark"), Impatient())
     assert (told.interrupted, told.exit_code) == (True, 130)
     # Spark cancels a job when it comes to it.
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while (active := list(spark.sparkContext.statusTracker().getActiveJobsIds())) and time.monotonic() < until:
         time.sleep(0.1)
     assert active == []

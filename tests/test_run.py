@@ -18,7 +18,7 @@ def test_help_of_a_fresh_checkout_installs_nothing(words: tuple[str, ...], tmp_p
         shutil.copy(ROOT / name, tmp_path / name)
     # Without modules of the site no installer is found: whoever would make an environment ends with an error.
     command = [sys.executable, "-I", "-S", str(tmp_path / "run.py"), *words]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "audit DUMP" in ended.stdout
     assert "run.py setup" in ended.stdout

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from dumps_at_hand import ROOT
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 ASKED = (("adv", "advise"), ("audit --show-s", "--show-settings"), ("timeline --offs", "--offsets"))
 BASH = (
     'eval "$(tidemark --show-completion)"; COMP_WORDS=(tidemark {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1));'

@@ -159,7 +159,7 @@ def test_two_audits_at_once_and_a_copy_that_may_not_be_written(tmp_path: Path) -
         subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
         for _ in range(2)
     ]
-    outputs = [process.communicate(timeout=120) for process in both]
+    outputs = [process.communicate(timeout=300) for process in both]
     assert [process.returncode for process in both] == [1, 1]
     assert outputs[0] == outputs[1]
     assert digest(dump) == before

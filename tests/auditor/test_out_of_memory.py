@@ -29,7 +29,7 @@ def test_a_limit_that_libraries_would_abort_at_is_told_before(limit: int) -> Non
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit * MIB, limit * MIB)),
     )
     assert (ended.returncode, ended.stdout) == (ExitCode.OUT_OF_MEMORY, "")

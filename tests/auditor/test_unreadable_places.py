@@ -37,7 +37,7 @@ def audited(dump: Path, home: Path, *limits: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "auditor.cli", "audit", str(dump), "--engine", "local", "--format", "json"]
     environment = {**os.environ, "HOME": str(home)}
     ended = subprocess.run(
-        [*limits, *DENIED, *command], cwd=ROOT, capture_output=True, check=False, timeout=120, env=environment
+        [*limits, *DENIED, *command], cwd=ROOT, capture_output=True, check=False, timeout=300, env=environment
     )
     assert ended.returncode in (0, 1, 3), ended.stderr
     report: dict[str, Any] = json.loads(ended.stdout)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,7 +24,8 @@ from auditor.report.json import render
 ROOT = Path(__file__).resolve().parents[2]
 JOB = ROOT / "spark_jobs" / "audit_job.py"
 SPARK_BIN = Path(pyspark.__file__).parent / "bin"
-START_SECONDS = 60
+PATIENCE = 600
+"""Seconds in which a daemon or a job that is starved of processors is still believed to come."""
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -33,31 +34,24 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a master with one worker."""
     use_java()
     folder = tmp_path_factory.mktemp("cluster")
-    port = free_port()
-    address = f"spark://127.0.0.1:{port}"
-    with daemon(folder, "Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0") as master:
-        wait_for(master, "I have been elected leader")
+    with daemon(folder, "Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0") as master:
+        address = wait_for(*master, r"spark://127\.0\.0\.1:[1-9]\d*(?=\s)")
+        wait_for(*master, "I have been elected leader")
         worker_options = ("--host", "127.0.0.1", "--webui-port", "0", "-c", "1", "-m", "1g", "-d", str(folder / "work"))
         with daemon(folder, "Worker", *worker_options, address) as worker:
-            wait_for(worker, "Successfully registered with master")
+            wait_for(*worker, "Successfully registered with master")
             yield address
 
 
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
 @contextmanager
-def daemon(folder: Path, name: str, *arguments: str) -> Iterator[Path]:
+def daemon(folder: Path, name: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """One daemon of Spark with its log; it and its executors are gone afterwards."""
     log = folder / f"{name}.log"
     command = [str(SPARK_BIN / "spark-class"), f"org.apache.spark.deploy.{name.lower()}.{name}", *arguments]
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, env=environment(), start_new_session=True)
     try:
-        yield log
+        yield process, log
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         try:
@@ -76,15 +70,13 @@ def environment() -> dict[str, str]:
     return inherited | ours
 
 
-def wait_for(log: Path, words: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if words in log.read_text(errors="replace"):
-            return
+def wait_for(daemon: subprocess.Popen[bytes], log: Path, words: str) -> str:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and daemon.poll() is None:
+        if told := re.search(words, log.read_text(errors="replace")):
+            return told[0]
         time.sleep(0.1)
-    pytest.fail(
-        f"{log.name} did not say {words!r} within {START_SECONDS} s:\n{log.read_text(errors='replace')[-2000:]}"
-    )
+    pytest.fail(f"{log.name} did not say {words!r}:\n{log.read_text(errors='replace')[-2000:]}")
 
 
 def submit(address: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -100,7 +92,7 @@ def submit(address: str, folder: Path, *arguments: str) -> subprocess.CompletedP
         command += ["--conf", f"{name}={value}"]
     command += [str(JOB), *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=240, check=False
+        command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
