@@ -40,7 +40,7 @@ usage: python3 run.py COMMAND [ARGUMENT…]
   audit DUMP…     audit a dump: what happened on these disks; also postmortem, advise, timeline, salvage, show,
                   quality, simulate, rules, explain and doctor: see `python3 run.py --help`
   test [ARG…]     run the tests: fast ones, then Spark's, then those against Kafka's own code; ARGs go to pytest
-                  (-n auto: on all cores, of which one takes what needs a JVM)
+                  (-n auto: on all cores, of which one takes what needs a JVM; what needs none is spread of itself)
   lint            style, types and architecture
   check           lint, then test
   setup           only make the environment
@@ -84,7 +84,7 @@ def setup(_arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """The whole suite in one process; `-n auto` spreads it over all cores."""
+    """The whole suite in one process; `-n auto` spreads it over all cores, as what needs no JVM is of itself."""
     os.chdir(ROOT)
     return become([str(tool("python")), "-m", "pytest", *arguments])
 

@@ -29,9 +29,26 @@ settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 LAWS_HERE: Final = "ci" if os.environ.get("CI") else "here"
 settings.load_profile(LAWS_HERE)
-settings.register_profile("fast", settings.get_profile(LAWS_HERE), max_examples=WHOLE // 4)
+settings.register_profile("fast", settings.get_profile(LAWS_HERE), max_examples=WHOLE // 10)
 
 SLOWNESS: Final = ("spark", "kafka")
+MOST_WORKERS: Final = 4
+"""At most so many processes unless -n asks for more: each takes memory, and one has Spark beside it."""
+ONE_PROCESS: Final = ("keyword", "usepdb", "trace", "collectonly", "lf", "failedfirst", "stepwise", "setupshow")
+"""Options of whoever looks at few tests or into one: workers would take longer to begin, or show nothing of it."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Spread what needs no JVM over all cores where it is asked for as a whole; where -n is given it holds."""
+    if hasattr(config, "workerinput") or not config.pluginmanager.hasplugin("xdist"):
+        return
+    fast = "not spark" in config.option.markexpr and "not kafka" in config.option.markexpr
+    whole = fast and config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    watched = config.option.capture == "no" or any(config.getoption(name, None) for name in ONE_PROCESS)
+    if whole and not watched and config.option.numprocesses is None:
+        cores: int = config.hook.pytest_xdist_auto_num_workers(config=config)
+        config.option.numprocesses = min(cores, MOST_WORKERS) if cores > 1 else 0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -56,7 +73,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFi
 def pytest_report_header(config: pytest.Config) -> str:
     """How to meet the same generated cases again."""
     seed = config.getoption("hypothesis_seed", None)
-    tried = "all their cases" if settings().max_examples == WHOLE else "a quarter of their cases"
+    tried = "all their cases" if settings().max_examples == WHOLE else "a tenth of their cases"
     return f"laws on {tried}: " + (f"--hypothesis-seed={seed}" if seed else "the same in every run")
 
 
@@ -112,6 +129,14 @@ def _missing_for_spark() -> str | None:
 def _missing_for_kafka() -> str | None:
     absent = [program for program in ("javac", "mvn") if shutil.which(program) is None]
     return f"Kafka's own code is the referee here and this machine lacks {' and '.join(absent)}" if absent else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Commands remember their last report beside the tests of this process, and never in a person's own cache."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

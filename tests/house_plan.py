@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from tests.test_architecture import PACKAGES, ROOT, Module, imports, load
@@ -29,6 +30,7 @@ stands alone, a module. Each floor stands on those below it: files are read (`pa
 """
 
 
+@cache
 def page() -> str:
     """The whole page."""
     return HEAD + "".join(f"\n## `{floor}/`\n\n{says}\n\n{''.join(_rows(floor))}" for floor, says in FLOORS)

@@ -356,9 +356,21 @@ Check = Callable[[Module], Iterator[str]]
 
 
 @cache
-def nodes(module: Module) -> tuple[ast.AST, ...]:
-    """Every node of a file, walked once for all checks."""
-    return tuple(ast.walk(module.tree))
+def walked(module: Module) -> tuple[tuple[ast.AST, bool], ...]:
+    """Every node of a file, walked once for all checks, and whether it stands in a function or behind TYPE_CHECKING."""
+    found: list[tuple[ast.AST, bool]] = []
+    pending: list[tuple[ast.AST, bool]] = [(module.tree, False)]
+    while pending:
+        node, inside = pending.pop()
+        found.append((node, inside))
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        inside = inside or (isinstance(node, ast.If) and asks_for_types_only(node.test))
+        pending.extend([(child, inside) for child in ast.iter_child_nodes(node)])
+    return tuple(found)
+
+
+def nodes(module: Module) -> Iterator[ast.AST]:
+    return (node for node, _ in walked(module))
 
 
 def module_of(path: str, text: str) -> Module:
@@ -401,18 +413,12 @@ def module_at(path: Path) -> Module:
 @cache
 def imports(module: Module) -> tuple[Import, ...]:
     """Every import of a module, those behind TYPE_CHECKING counted as inside a function: they load nothing."""
-    return tuple(_imports(module))
-
-
-def _imports(module: Module) -> Iterator[Import]:
-    pending: list[tuple[ast.AST, bool]] = [(module.tree, False)]
-    while pending:
-        node, inside = pending.pop()
-        for target in import_targets(node, module):
-            yield Import(target=target, line=getattr(node, "lineno", 0), inside_function=inside)
-        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        unloaded = isinstance(node, ast.If) and asks_for_types_only(node.test)
-        pending.extend((child, inside or unloaded) for child in ast.iter_child_nodes(node))
+    return tuple(
+        Import(target=target, line=node.lineno, inside_function=inside)
+        for node, inside in walked(module)
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)
+        for target in import_targets(node, module)
+    )
 
 
 def asks_for_types_only(test: ast.expr) -> bool:

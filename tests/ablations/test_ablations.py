@@ -18,7 +18,7 @@ TRIED = {
     "fast_failover_kip101": 20, "fast_failover_kip279": 20, "lost_pages_hw": 20, "recreated_topic": 20,
     "unclean_4x": 20, "unclean_rejoined": 20,
 }  # fmt: skip
-FAST = ("fast_failover_kip101", "lost_pages_hw", "acks_one_lost")
+FAST = ("lost_pages_hw",)
 
 
 @pytest.mark.parametrize("name", fast_if(FAST.__contains__, TRIED))
@@ -52,12 +52,15 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
 
 EVERY = ("broker-1", "broker-2", "broker-3", "controller-100", "zookeeper")
 STRETCHES = [
-    ("clean_2_8", dict.fromkeys(EVERY, (0.060, 0.454)), "none tells who led, a restart tells what was committed"),
+    pytest.param(
+        "clean_2_8", dict.fromkeys(EVERY, (0.060, 0.454)), "none tells who led, a restart tells what was committed",
+        marks=pytest.mark.slow,
+    ),
     ("fast_failover_kip101", {"broker-2": (0.706, 0.986), "zookeeper": (0.380, 0.683)}, "its last reign is not told"),
     ("fast_failover_kip101", dict.fromkeys(EVERY, (0.737, 1.0)), "no log reaches the last reign"),
     ("acks_one_lost", dict.fromkeys(EVERY, (0.266, 1.0)), "no log reaches the loss"),
     ("acks_one_lost", dict.fromkeys(("broker-1", "broker-3", "controller-100"), (0.017, 1.0)), "its leader is silent"),
-]
+]  # fmt: skip
 """Stretches of logs that are missing of several brokers at once, and what they leave open."""
 
 

@@ -12,6 +12,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig, merge
 from auditor.report.json import document
 from auditor.report.model import AuditReport
+from tests.lab.sample_reports import report_on
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_logs"
@@ -60,6 +61,12 @@ def audited(dump: Path | Sequence[Path], **settings: object) -> AuditReport:
 def told(dump: Path | Sequence[Path], **settings: object) -> dict[str, Any]:
     """The same as the JSON document's values."""
     report: dict[str, Any] = document(audited(dump, **settings))
+    return report
+
+
+def told_of(sample: str) -> dict[str, Any]:
+    """The same of a sample as it was recorded, which a run audits once; no test may change what reads it meanwhile."""
+    report: dict[str, Any] = document(report_on(SAMPLES / sample))
     return report
 
 

@@ -51,6 +51,7 @@ def test_the_page_tells_the_same() -> None:
     assert "What would have prevented this" in told
 
 
+@pytest.mark.slow
 def test_a_clean_report_has_neither_section() -> None:
     told = postmortem(report("clean_mixed"), appendix=True)
     assert "## What would have prevented this" not in told

@@ -11,7 +11,7 @@ import pytest
 
 from tests.ablations.bench import Bench
 from tests.ablations.leave_out import Ablation, together_as_one, without_middle
-from tests.auditor.dumps_at_hand import SAMPLES, copied, told
+from tests.auditor.dumps_at_hand import copied, told, told_of
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def standing(report: dict[str, Any]) -> set[tuple[int, int, int]]:
 
 @cache
 def whole(case: str) -> dict[str, Any]:
-    return told(SAMPLES / case / "dump")
+    return told_of(case)
 
 
 @pytest.mark.parametrize("torn", TORN)

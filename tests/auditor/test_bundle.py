@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from command import Ended, run
-from dumps_at_hand import SAMPLES, copied, digest, told, violations
+from dumps_at_hand import SAMPLES, copied, digest, told, told_of, violations
 from test_text_dumps import printed
 
 from auditor.bundle.dumped import masked_dump_text
@@ -26,9 +26,10 @@ from parsers.records import BATCH_LIMIT
 from parsers.records.contents import decode_contents
 from parsers.segment import scan_source
 from parsers.writers.segments import Codec
+from tests.lab.effort import fast_if
 from tests.rules.broken_dumps import Yard, wrote
 
-CASES = ("unclean_4x", "bit_rot_payload", "fast_failover_kip101", "lost_pages_hw")
+CASES = fast_if("lost_pages_hw".__eq__, ("unclean_4x", "bit_rot_payload", "fast_failover_kip101", "lost_pages_hw"))
 ORIGIN = Origin(source="server.log", broker=1)
 
 
@@ -71,7 +72,7 @@ def test_the_findings_are_shown_again_and_no_payload_is_in_it(tmp_path: Path, ca
     ended = bundle(dump, target)
     assert (ended.code, digest(dump)) == (0, before)
     again = json.loads(run("audit", str(target), "--engine", "local", "--format", "json").out)
-    prints = [[f["fingerprint"] for f in report["findings"]] for report in (told(dump), again)]
+    prints = [[f["fingerprint"] for f in report["findings"]] for report in (told_of(case), again)]
     assert prints[0] == prints[1] != []
     held = contents(target)
     secret = payloads(dump)
@@ -79,11 +80,12 @@ def test_the_findings_are_shown_again_and_no_payload_is_in_it(tmp_path: Path, ca
     assert [(name, each) for name, data in held.items() for each in secret if each in data] == []
 
 
+@pytest.mark.slow
 def test_the_manifest_states_what_checksums_told(tmp_path: Path) -> None:
     dump, target = SAMPLES / "bit_rot_payload" / "dump", tmp_path / "b.tgz"
     assert bundle(dump, target).code == 0
     manifest = json.loads(contents(target)["tidemark-bundle.json"])
-    (finding,) = (f for f in told(dump)["findings"] if f["rule"] == "SEG001")
+    (finding,) = (f for f in told_of("bit_rot_payload")["findings"] if f["rule"] == "SEG001")
     failed = {f["path"]: f["checksumsFailed"] for f in manifest["files"] if f["checksumsFailed"]}
     shown = finding["evidence"][0]
     assert failed == {shown["path"]: [[shown["start"], shown["end"]]]}
@@ -91,10 +93,11 @@ def test_the_manifest_states_what_checksums_told(tmp_path: Path) -> None:
     assert sum(f["checksumsHeld"] for f in manifest["files"]) > 100
 
 
+@pytest.mark.slow
 def test_one_finding_takes_its_partition_alone(tmp_path: Path) -> None:
     dump, target = SAMPLES / "recreated_topic" / "dump", tmp_path / "b.tar.gz"
-    found = [f for f in told(dump)["findings"] if f["verdict"] == "violated" and f["partition"] is not None]
-    chosen = found[0]
+    told_in = told_of("recreated_topic")["findings"]
+    chosen = next(f for f in told_in if f["verdict"] == "violated" and f["partition"] is not None)
     ended = bundle(dump, target, "--finding", chosen["id"])
     manifest = json.loads(contents(target)["tidemark-bundle.json"])
     shown = {each["fingerprint"] for each in (*manifest["reproduced"], *manifest["notReproduced"])}
@@ -109,6 +112,7 @@ def test_one_finding_takes_its_partition_alone(tmp_path: Path) -> None:
     ).err
 
 
+@pytest.mark.slow
 def test_packed_logs_are_masked_and_packed_again(tmp_path: Path) -> None:
     dump = copied("unclean_4x", tmp_path / "dump", logs=True)
     for log in [*dump.rglob("logs/*.log")]:
@@ -168,6 +172,7 @@ def records_of(line: str) -> list[str]:
     return [*(shape.format(offset) for offset in offsets), *(["and a tulip again"] if found else [])]
 
 
+@pytest.mark.slow
 def test_a_text_in_a_brokers_folder_shows_its_findings_from_a_bundle(tmp_path: Path) -> None:
     dump = copied("fast_failover_kip101", tmp_path / "dump", logs=True)
     for segment in sorted(dump.glob("**/ff-0/*.log")):
@@ -207,6 +212,7 @@ def test_a_bundle_stands_whole_outside_the_dump_and_replaces_nothing_unasked(tmp
         assert {(m.uid, m.uname, m.mtime) for m in packed} == {(0, "", 0)}
 
 
+@pytest.mark.slow
 def test_a_clean_dump_has_nothing_to_show(tmp_path: Path) -> None:
     ended = bundle(SAMPLES / "clean_mixed" / "dump", tmp_path / "b.tar.gz")
     assert (ended.code, "found nothing that a bundle could show" in ended.err) == (2, True)

@@ -73,6 +73,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert ended.stdout.strip().endswith("LOADED []")
 
 
+@pytest.mark.slow
 def test_a_short_audit_in_one_process_waits_for_nothing_that_it_does_not_need() -> None:
     """Arrow loads pandas with the first list that it converts, be it while modules are loaded."""
     asks = (

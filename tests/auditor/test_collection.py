@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from command import run
-from dumps_at_hand import SAMPLES, copied, digest, told
+from dumps_at_hand import SAMPLES, copied, digest, told, told_of
 
 from auditor.collection import script_text
+from tests.lab.effort import fast_if
 
 SHELLS = [name for name in ("sh", "dash", "bash", "busybox") if shutil.which(name)]
 SAMPLE = "unclean_4x"
@@ -67,13 +68,13 @@ def refused(out: Path, **settings: object) -> list[tuple[str, str, str]]:
     return [(line["path"], line["expected"], line["found"]) for line in report["refusals"] if line["blocking"]]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", fast_if(SHELLS[:1].__contains__, SHELLS))
 def test_what_the_script_copies_tells_what_the_disks_tell(script: Path, tmp_path: Path, shell: str) -> None:
     dump, out = SAMPLES / SAMPLE / "dump", tmp_path / "a folder"
     before = digest(dump)
     collect_all(script, dump, out, shell)
     assert digest(dump) == before
-    here, there = told(dump), told(out)
+    here, there = told_of(SAMPLE), told(out)
     assert [f["fingerprint"] for f in there["findings"]] == [f["fingerprint"] for f in here["findings"]]
     assert there["coverage"]["bytesRead"] == here["coverage"]["bytesRead"]
     assert refused(out) == []
@@ -192,11 +193,12 @@ def test_what_is_missing_or_has_changed_since_is_named_and_opens_the_verdict(col
     assert "broker-1/data/pay-0/leader-epoch-checkpoint" not in {path for path, *_ in others}
 
 
+@pytest.mark.slow
 def test_a_clean_cluster_whose_copy_lost_a_file_is_not_clean(script: Path, tmp_path: Path) -> None:
     dump = SAMPLES / "clean_4x" / "dump"
     collect_all(script, dump, tmp_path / "out")
     whole = told(tmp_path / "out")
-    assert (whole["verdict"], refused(tmp_path / "out")) == (told(dump)["verdict"], [])
+    assert (whole["verdict"], refused(tmp_path / "out")) == (told_of("clean_4x")["verdict"], [])
     next((tmp_path / "out").rglob("*.snapshot")).unlink()
     assert told(tmp_path / "out")["verdict"] == "unknown"
 
@@ -230,6 +232,8 @@ def spoiled(lines: list[str], how: str) -> list[str]:
     ],
 )
 def test_a_manifest_that_cannot_be_believed_is_refused(collected: Path, how: str, said: str) -> None:
+    for other in ("broker-2", "broker-3"):
+        shutil.rmtree(collected / other)
     manifest = collected / "broker-1" / MANIFEST
     manifest.write_text("\n".join(spoiled(manifest.read_text().split("\n"), how)))
     report: dict[str, Any] = told(collected)

@@ -114,6 +114,7 @@ def test_a_real_log_by_offset_and_by_time() -> None:
     assert "no record is so late" in command(*asked, "--timestamp", "2030-01-01").out
 
 
+@pytest.mark.slow
 def test_every_offset_of_a_real_log_is_found_where_it_stands(tmp_path: Path) -> None:
     dump = copied("clean_2_8", tmp_path / "dump")
     for index in dump.rglob("*.index"):

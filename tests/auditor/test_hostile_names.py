@@ -140,8 +140,8 @@ OTHERS = (
     ("timeline {dump} --topic {topic} --partition 0 --format json", "json"),
     ("timeline {dump} --topic {topic} --partition 0 --format svg", "svg"),
     ("timeline {dump} --topic {topic} --partition 0 --format html", "html"),
-    ("diff {clean} {dump} --engine local", "terminal"),
-    ("diff {clean} {dump} --engine local --format json", "json"),
+    ("diff {other} {dump} --engine local", "terminal"),
+    ("diff {other} {dump} --engine local --format json", "json"),
     ("find {dump} --topic {topic} --partition 0 --offset 12 --explain", "terminal"),
     ("find {dump} --topic ff --partition 0 --offset 12 --explain", "terminal"),
     ("show {finding} --print-data-log", "terminal"),
@@ -155,7 +155,7 @@ def test_every_command_is_inert(words: str, name: str, dump: Path, named: tuple[
     if words.startswith("show"):
         run("audit", str(dump), "--engine", "local", "-q")
     given = {
-        "dump": str(dump), "topic": topic, "finding": finding, "clean": str(SAMPLES / "clean_mixed" / "dump"),
+        "dump": str(dump), "topic": topic, "finding": finding, "other": str(SAMPLES / "lost_pages_hw" / "dump"),
         "target": str(tmp_path / "b.tar.gz"),
     }  # fmt: skip
     told = run(*(word.format(**given) for word in words.split()))

@@ -23,7 +23,7 @@ from auditor.report.plain import HIDDEN
 from auditor.report.screen import screen
 from auditor.report.summary import summary
 from tests.lab.effort import fast_if
-from tests.lab.sample_reports import is_short, report_on
+from tests.lab.sample_reports import is_short, is_typical, report_on
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 INCIDENT = SAMPLES / "fast_failover_kip101"
@@ -63,7 +63,7 @@ def _worded(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
     return with_words(value, change)
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_every_finding_stands_once_with_its_bytes_and_its_command(case: Path) -> None:
     report, page = report_on(case), page_of(case)
     ids = page.all_of("id")
@@ -75,7 +75,7 @@ def test_every_finding_stands_once_with_its_bytes_and_its_command(case: Path) ->
             assert f"{exhibit.span.source} bytes [{exhibit.span.start}, {exhibit.span.end})" in page.words
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_links_stay_in_the_page_and_lead_somewhere(case: Path) -> None:
     page = page_of(case)
     links = page.all_of("href")
@@ -84,7 +84,7 @@ def test_links_stay_in_the_page_and_lead_somewhere(case: Path) -> None:
     assert {link[1:] for link in links} <= set(page.all_of("id"))
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_the_page_says_what_the_first_screen_says(case: Path) -> None:
     report, page = report_on(case), page_of(case)
     told = summary(report)
@@ -128,7 +128,7 @@ def assert_self_contained(page: PageRead) -> None:
     assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|import|eval|innerHTML)\b", page.raw["script"])
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_the_page_refers_to_nothing_outside(case: Path) -> None:
     assert_self_contained(page_of(case))
 

@@ -15,7 +15,7 @@ from auditor.report.html.prose import Block, Piece, blocks
 from auditor.report.markdown import code, text
 from auditor.report.postmortem.document import parts
 from tests.lab.effort import fast_if
-from tests.lab.sample_reports import is_short, report_on
+from tests.lab.sample_reports import is_typical, report_on
 
 NAME = "postmortem-html"
 
@@ -30,7 +30,7 @@ def squeezed(words: str) -> str:
     return "".join(words.split())
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_it_tells_the_story_of_the_text_part_by_part(case: Path) -> None:
     report = report_on(case)
     page = page_read(rendered(NAME, report))
@@ -41,7 +41,7 @@ def test_it_tells_the_story_of_the_text_part_by_part(case: Path) -> None:
             assert squeezed(words_of(block)) in shown
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_the_story_comes_first_and_every_finding_is_in_the_appendix(case: Path) -> None:
     report = report_on(case)
     text = rendered(NAME, report)

@@ -12,7 +12,7 @@ import pytest
 
 from auditor.dumps import gather
 from parsers.inventory import take_inventory
-from tests.auditor.dumps_at_hand import SAMPLES, told
+from tests.auditor.dumps_at_hand import SAMPLES, told, told_of
 from tests.auditor.test_logs_in_one_place import in_one_place
 
 HOSTS = ("athens", "bergen", "cadiz", "delft", "essen")
@@ -90,7 +90,7 @@ def said(report: dict[str, Any]) -> tuple[object, ...]:
 @pytest.mark.parametrize("sample", ["lost_pages_hw", pytest.param("unclean_4x", marks=pytest.mark.slow)])
 def test_installations_tell_what_the_sample_tells(sample: str, layout: str, tmp_path: Path) -> None:
     LAYOUTS[layout](tmp_path / "dump", sample)
-    assert said(told(tmp_path / "dump")) == said(told(SAMPLES / sample / "dump"))
+    assert said(told(tmp_path / "dump")) == said(told_of(sample))
 
 
 def pods(to: Path, sample: str, scratch: Path) -> None:
@@ -104,7 +104,7 @@ def pods(to: Path, sample: str, scratch: Path) -> None:
 
 def test_consoles_of_pods_tell_what_their_logs_tell(tmp_path: Path) -> None:
     pods(tmp_path / "dump", "lost_pages_hw", tmp_path / "scratch")
-    report, whole = told(tmp_path / "dump"), told(SAMPLES / "lost_pages_hw" / "dump")
+    report, whole = told(tmp_path / "dump"), told_of("lost_pages_hw")
     assert said(report) == said(whole)
 
 
@@ -135,7 +135,7 @@ def test_a_console_beside_the_logs_tells_nothing_twice(tmp_path: Path) -> None:
     tarball(dump, "unclean_4x")
     for log in dump.glob("*/opt/*/logs/server.log"):
         shutil.copy(log, log.with_name("kafkaServer.out"))
-    assert said(told(dump)) == said(told(SAMPLES / "unclean_4x" / "dump"))
+    assert said(told(dump)) == said(told_of("unclean_4x"))
 
 
 def refused(dump: Path, **settings: object) -> list[tuple[str, str, str]]:

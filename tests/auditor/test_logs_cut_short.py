@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dumps_at_hand import SAMPLES, told, violations
+from dumps_at_hand import SAMPLES, told, told_of, violations
 
 from auditor.engines.plan import traces as plan_traces
 from parsers.provenance import Span
 from rules.history.gaps import TraceGap, ends_unseen
 from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd, ended_early
+from tests.lab.effort import fast_if
 from tests.lab.sample_histories import evidence_of, histories
 from tests.mutants.surgery import split
 
@@ -35,7 +36,7 @@ def test_no_recorded_log_ends_early(case: str) -> None:
 
 @pytest.mark.parametrize("kept", [0.3, 0.6])
 def test_a_loss_of_which_no_answer_is_left_is_asked_for(kept: float, tmp_path: Path) -> None:
-    whole = told(SAMPLES / "acks_one_lost" / "dump")
+    whole = told_of("acks_one_lost")
     lost = [found for found in violations(whole) if found[0] == "ACK001"]
     report = told(cut("acks_one_lost", tmp_path / "dump", kept=kept))
     assert (report["verdict"], report["exitCode"]) == ("unknown", 3)
@@ -56,6 +57,7 @@ def test_answers_behind_the_last_line_that_a_killed_leader_wrote_are_asked_for(a
     assert [(asked["startOffset"], asked["endOffset"]) for asked in asked_for(report)] == [(50, 70)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [0.5, 0.83])
 def test_epochs_that_were_given_behind_the_end_of_a_metadata_log_accuse_nobody(kept: float, tmp_path: Path) -> None:
     """Cut between two batches a log looks whole."""
@@ -72,9 +74,9 @@ def asked_for(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [f for f in report["findings"] if f["verdict"] == "undecided" and f["rule"] == "ACK001"]
 
 
-@pytest.mark.parametrize("case", ["fast_failover_kip101", "unclean_rejoined"])
+@pytest.mark.parametrize("case", fast_if("fast_failover_kip101".__eq__, ["fast_failover_kip101", "unclean_rejoined"]))
 def test_less_of_a_log_proves_no_more(case: str, tmp_path: Path) -> None:
-    whole = {(rule, start) for rule, _, _, _, start, _ in violations(told(SAMPLES / case / "dump"))}
+    whole = {(rule, start) for rule, _, _, _, start, _ in violations(told_of(case))}
     for share in (3, 6):
         report = told(cut(case, tmp_path / str(share), kept=share / 10))
         assert {(rule, start) for rule, _, _, _, start, _ in violations(report)} <= whole

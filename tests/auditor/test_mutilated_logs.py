@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.auditor.dumps_at_hand import SAMPLES, copied, told
+from tests.auditor.dumps_at_hand import copied, told, told_of
 
 Keep = Callable[[bytes, float], bool]
 """Whether a line stays, which stands so far into its log."""
@@ -40,7 +40,7 @@ def mutilate(logs: Sequence[Path], cut: str, rng: random.Random) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "cut"), CASES)
 def test_what_is_gone_accuses_nobody(case: str, cut: str, tmp_path: Path) -> None:
-    whole = claims(told(SAMPLES / case / "dump"))
+    whole = claims(told_of(case))
     for seed in range(2):
         rng = random.Random(f"{case} {cut} {seed}")  # noqa: S311 - the same cuts every time
         dump = copied(case, tmp_path / str(seed), logs=True)
@@ -56,7 +56,7 @@ def test_a_line_whose_time_is_no_date_accuses_nobody(tmp_path: Path) -> None:
     place = max(place for place, line in enumerate(lines) if b'"PRODUCE"' in line)
     lines[place] = lines[place].replace(b"[2026-11-", b"[2026-61-", 1)
     log.write_bytes(b"".join(lines))
-    report, whole = told(dump), told(SAMPLES / "unclean_rejoined" / "dump")
+    report, whole = told(dump), told_of("unclean_rejoined")
     assert claims(report) - claims(whole) == set()
     (unread,) = report["refusals"]
     assert (unread["path"], unread["found"]) == ("broker-2/logs/kafka-request.log", "a time that is none")

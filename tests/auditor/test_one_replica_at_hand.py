@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.auditor.dumps_at_hand import SAMPLES, copied, told
+from tests.auditor.dumps_at_hand import SAMPLES, copied, told, told_of
 
 DESCRIBED = (
     "Topic: {topic}\tPartitionCount: 1\tReplicationFactor: {count}\tConfigs: \n"
@@ -65,7 +65,7 @@ def test_a_request_log_whose_last_line_is_cut_leaves_the_verdict_as_it_is(tmp_pa
     log.write_bytes(b"".join(lines[half + 1 :]))
     report = told(dump)
     assert [(r["kind"], r["blocking"]) for r in report["refusals"]] == [("truncated_line", False)]
-    assert report["verdict"] == told(SAMPLES / "migrated" / "dump")["verdict"] == "clean"
+    assert report["verdict"] == told_of("migrated")["verdict"] == "clean"
     log.with_name("kafka-request.log.2026-11-21-21").unlink()
     log.write_bytes(cut + b"\n" + b"".join(lines[half + 1 :]))
     report = told(dump)

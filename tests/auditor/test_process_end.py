@@ -32,6 +32,7 @@ def shell(command: str, tmp_path: Path, **settings: object) -> subprocess.Comple
     )  # type: ignore[call-overload,no-any-return]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code", "sentence"),
     [
@@ -53,12 +54,14 @@ def test_a_stream_that_fails_ends_with_a_code_of_the_table(
     assert (ended.returncode, ended.stderr) == (code, sentence)
 
 
+@pytest.mark.slow
 def test_a_closed_stdout_does_not_let_a_file_take_its_number(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     assert shell(f"{AUDIT} --format json --output {report} >&- 2>&-", tmp_path).returncode == 1
     assert report.read_text().startswith("{")
 
 
+@pytest.mark.slow
 def test_a_slow_reader_of_a_pipe_that_does_not_wait_gets_all() -> None:
     unhurried = (
         "import fcntl, os, subprocess, sys, time\n"
@@ -158,6 +161,7 @@ def _little_room() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_earlier_report_and_no_draft(tmp_path: Path) -> None:
     folder = tmp_path / "reports"
     folder.mkdir()
@@ -184,6 +188,7 @@ def test_a_kill_at_any_moment_leaves_the_report_whole(tmp_path: Path) -> None:
         assert (report.read_text(), memory.read_text()) == (whole, known)
 
 
+@pytest.mark.slow
 def test_rules_have_their_pages_where_python_strips_docstrings(tmp_path: Path) -> None:
     stripped, usual = (shell(f"{TIDEMARK} rules --markdown", tmp_path, env={"PYTHONOPTIMIZE": o}) for o in ("2", ""))
     assert (stripped.returncode, stripped.stdout) == (0, usual.stdout)

@@ -40,7 +40,8 @@ def test_answers_are_missed_where_only_the_controllers_record_tells_who_led(tmp_
     ("case", "verdict", "asked"),
     [
         ("acks_one_lost", "unknown", {"broker 1's state-change.log (up to 2.5 server.log)"}),
-        ("clean_2_8", "clean", set[str]()),  # the orders that it took tell of which epochs its answers were
+        # The orders that it took tell of which epochs its answers were.
+        pytest.param("clean_2_8", "clean", set[str](), marks=pytest.mark.slow),
     ],
 )
 def test_answers_of_no_known_epoch_leave_the_verdict_open_where_other_records_stand(

@@ -22,7 +22,7 @@ from auditor.report.summary import summary
 from auditor.report.terminal import render
 from rules.finding import Severity
 from tests.lab.effort import fast_if
-from tests.lab.sample_reports import is_short, report_on
+from tests.lab.sample_reports import is_typical, report_on
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 SPLIT = SAMPLES / "fast_failover_kip101"
@@ -32,7 +32,7 @@ def lines_of(report: AuditReport, *, verbose: bool = True, quiet: bool = False) 
     return render(report, columns=100, verbose=verbose, quiet=quiet).splitlines()
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 def test_the_first_line_is_the_verdict_with_its_coverage(case: Path) -> None:
     report = report_on(case)
     first = " ".join(" ".join(lines_of(report)[:3]).split())
@@ -155,7 +155,7 @@ def crowded(report: AuditReport) -> AuditReport:
     )
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
 @pytest.mark.parametrize("harm", [lambda report: report, crowded], ids=["as it is", "crowded"])
 def test_the_first_screen_fits_25_lines_of_80_columns(case: Path, harm: Callable[[AuditReport], AuditReport]) -> None:
     report = harm(report_on(case))
@@ -194,7 +194,7 @@ def told_within(report: AuditReport) -> tuple[dict[str, str], str]:
 EVERY = [*CASES, SAMPLES / "dump_log_text", SAMPLES / "metadata_snapshots"]
 
 
-@pytest.mark.parametrize("case", fast_if(is_short, EVERY), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", fast_if(is_typical, EVERY), ids=lambda case: case.name)
 def test_every_first_screen_decides(case: Path) -> None:
     """Verdict, loss, causes, what to do and what was not seen: each begins, and what is left out is counted."""
     report = report_on(case) if (case / "dump").is_dir() else audit(case, AuditConfig(engine="local"))

@@ -19,6 +19,15 @@ def is_short(case: Path) -> bool:
     return case.name not in LONG
 
 
+TYPICAL: Final = ("acks_one_lost", "bit_rot_payload", "clean_mixed", "fast_failover_kip101", "migrated")
+"""Recordings of which no two tell the like: how things are told is shown on these where only the fast tests run."""
+
+
+def is_typical(case: Path) -> bool:
+    """Whether a recording stands for others where how a report is told is asked, and not what it says."""
+    return case.name in TYPICAL
+
+
 @cache
 def report_on(case: Path) -> AuditReport:
     """The report on the dump of a case."""

@@ -18,7 +18,6 @@ from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Violation
-from tests.lab.effort import fast_if
 from tests.models.clock_set_back import set_back
 from tests.models.lived import alarms, asked, audited, backed, lived, unfound
 from tests.models.losses import losses
@@ -75,7 +74,8 @@ def judge(version: Version, world: World, seed: int, folder: Path) -> int:
     return len(findings)
 
 
-@pytest.mark.parametrize("version", fast_if((TOLD_OF[-1],).__contains__, VERSIONS), ids=by_name)
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS, ids=by_name)
 def test_an_audit_of_a_walk_says_what_the_model_knows(version: Version, tmp_path: Path) -> None:
     assert sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in (3, 11)) > 0
 

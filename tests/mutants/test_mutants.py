@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from rules.finding import Severity
+from tests.lab.effort import fast_if
 from tests.mutants.mutant import Mutant, found, judged, said
 from tests.mutants.registry import MUTANTS
 
-BY_RULE = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rule)
+FAST: Final = ("EPOCH001", "EPOCH006", "HW003", "LOG003")
+EVERY: Final = fast_if(lambda mutant: mutant.rule in FAST, MUTANTS)
+BY_RULE = pytest.mark.parametrize("mutant", EVERY, ids=lambda mutant: mutant.rule)
 
 
 @BY_RULE

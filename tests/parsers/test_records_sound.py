@@ -31,6 +31,7 @@ def decodes(entry: bytes) -> bool:
     return not decode_entry(entry, ORIGIN, 0).refusals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prover", [PLAIN, COMPILED], ids=["plain", "compiled"])
 def test_recorded_batches_of_data_are_proved(prover: Prover) -> None:
     seen = 0

@@ -96,7 +96,7 @@ OUTSIDE_THE_CHECKSUM = [("base offset", bit) for bit in (0, 3, 6, 20, 62, 63)] +
 
 
 @pytest.mark.parametrize(("field", "bit"), OUTSIDE_THE_CHECKSUM)
-@pytest.mark.parametrize("base", fast_if((0, 50, 90).__contains__, [0, 10, 40, 50, 60, 70, 90]))
+@pytest.mark.parametrize("base", fast_if((50,).__contains__, [0, 10, 40, 50, 60, 70, 90]))
 def test_one_flipped_bit_outside_the_checksum_is_one_finding(yard: Yard, field: str, bit: int, base: int) -> None:
     end = {"base offset": 7, "leader epoch": 15}[field]
     change(broken(yard), position(LOG, base) + end - bit // 8, lambda byte: byte ^ 1 << bit % 8)
@@ -104,7 +104,7 @@ def test_one_flipped_bit_outside_the_checksum_is_one_finding(yard: Yard, field: 
 
 
 @pytest.mark.parametrize("bit", [3, 6, 40])
-@pytest.mark.parametrize("base", [10, 30, 60, 90])
+@pytest.mark.parametrize("base", fast_if((30,).__contains__, [10, 30, 60, 90]))
 def test_holes_of_a_compacted_log_do_not_hide_a_flipped_base_offset(yard: Yard, base: int, bit: int) -> None:
     log = [one for one in LOG if one.base not in (20, 50, 70)]
     for broker in (1, 2, 3):
@@ -116,7 +116,7 @@ def test_holes_of_a_compacted_log_do_not_hide_a_flipped_base_offset(yard: Yard, 
     assert (start or 0) <= base < base + 10 <= (end or 0)
 
 
-@pytest.mark.parametrize("base", [0, 40, 90])
+@pytest.mark.parametrize("base", fast_if((40,).__contains__, [0, 40, 90]))
 @pytest.mark.parametrize("byte", [23, 25, 26])
 def test_a_last_offset_under_a_failing_checksum_proves_nothing(yard: Yard, base: int, byte: int) -> None:
     change(broken(yard), position(LOG, base) + byte, lambda value: value ^ 64)

@@ -12,7 +12,8 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Finding, Severity
 from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
-from tests.auditor.dumps_at_hand import SAMPLES, audited
+from tests.auditor.dumps_at_hand import SAMPLES
+from tests.lab.sample_reports import report_on
 
 
 def told(text: str) -> Iterator[Finding]:
@@ -71,5 +72,5 @@ def test_a_commit_older_than_the_whole_log_may_be_of_another_life() -> None:
 
 @pytest.mark.parametrize("case", ["unclean_4x", "unclean_rejoined"])
 def test_reused_offsets_of_a_real_cluster(case: str) -> None:
-    (finding,) = (f for f in audited(SAMPLES / case / "dump").violations if f.rule == "CONS003")
+    (finding,) = (f for f in report_on(SAMPLES / case).violations if f.rule == "CONS003")
     assert (finding.start_offset, finding.end_offset, finding.severity) == (100, 130, Severity.HIGH)
