@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import takewhile, zip_longest
+from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
@@ -13,7 +14,10 @@ from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment, gives_role
 from rules.history.shortened import told_as_leader, watermark_told
 from rules.replay.closing import Closing, Unclosed
+from rules.replay.reign.own_words import CUTS
 from rules.replicas.replica import Replica
+
+DECIDED: Final = ("cut-by-high-watermark", "cut-by-epoch-answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +105,7 @@ def _below_its_fetch(known: Known, own: Sequence[Moment], load: Moment, fetch: M
     placed, before = _between_epochs(known.chronicle, load), _before_by_clocks(known, fetch, load)
     if had is None or end is None or had <= end or before is False or not (placed or before):
         return
-    if not _cut_before(own, load, had) and not (end == 0 and _begun_anew(own, load)):
+    if not _cut_between(known, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
         silence = _perhaps_cut(load) if end and _perhaps_cut_untold(known, load, had) else None
         yield _loaded(load, fetch, had, silence, sure_of_epoch=placed)
 
@@ -208,8 +212,26 @@ def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
     return any(moment.kind == "log-created" for moment in (*before, *behind))
 
 
-def _cut_before(own: Iterable[Moment], load: Moment, had: int) -> bool:
-    """Whether the broker itself tells of a cut below what it had, before the loading."""
-    kinds = ("truncated", "log-reset", "cut-by-high-watermark", "cut-by-epoch-answer")
-    times = [m.time for m in own if m.kind in kinds and m.offset is not None and m.offset < had]
-    return any(time is None or load.time is None or time <= load.time for time in times)
+def _cut_between(known: Known, own: Sequence[Moment], fetch: Moment, load: Moment) -> bool:
+    """Whether the broker itself tells of a cut below what it had, before the loading and perhaps after the fetch."""
+    below = (m for m in _cuts(own) if m.offset is not None and m.offset < (fetch.offset or 0))
+    cuts = (m for m in below if m.time is None or load.time is None or m.time <= load.time)
+    return any(not _precedes(known, cut, fetch) for cut in cuts)
+
+
+def _cuts(own: Sequence[Moment]) -> Iterator[Moment]:
+    """The cuts of which a broker tells; a decision is none where its log says next that nothing was cut."""
+    for moment, following in zip_longest(own, own[1:]):
+        kept = following is not None and following.kind == "truncation-kept"
+        if moment.kind in CUTS or (moment.kind in DECIDED and not kept):
+            yield moment
+
+
+def _precedes(known: Known, cut: Moment, fetch: Moment) -> bool:
+    """Whether a cut surely came before a fetch: by the epochs, or by the clocks. The log has grown since."""
+    latest = cut.term if cut.latest_term is None else cut.latest_term
+    if latest is not None and fetch.term is not None and latest < fetch.term:
+        return True
+    clocks = {clock.clock: clock for clock in known.clocks}
+    window = translated(cut.time, cut.clock, fetch.clock, clocks)
+    return window is not None and fetch.time is not None and window[1] < fetch.time

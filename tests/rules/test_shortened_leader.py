@@ -70,6 +70,39 @@ def test_a_leader_that_loads_nothing_may_be_on_a_new_disk() -> None:
     assert undecided("LEO001", SHORTENED + history) == [True]
 
 
+FOLLOWED = NEW + """
+broker 1 0000000000|
+broker 2 0000|
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+{decided}
+t20 fetch 2@10 from 1 hw=10
+{later}
+t40 loads 2 at 4
+t41 leads 2 epoch 1 at 4 hw 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("decided", "later", "said"),
+    [
+        # Every new follower decides for its high watermark of 0, and says that nothing was cut.
+        ("t2 cuts 2 to 0 by hw\nt2 keeps 2 at 0", "", [((2,), 4, 10, None)]),
+        ("t2 cuts 2 to 0 by hw", "", []),
+        ("t2 cuts 2 to 0 by hw\nt2 truncates 2 to 0", "", []),
+        ("", "t30 cuts 2 to 4 by hw\nt30 truncates 2 to 4", []),
+    ],
+)
+def test_a_decision_that_cut_nothing_explains_no_lost_page(decided: str, later: str, said: Said) -> None:
+    assert violations("LEO001", FOLLOWED.format(decided=decided, later=later)) == said
+
+
+def test_a_cut_of_an_older_epoch_explains_no_page_that_was_lost_since() -> None:
+    older = "t0 leads 1 epoch 0 at 0 hw 0\nt0 follows 2 epoch 0 at 0 hw 0 from 1\nt0 truncates 2 to 2\n"
+    drawing = FOLLOWED.format(decided="", later="").replace("epoch 1", "epoch 2").replace("epoch 0", "epoch 1")
+    assert violations("LEO001", drawing.replace("t1 leads", older + "t1 leads", 1)) == [((2,), 4, 10, None)]
+
+
 def test_the_only_member_of_the_isr_is_judged_by_its_log_at_rest() -> None:
     assert violations("ISR001", SHORTENED + LOADED) == [((1,), 4, 10, None)]
     assert violations("TRUNC004", SHORTENED + LOADED) == [((2,), 4, 10, Severity.CRITICAL)]
