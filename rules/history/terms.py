@@ -28,7 +28,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     log shows, in some epoch below that one, or in that one before a restart. Of a broker that tells no role an answer
     is of an epoch that it led by the controllers' record.
     """
-    in_order = ordered(_split_at_roles(moments))
+    in_order = tuple(_with_first_roles(ordered(_split_at_roles(moments))))
     first_role: dict[str, int] = {}
     for moment in in_order:
         if gives_role(moment) and moment.epoch is not None:
@@ -54,6 +54,22 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         same = (moment.term, moment.latest_term) == (term, latest)
         placed.append(moment if same else altered(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
+
+
+def _with_first_roles(in_order: Sequence[Moment]) -> Iterator[Moment]:
+    """The statements, with each role that a broker took when it had only just taken up the replica told as its first.
+
+    Some releases print the new epoch where a first role would show that there was none before.
+    """
+    taken_up: set[str] = set()
+    for moment in in_order:
+        if moment.kind == "taken-up":
+            taken_up.add(moment.clock)
+            continue
+        first = moment.kind in ROLE_KINDS and moment.clock in taken_up
+        if first:
+            taken_up.discard(moment.clock)
+        yield altered(moment, fresh=True) if first else moment
 
 
 def _before_orders(in_order: Sequence[Moment], first: Mapping[str, int]) -> Mapping[int, int]:

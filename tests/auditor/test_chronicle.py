@@ -7,6 +7,7 @@ from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, ordered
+from rules.history.terms import in_terms
 
 CREATED = (
     "Changed partition pay-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=1, "
@@ -22,9 +23,9 @@ ELECTED = (
 )
 
 
-def moments(*words: str) -> tuple[Moment, ...]:
+def moments(*words: str, writer: str = "Controller id=2 epoch=2") -> tuple[Moment, ...]:
     lines = [
-        f"[2026-11-21 21:11:{25 + second},019] INFO [Controller id=2 epoch=2] {line} (state.change.logger)\n"
+        f"[2026-11-21 21:11:{25 + second},019] INFO [{writer}] {line} (state.change.logger)\n"
         for second, line in enumerate(words)
     ]
     rows = parse_events("".join(lines).encode(), Reading(origin=Origin(source="broker-2/state-change.log", broker=2)))
@@ -49,3 +50,12 @@ def test_the_controllers_log_is_neither_the_brokers_word_nor_the_metadata() -> N
     for moment in moments(CREATED, ELECTED):
         assert (moment.kind, moment.clock, moment.broker) == ("leadership", "controller 2", None)
         assert not moment.is_metadata
+
+
+def test_a_role_taken_right_after_the_replica_was_taken_up_is_the_first_of_its_process() -> None:
+    """3.7.2 prints the new epoch as the previous one, and server.log, which tells of the restart, may not be here."""
+    started = "Creating new partition pay-0 with topic id uriBSDhhRyyuFSCIzB207Q."
+    role = "Follower pay-0 starts at leader epoch {epoch} from offset 9 with partition epoch 9 and high watermark 8."
+    role += " Current leader is 3. Previous leader Some(3) and previous leader epoch was {epoch}."
+    told = in_terms(moments(started, role.format(epoch=5), role.format(epoch=6), writer="Broker id=2"))
+    assert [(m.kind, m.epoch, m.fresh) for m in told] == [("follower-starts", 5, True), ("follower-starts", 6, False)]

@@ -49,6 +49,7 @@ _EVENTS: Final[Mapping[str, MomentKind]] = {
     "all-segments-deleted": "log-reset",
     "log-loaded": "log-loaded",
     "producer-snapshot-written": "producer-state-saved",
+    "partition-added": "taken-up",
     "replica-created": "log-created",
     "replica-deleted": "log-deleted",
     "initial-high-watermark": "high-watermark-loaded",
