@@ -100,10 +100,12 @@ def _denied(replica: Replica, run: EpochRun) -> bool:
 def _stands_in_a_log(evidence: PartitionEvidence, deposed: Deposed) -> Violation | None:
     """Batches of the epoch that it led, beyond its log end when it became a follower.
 
-    Whoever lost its tail in a restart would look the same: its log must go back to where that life began.
+    Whoever lost its tail in a restart would look the same: its log must go back to where that life began. Where it
+    opened the epoch more than once, the batches may be of an earlier life.
     """
     loaded = evidence.chronicle.loaded_first.get(deposed.role.clock)
-    if loaded is None or deposed.role.time is None or loaded > deposed.role.time:
+    lives = [r for r in evidence.chronicle.reigns if (r.broker, r.epoch) == (deposed.broker, deposed.led)]
+    if loaded is None or deposed.role.time is None or loaded > deposed.role.time or len(lives) > 1:
         return None
     end = deposed.role.offset or 0
     for replica, run in ((r, run) for r in evidence.current for run in r.runs_by_epoch.get(deposed.led, ())):

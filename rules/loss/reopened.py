@@ -81,10 +81,25 @@ def _apart(
     evidence: PartitionEvidence, replica: Replica, reopened: Replica, part: LeftOut
 ) -> Iterator[tuple[int, int]]:
     """Ranges in which a copy's records of the epoch are not those that the leader wrote since."""
-    since = [(run.start_offset, run.end_offset) for run in reopened.runs_by_epoch.get(part.epoch, ())]
+    end = _wrote_up_to(evidence, part)
+    own = ((run.start_offset, run.end_offset) for run in reopened.runs_by_epoch.get(part.epoch, ()))
+    since = [(low, high if end is None else min(high, end)) for low, high in own if end is None or low < end]
     yield from without(part.start, part.end, since)
     for difference in evidence.differences:
         if replica in (difference.left, difference.right) and reopened in (difference.left, difference.right):
             start, end = max(part.start, difference.start_offset), min(part.end, difference.end_offset)
             if start < end:
                 yield start, end
+
+
+def _wrote_up_to(evidence: PartitionEvidence, part: LeftOut) -> int | None:
+    """Where its log ended when it followed after its second life: what it holds beyond it has copied since."""
+    again = part.reopening
+    lives = [r for r in evidence.chronicle.reigns if (r.broker, r.epoch) == (part.next_leader, part.epoch)]
+    if again is None or again.time is None or not lives or lives[-1].opening is not again:
+        return None
+    for deposed in evidence.chronicle.deposed:
+        later = deposed.role.time is not None and deposed.role.time >= again.time
+        if (deposed.broker, deposed.led) == (part.next_leader, part.epoch) and later:
+            return deposed.role.offset
+    return None

@@ -72,6 +72,29 @@ def test_what_leads_again_in_part_is_restored_in_part() -> None:
     ]  # fmt: skip
 
 
+EMPTIED = """
+broker 1 000000 2|
+broker 2* 000000 2|
+t1 loads 1 at 0
+t1 leads 1 epoch 0 at 0 hw 0
+t3 fetch 2@6 from 1 hw=6
+t4 acks 1 at 5 acks=all
+t5 begins 1
+t6 leads 1 epoch 0 at 0 hw 0
+t7 follows 1 epoch 1 at {end} hw 0 from 2
+t9 leads 2 epoch 2 at 6 hw 6
+t9 follows 1 epoch 2 at {end} hw 0 from 2
+"""
+
+
+@pytest.mark.parametrize(("end", "said"), [(0, [(0, 6, True)]), (2, [(0, 2, False), (2, 6, True)])])
+def test_what_an_emptied_leader_copied_later_it_had_not_written(end: int, said: list[tuple[int, int, bool]]) -> None:
+    """It led for a moment with nothing: whoever leads now has kept all, and nobody wrote after he was deposed."""
+    judged = judge(read_sketch(EMPTIED.format(end=end)).evidence, RULES)
+    assert [(loss.start_offset, loss.end_offset, loss.restored) for loss in judged.losses] == said
+    assert "LEAD004" not in {finding.rule for finding in judged.findings}
+
+
 @pytest.mark.parametrize("kind", ["not_copied", "unreadable"])
 def test_a_bill_tells_whose_disk_was_not_searched_whole(kind: RefusalKind) -> None:
     assert [loss.unsearched for loss in bill(FOLLOWER)] == [()]
