@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange, Produce
 from rules.chronicle.silence import Silence, would_tell
@@ -54,14 +55,21 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     courses = evidence.replayed.courses
     for place, course in enumerate(courses):
         rows = [(row, row.stands_alone(course.reign.leader)) for row in course.rows if _acknowledges(row, course)]
-        alone = [row for row, sure in rows if sure]
-        if alone:
+        for alone in _alone(rows):
             yield _violation(evidence, course, alone, courses[place + 1 :])
-        elif any(sure is None for _, sure in rows):
+        if any(sure is None for _, sure in rows) and not any(sure for _, sure in rows):
             yield _undecided(course)
     unplaced = [course for course in courses if course.reign.unplaced and _may_acknowledge(evidence, course)]
     if unplaced:
         yield _unplaced(unplaced[0])
+
+
+def _alone(rows: Sequence[tuple[LeaderRow, bool | None]]) -> Iterator[list[LeaderRow]]:
+    """The answers that it gave alone, apart where one that others had too stands between."""
+    for with_others, part in groupby(rows, key=lambda told: told[1] is False):
+        alone = [row for row, sure in part if sure]
+        if alone and not with_others:
+            yield alone
 
 
 def _acknowledges(row: LeaderRow, course: Course) -> bool:

@@ -122,3 +122,23 @@ def test_a_role_that_did_not_change_is_no_sign_of_a_server_log() -> None:
     word = replace(role, kind="isr", time=2, isr=(1,), partition_epoch=1, epoch=0, term=0)
     assert Statements([role, word, answer], evidence.current).own_logs == set()
     assert Statements([role, replace(word, epoch=None), answer], evidence.current).own_logs == {"broker 1"}
+
+
+FLAPPING = DISKS + """
+t1000 leads 1 epoch 0 at 0 hw 0 isr 1
+t2000 acks 1 at 0 acks=all
+t3000 fetch 2@0 from 1 hw=1
+t3500 fetch 2@1 from 1 hw=1
+t4000 isr 1 now 1,2
+t5000 fetch 2@2 from 1 hw=1
+t6000 fetch 2@2 from 1 hw=2
+t7000 acks 1 at 1 acks=all
+t8000 isr 1 now 1
+t9000 acks 1 at 2 acks=all
+t9000 acks 1 at 3 acks=all
+"""
+
+
+def test_what_others_had_too_is_not_told_with_what_stood_alone_before_and_after() -> None:
+    found = [f for f in judge(read_sketch(FLAPPING).evidence, RULES).findings if f.rule == "ACK002"]
+    assert [(f.start_offset, f.end_offset) for f in found] == [(0, 1), (2, 4)]
