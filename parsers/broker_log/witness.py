@@ -19,12 +19,15 @@ _NAMING: Final = re.compile(
     rb"|\[[A-Z][\w\-]{2,60} [\w \-]{0,80}?on (?:[Bb]roker|[Cc]ontroller) " + _ID + rb"\]"
     rb"|\[(?:Kafka ?Server|Controller|GroupCoordinator|TransactionCoordinator|Transaction State Manager|Transaction Log Manager"
     rb"|Transaction Marker Channel Manager|Producer ?Id ?Manager|RPC ProducerId Manager|Admin Manager) " + _ID + rb"\]"
-    rb"|\[(?:KafkaApi|ExpirationReaper|TxnMarkerSenderThread|(?:zk-)?broker|Controller)-" + _ID + rb"(?:\]|-[\w\-]{1,80}\])"
+    rb"|\[(?:KafkaApi|ExpirationReaper|TxnMarkerSenderThread|(?:zk-)?broker|Controller)-" + _ID + rb"(?!-null\])(?:\]|-[\w\-]{1,80}\])"
     rb"|(?:\n|\\n|\||\ )(?:\t|\\t|\ )(?:broker|node)\.id = " + _ID + rb"(?=[\r\n\\])"
     rb"|\] (?:TRACE|DEBUG|INFO|WARN|ERROR) Broker " + _ID + rb" (?:received|handling|cached|completed|stopped|ignoring|truncated) "
     rb"|\] (?:TRACE|DEBUG|INFO|WARN|ERROR) Controller " + _ID + rb" epoch \d"
 )  # fmt: skip
-"""As Kafka 0.11 to 4.x words it; the last two are of state-change logs before 1.0."""
+"""As Kafka 0.11 to 4.x words it; the last two are of state-change logs before 1.0.
+
+4.0 names its reapers `ExpirationReaper-0-null` on every broker: they are named before they know whose they are.
+"""
 _LISTENERS: Final = re.compile(rb"(?:\t|\\t|\ )listeners = ([^\r\n\\]{1,2000})")
 _PORT: Final = re.compile(rb"://[^,/]{0,255}:(\d{1,5})(?!\d)")
 _CONNECTION: Final = re.compile(rb"connection(?:\":\"| )(?:[\w.\-]{1,255}|\[?[0-9a-fA-F:.%]{2,60}\]?):(\d{1,5})-")
