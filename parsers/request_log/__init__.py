@@ -15,6 +15,7 @@ from parsers.request_log.told import (
     fetch_numbers,
     fetch_told,
     lost_lines,
+    named_by_lines,
     produce_columns,
     produce_numbers,
 )
@@ -24,6 +25,6 @@ __all__ = [
     "DEFAULT_PATTERN", "EVERY_API", "NOTHING", "Again", "Answered", "Asked", "FetchCall", "FetchTold", "LineCounts",
     "LostLines", "Other", "PartitionKey", "RequestLog", "Rows", "Session", "SessionState", "Told",
     "Trace", "Worded", "fetch_columns", "fetch_numbers", "fetch_rows", "fetch_told", "first_time", "fold",
-    "holds_requests", "join", "lost_lines", "produce_columns", "produce_numbers", "read_request_lines",
-    "read_request_log", "sessions_after",
+    "holds_requests", "join", "lost_lines", "named_by_lines", "produce_columns", "produce_numbers",
+    "read_request_lines", "read_request_log", "sessions_after",
 ]  # fmt: skip

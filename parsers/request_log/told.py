@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from parsers.request_log.columns import IMPLIED, STALE, TIMES, Codes, Integers, Rows, Told
+from parsers.request_log.columns import IMPLIED, STALE, TIMES, UNCHANGED, Codes, Integers, Rows, Told
 from parsers.request_log.lives import LOST, UNSEEN
 from parsers.request_log.positions import times_of
 from parsers.request_log.request import Times
@@ -132,7 +132,7 @@ def fetch_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
 
 
 def produce_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
-    """The same of produces; `end_left_out` is whether a statement is left out that may tell where the batch ends."""
+    """The same of produces."""
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
     return {
         **_places(rows, told),
@@ -149,8 +149,14 @@ def produce_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
         "start": rows.of("span_start").tolist(),
         "end": rows.of("span_end").tolist(),
         "left_out": [0] * len(rows),
-        "end_left_out": [False] * len(rows),
     }
+
+
+def named_by_lines(part: Told) -> int:
+    """How often lines name a partition with a fetch or a produce, whatever rests in sessions meanwhile."""
+    resting = IMPLIED | UNCHANGED
+    produces = 0 if part.produces is None else len(part.produces)
+    return produces + (0 if part.fetches is None else int((part.fetches.of("flags") & resting != resting).sum()))
 
 
 def _since(total: Integers, queue: Integers, local: Integers, remote: Integers) -> tuple[Integers, Integers]:

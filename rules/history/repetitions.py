@@ -20,7 +20,7 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
     for moment in moments:
         key = _ASKING(moment)
         run = held.get(key)
-        if run is not None and moment.kind in _REPEATABLE and _repeats(run.first, moment):
+        if run is not None and moment.kind in _REPEATABLE and run.adjoins and _repeats(run.first, moment):
             run.add(moment)
             continue
         if run is not None:
@@ -37,6 +37,11 @@ class _Run:
     def __init__(self, first: Moment) -> None:
         self.first, self._last = first, first
         self._count, self._left_out, self._waited = first.count, first.left_out, first.waited
+
+    @property
+    def adjoins(self) -> bool:
+        """Whether nothing is left out behind it."""
+        return not self._last.left_out
 
     def add(self, moment: Moment) -> None:
         """One more."""

@@ -13,6 +13,8 @@ from typing import Final
 from parsers.provenance import Span
 from rules.history.gaps import TraceGap
 
+WHOLE: Final = 1 << 13
+"""Request logs whose lines name partitions no more often than this are kept as they are."""
 NEAR_MS: Final = 5000
 """What two brokers wrote at one time by their clocks may be so much apart."""
 STOPPING_MS: Final = 1000
@@ -40,6 +42,8 @@ class TraceEnd:
     """When the last line was written that tells of a partition, on the broker's clock."""
     is_last: bool
     sessions: tuple[SessionLeft, ...] = ()
+    names: int = 0
+    """How often a line of the stretch names a partition with a fetch or a produce."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,14 @@ def requests_until(ends: Iterable[TraceEnd]) -> dict[int, int]:
     for end in ends:
         found[end.broker] = max(end.time or 0, found.get(end.broker, 0))
     return found
+
+
+def busy_logs(ends: Iterable[TraceEnd]) -> frozenset[int]:
+    """The brokers whose request logs are thinned, however they are cut into files."""
+    named: dict[int, int] = {}
+    for end in ends:
+        named[end.broker] = named.get(end.broker, 0) + end.names
+    return frozenset(broker for broker, count in named.items() if count > WHOLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

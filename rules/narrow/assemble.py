@@ -31,6 +31,7 @@ from rules.history.rotated import FileOrder
 from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
+from rules.narrow.rejoined import rejoined
 from rules.replicas.absent import with_absent_tail
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
 from rules.replicas.groups import GroupAssignment, GroupCommit, GroupHome, in_order
@@ -132,6 +133,8 @@ class Surroundings:
     gaps: tuple[TraceGap, ...] = ()
     requests_until: Mapping[int, int] = field(default_factory=dict)
     """When each broker answered the last request that its log tells, of whatever partition."""
+    busy: frozenset[int] = frozenset()
+    """Brokers whose request logs are thinned."""
     disowned: frozenset[str] = frozenset()
     """Logs that are nobody's evidence."""
     checkpoints: Mapping[str, tuple[FileKind, ...]] = field(default_factory=dict)
@@ -172,7 +175,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         _replica(list(group), claims.get((broker, log_dir)), untold[log_dir])
         for (broker, log_dir, _), group in grouped
     )
-    told = _told(ordered)
+    told = _told(ordered, surroundings.busy)
     own = _of_incarnation(told, replicas)
     first = ordered[0]
     if first.topic is None or first.partition is None:
@@ -207,14 +210,14 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     )
 
 
-def _told(facts: Sequence[Fact]) -> list[Moment]:
-    """What was told, with what is repeated across the cuts of a trace told once."""
+def _told(facts: Sequence[Fact], busy: frozenset[int]) -> list[Moment]:
+    """What was told, with what is repeated across the cuts of a trace told once, and busy traces thinned."""
     every = once(moment for fact in facts for moment in fact.moments)
     begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
     told = [moment for moment in every if moment.kind != "trace-begins"]
     files = FileOrder((moment.span.source, moment.time) for moment in told)
     told.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
-    return [*begun.values(), *going_on(told)]
+    return [*begun.values(), *going_on(rejoined(told, busy))]
 
 
 def _told_ids(moments: Iterable[Moment]) -> frozenset[str]:

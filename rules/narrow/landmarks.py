@@ -3,14 +3,17 @@
 A follower's fetches form runs in which nothing changes but how far it has got: its offset and the high watermark that
 it is told only rise, request after request. Of a run are kept the first, the last two, and the last of every cell of a
 grid of times. Whatever ends a run is remarkable: another session, epoch, error, divergence, log start or doubt; an
-offset or a high watermark that falls; an offset regained that it had held before; a clock that goes back; a pause.
+offset or a high watermark that falls; a clock that goes back; a pause. Requests that say the same are kept together.
 
 Between two statements kept, the ones left out lie between them in every value. So a follower stands, as the replay has
 it, between its last statement and its next one; an interval can only widen. Cells are short enough for every limit of
 time that the replay knows, however few they are.
 
-Consumers and producers come in any number and interleave. Each one's runs keep their first and last; the grid is the
-partition's, and of each of its cells are kept the extremes: how far was acknowledged, and from where after a loss.
+Consumers and producers come in any number and interleave. Each one's runs keep their first and last; of each cell of
+the partition are kept the extremes: how far was acknowledged, and from where after a loss.
+
+What is kept of a statement hangs on its neighbours and on its cell alone, never on where a stretch begins. So stretches
+are thinned each by itself, and once more together (`rejoined`): the same is kept wherever a log is cut.
 """
 
 from __future__ import annotations
@@ -19,9 +22,7 @@ from typing import Final
 
 import polars as pl
 
-WHOLE: Final = 1 << 13
-"""Stretches of no more statements than this are to be kept as they are."""
-LONGEST_CELL_MS: Final = 10_000
+CELL_MS: Final = 5000
 """Statements with others left out between them are at most twice so far apart: less than a fetch may be in flight."""
 PAUSE_MS: Final = 1000
 """A follower that is silent for longer than this, and than a cell, may have stopped: both ends are kept."""
@@ -40,12 +41,8 @@ PRODUCE_COLUMNS: Final = {
     **dict.fromkeys(TEXTS, pl.String), **dict.fromkeys((*_SHARED, "acks", "base_offset"), pl.Int64),
 }  # fmt: skip
 
-MOST_CELLS: Final = 256
-_LEAST: Final = 8
 _ROWS: Final = 1 << 31
 """More than the rows of a stretch: a stream and a place make one number by which both are sorted."""
-_CELLS: Final = 1 << 11
-"""Cells of all streams together: each has at least some of them, and at most many."""
 
 _PARTITION: Final = ("topic", "topic_id", "partition")
 _ASKER: Final = (*_PARTITION, "replica")
@@ -55,101 +52,78 @@ _STATE: Final = (
     "last_fetched_epoch", "current_leader_epoch", "error_code", "leader_log_start_offset", "diverging_epoch",
     "possibly_stale",
 )  # fmt: skip
-_OF_RUNS: Final = (
-    "place", "stream", "cell", "time", "last_time", "times", "session", "fetch_offset", "high_watermark", *_STATE,
-)  # fmt: skip
-
 _TIME: Final = pl.col("time")
 _OFFSET: Final = pl.col("fetch_offset")
 _WATERMARK: Final = pl.col("high_watermark")
 _UNTOLD: Final = (_WATERMARK < 0).alias("untold")
 
 
-def landmarks(
-    fetches: pl.DataFrame, produces: pl.DataFrame, cells: int = MOST_CELLS
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Which rows are kept: their `place`, and how many statements are `left_out` behind each.
-
-    Of produces also whether the `end_left_out` of the batch may be told by a statement that is left out.
+def landmarks(fetches: pl.DataFrame, produces: pl.DataFrame, width: int = CELL_MS) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Which rows of a stretch are kept: their `place`, and how many statements are `left_out` behind each.
 
     The columns are those of what a fetch and a produce tell, times in milliseconds, and NONE where nothing is told.
     """
-    place = pl.col("place").cast(pl.Int64)
-    fetches = fetches.with_row_index("place").with_columns(stream=place.first().over(_ASKER))
-    produces = produces.with_row_index("place")
-    first, width = _grid(fetches, produces, cells)
-    cell = ((_TIME - first) // width).alias("cell")
-    highest = _WATERMARK.cum_max().over(_PARTITION).alias("highest")
-    rows = fetches.with_columns(cell, highest)
+    cell = (_TIME // width).alias("cell")
+    known = pl.when(_WATERMARK < 0).then(NONE).otherwise(_WATERMARK).alias("high_watermark")
+    rows = fetches.with_row_index("place").with_columns(cell, known)
     followers = _of_followers(rows.filter(pl.col("replica") >= 0), width)
     readers = _of_readers(rows.filter(pl.col("replica") < 0))
-    kept = pl.concat([followers, readers]).sort("place")
-    out = fetches.filter(~pl.col("place").is_in(kept["place"].implode())).select(*_PARTITION, offset="fetch_offset")
-    return kept, _of_writers(produces.with_columns(cell), out)
-
-
-def _grid(fetches: pl.DataFrame, produces: pl.DataFrame, most: int) -> tuple[int, int]:
-    """Where the first cell begins, and how long each is: as many as the streams of the stretch may have."""
-    streams = fetches["stream"].n_unique() + produces.select(*_PARTITION, "acks").n_unique()
-    cells = max(_LEAST, min(most, _CELLS // max(1, streams)))
-    times = pl.concat([fetches["time"], produces["time"]])
-    bounds = times.filter(times != NONE).to_frame().select(first=_TIME.min(), last=_TIME.max()).row(0)
-    first, last = bounds if bounds[0] is not None else (0, 0)
-    return first, min(LONGEST_CELL_MS, max(1, (last - first) // cells))
+    writers = _of_writers(produces.with_row_index("place").with_columns(cell))
+    return pl.concat([followers, readers]).sort("place"), writers
 
 
 def _of_followers(rows: pl.DataFrame, width: int) -> pl.DataFrame:
-    """Each follower's runs of fetches, on a grid of its own."""
-    ended = pl.when(pl.col("last_time") == NONE).then(_TIME).otherwise(pl.col("last_time"))
+    """Each follower's runs of fetches."""
+    ended = pl.when(pl.col("last_time") == NONE).then(_TIME).otherwise(pl.col("last_time")).shift(1)
     pause = max(PAUSE_MS, width)
-    ordered = _by_stream(rows.select(_OF_RUNS)).with_columns(
+    ordered = _in_streams(rows, _ASKER).with_columns(
         _UNTOLD,
-        regaining=_OFFSET.cum_max().over("stream") > _OFFSET,
         falls=(_OFFSET.shift(1) > _OFFSET) | (_WATERMARK.shift(1) > _WATERMARK),
-        waits=(_TIME - ended.shift(1) > pause) | (ended.shift(1) - PAUSE_MS > _TIME) | (_TIME == NONE),
+        waits=(_TIME - ended > pause) | (ended - PAUSE_MS > _TIME) | (_TIME == NONE),
     )
-    begins = _changed("stream", "session", "regaining", "untold", *_STATE) | pl.col("falls") | pl.col("waits")
+    begins = _changed("stream", "session", "untold", *_STATE) | pl.col("falls") | pl.col("waits")
     runs = ordered.with_columns(begins=begins.fill_null(value=True))
+    alike = _numbered(runs, _changed("stream", "session", "fetch_offset", "high_watermark", *_STATE))
+    told = _first_of_each(alike)
     ends = _last_before("begins", 1) | _last_before("begins", 2) | _last_of("cell")
-    return _told(runs.with_columns(kept=pl.col("begins") | ends))
+    return _told(alike, told.select(kept=pl.col("begins") | ends)["kept"])
 
 
 def _of_readers(rows: pl.DataFrame) -> pl.DataFrame:
-    """Consumers: the runs of each session, and the furthest and the last of a partition in every cell."""
-    beyond = (pl.col("highest") < _OFFSET).alias("beyond")
+    """Consumers: the runs of each session, and the extremes of a partition in every cell."""
+    beyond = ((_WATERMARK >= 0) & (_WATERMARK < _OFFSET)).alias("beyond")
     ordered = _in_streams(rows, _READER).with_columns(_UNTOLD, beyond)
     begins = _changed("stream", "untold", "beyond", *_STATE) | (_TIME == NONE)
     runs = ordered.with_columns(begins=begins.fill_null(value=True))
-    marks = _extremes(rows, _PARTITION, _OFFSET)
+    alike = _numbered(runs, _changed("stream", "fetch_offset", "high_watermark", *_STATE))
+    told = _first_of_each(alike)
+    marks = _extremes(told, _PARTITION, _OFFSET)
     kept = pl.col("begins") | _last_before("begins", 1) | pl.col("place").is_in(marks.implode())
-    return _told(runs.with_columns(kept=kept))
+    return _told(alike, told.select(kept=kept)["kept"])
 
 
-def _of_writers(rows: pl.DataFrame, fetches: pl.DataFrame) -> pl.DataFrame:
-    """Producers: the runs of each one's answers, and the lowest and the furthest of a partition in every cell.
-
-    `fetches` are the positions that are left out: batches end there, and where the answers that are left out begin.
-    """
+def _of_writers(rows: pl.DataFrame) -> pl.DataFrame:
+    """Producers: the runs of each one's answers, and the extremes of a partition in every cell."""
     ordered = _in_streams(rows, _WRITER)
     runs = ordered.with_columns(begins=(_changed("stream", "error_code") | (_TIME == NONE)).fill_null(value=True))
-    marks = _extremes(rows.filter(pl.col("error_code") == 0), (*_PARTITION, "acks"), pl.col("base_offset"))
+    marks = _extremes(runs.filter(pl.col("error_code") == 0), (*_PARTITION, "acks"), pl.col("base_offset"))
     kept = pl.col("begins") | _last_before("begins", 1) | pl.col("place").is_in(marks.implode())
-    marked = runs.with_columns(kept=kept)
-    told = _told(marked, *_PARTITION, "base_offset")
-    out = pl.concat([fetches, marked.filter(~pl.col("kept")).select(*_PARTITION, offset="base_offset")])
-    furthest = out.group_by(_PARTITION).agg(furthest=pl.col("offset").max())
-    beyond = pl.col("furthest").fill_null(NONE) > pl.col("base_offset")
-    joined = told.join(furthest, on=_PARTITION, how="left")
-    return joined.select("place", "left_out", end_left_out=beyond).sort("place")
+    return _told(runs.with_row_index("told"), runs.select(kept=kept)["kept"]).sort("place")
 
 
 def _in_streams(rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
     """The rows of each stream together, in the order of the file; a stream is numbered by its first row."""
-    return _by_stream(rows.with_columns(stream=pl.col("place").cast(pl.Int64).first().over(keys)))
+    place = pl.col("place").cast(pl.Int64)
+    return rows.with_columns(stream=place.first().over(keys)).sort(pl.col("stream") * _ROWS + place)
 
 
-def _by_stream(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.sort(pl.col("stream") * _ROWS + pl.col("place").cast(pl.Int64))
+def _numbered(rows: pl.DataFrame, changed: pl.Expr) -> pl.DataFrame:
+    """Rows with the number `told` of what each says, together with those before it that say the same."""
+    return rows.with_columns(told=changed.fill_null(value=True).cum_sum() - 1)
+
+
+def _first_of_each(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter((pl.col("told") != pl.col("told").shift(1)).fill_null(value=True))
 
 
 def _changed(*columns: str) -> pl.Expr:
@@ -167,18 +141,22 @@ def _last_of(column: str) -> pl.Expr:
 
 
 def _extremes(rows: pl.DataFrame, keys: tuple[str, ...], offset: pl.Expr) -> pl.Series:
-    """Places of the lowest, the furthest and the last row of every cell."""
+    """Places of the lowest, the furthest and the last row of every cell, beside those that begin a stream.
+
+    Those are kept anyway, and may go on with what another stretch began in another cell.
+    """
     place = pl.col("place")
-    marks = rows.group_by(*keys, "cell").agg(
-        lowest=place.get(offset.arg_min()), furthest=place.get(offset.arg_max()), last=place.last()
-    )
+    marks = (
+        rows.filter(place.cast(pl.Int64) != pl.col("stream")).sort("place").group_by(*keys, "cell", maintain_order=True)
+    ).agg(lowest=place.get(offset.arg_min()), furthest=place.get(offset.arg_max()), last=place.last())
     return pl.concat([marks["lowest"], marks["furthest"], marks["last"]])
 
 
-def _told(runs: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """The rows kept, each with how many statements are left out between it and the next one of its stream."""
+def _told(rows: pl.DataFrame, kept: pl.Series) -> pl.DataFrame:
+    """The rows of what is kept, each with how many statements are left out between it and the next of its stream."""
+    runs = rows.with_columns(kept=kept.gather(rows["told"]))
     out = pl.when("kept").then(0).otherwise(pl.col("times")).cum_sum().alias("out")
     total = pl.lit(int(runs.select(out).tail(1)["out"].sum()))
-    kept = runs.with_columns(out).filter("kept")
+    left = runs.with_columns(out).filter("kept")
     left_out = pl.col("out").shift(-1).fill_null(total) - pl.col("out")
-    return kept.with_columns(left_out=left_out.cast(pl.Int64)).select("place", "left_out", *columns)
+    return left.with_columns(left_out=left_out.cast(pl.Int64)).select("place", "left_out")

@@ -85,6 +85,16 @@ def test_who_began_first_without_committed_records_is_open_where_a_leader_before
     assert opened == [((), True)]
 
 
+def test_what_no_bill_names_of_a_proved_cut_is_its_open_point(tmp_path: Path) -> None:
+    """Broker 1 tells no role since: that records 141–149 were of epoch 0, as those below them, is not told."""
+    bench = Bench("unclean_rejoined", tmp_path, {})
+    report = bench.judged(Ablation("no roles", cuts=(("broker-1/logs/state-change.log", ((0, 211),)),)))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    asked = [line.reason for line in report.coverage.undecided if line.rule == "the bill"]
+    assert asked == ["broker 1 cut committed records 141–149 of an unknown epoch"]
+
+
 def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stands_there(tmp_path: Path) -> None:
     """Broker 2 may have answered in epoch 5 for a record of epoch 0 that was sent again: no roles are told between."""
     bench, requests = Bench("fast_failover_kip279", tmp_path, {}), "broker-1/logs/kafka-request.log"

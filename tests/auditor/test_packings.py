@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 from dumps_at_hand import told
 
+from auditor.engines.told import traces
+from rules.history import trace_ends
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases
 
@@ -93,9 +95,15 @@ def is_unclean(case: Path) -> bool:
     return case.name == "unclean_4x"
 
 
+@pytest.mark.parametrize("busy", [False, True], ids=["whole", "thinned"])
 @pytest.mark.parametrize("packing", fast_if("in three, compressed".__eq__, PACKINGS))
 @pytest.mark.parametrize("case", fast_if(is_unclean, cases()), ids=lambda case: case.name)
-def test_the_report_is_the_same(case: Path, packing: str, tmp_path: Path) -> None:
+def test_the_report_is_the_same(
+    case: Path, packing: str, busy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if busy:
+        for reader in (traces, trace_ends):
+            monkeypatch.setattr(reader, "WHOLE", 20)
     dump = shutil.copytree(case / "dump", tmp_path / "dump")
     whole = said(told(dump))
     assert [*unlike(whole, said(told(repacked(dump, packing))))] == []

@@ -11,13 +11,14 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.engines.told import traces
 from auditor.report.model import AuditReport
+from rules.history import trace_ends
 from rules.narrow.landmarks import landmarks
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import report_on
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 CASES = ["unclean_4x", "unclean_rejoined", "acks_one_lost", "lost_pages_hw", "fast_failover_kip279", "clean_mixed"]
-FEWEST_CELLS = 8
+CELL_MS = 20_000
 
 
 def found(report: AuditReport) -> set[tuple[object, ...]]:
@@ -49,11 +50,12 @@ def test_thinned_recordings_show_the_same(case: str, monkeypatch: pytest.MonkeyP
     rows: list[int] = []
 
     def thinly(fetches: pl.DataFrame, produces: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        kept, sent = landmarks(fetches, produces, FEWEST_CELLS)
+        kept, sent = landmarks(fetches, produces, CELL_MS)
         rows.append(len(fetches) + len(produces) - len(kept) - len(sent))
         return kept, sent
 
     monkeypatch.setattr(traces, "WHOLE", 0)
+    monkeypatch.setattr(trace_ends, "WHOLE", 0)
     monkeypatch.setattr(traces, "landmarks", thinly)
     thinned = audit(SAMPLES / case / "dump", AuditConfig(engine="local"))
     assert sum(rows) > 10

@@ -57,9 +57,9 @@ def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
         if proves and "only_epoch" not in finding.values() and not report.untold:
             billed = [(loss.start_offset, loss.end_offset) for loss in of(report).get(place(finding), ())]
             missing = [*without(finding.start_offset or 0, finding.end_offset or 0, billed)]
-            extent = f"[{finding.start_offset}, {finding.end_offset})"
-            cut = with_last_offsets(f"cut committed records {extent} of an unknown epoch")
-            if missing and not (finding.rule == "TRUNC001" and any(reason.endswith(cut) for reason in asked)):
+            cuts = [with_last_offsets(f"cut committed records [{s}, {e}) of an unknown epoch") for s, e in missing]
+            named = all(any(reason.endswith(cut) for reason in asked) for cut in cuts)
+            if missing and not (finding.rule == "TRUNC001" and named):
                 yield f"{finding.rule} {place(finding)} proves {missing}, which no bill names"
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.requests import of_trace
-from auditor.engines.told.traces import thinned
+from auditor.engines.told.traces import Thinning
 from parsers.provenance import Origin
 from parsers.request_log import (
     NOTHING,
@@ -92,7 +92,7 @@ def same(text: bytes) -> None:
 
 
 def statements(text: bytes) -> list[Said]:
-    return moments(list(thinned(parts_of(text, Reading(ORIGIN, LineCounts()), Folded()))))
+    return moments(list(Thinning().passing(parts_of(text, Reading(ORIGIN, LineCounts()), Folded()))))
 
 
 @cache
@@ -344,4 +344,4 @@ def test_requests_in_words_of_others_tell_the_same(case: str) -> None:
     assert 4 * sum(isinstance(part, Again) for part in parts) > len(text.splitlines())
     rows = parts_of(text, Reading(ORIGIN, LineCounts(), runs=False), Folded())
     assert not any(isinstance(part, Again) for part in rows)
-    assert moments(list(thinned(parts))) == moments(list(thinned(rows)))
+    assert moments(list(Thinning().passing(parts))) == moments(list(Thinning().passing(rows)))

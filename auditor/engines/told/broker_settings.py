@@ -16,7 +16,7 @@ from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.evidence import BrokerVersion
 from rules.history.gaps import TraceGap
-from rules.history.trace_ends import ended_early, requests_until
+from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early, requests_until
 from rules.narrow.assemble import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
 from rules.replicas.partition_counts import counts_of
@@ -232,19 +232,19 @@ def informed(
         disowned = frozenset(source for fact in own for source in fact.disowned)
         settings = settings_of(_stated(own, disowned))
         versions = known_versions(found[cluster].versions, logged_versions(settings))
-        gaps = (*(gap for fact in own for gap in fact.gaps), *_behind_logs(own, disowned, settings))
+        ends = [end for fact in own for end in fact.trace_ends]
+        broken = (each for fact in own for each in fact.sessions_broken if each.span.source not in disowned)
+        gaps = (*(gap for fact in own for gap in fact.gaps), *_behind_logs(ends, broken, settings))
         checkpoints = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
         known = replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
-        known = replace(known, requests_until=requests_until(end for fact in own for end in fact.trace_ends))
+        known = replace(known, requests_until=requests_until(ends), busy=busy_logs(ends))
         found[cluster] = replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
     return found
 
 
-def _behind_logs(facts: Sequence[Fact], disowned: frozenset[str], settings: Settings) -> Iterator[TraceGap]:
-    ends = [end for fact in facts for end in fact.trace_ends]
-    broken = (each for fact in facts for each in fact.sessions_broken if each.span.source not in disowned)
+def _behind_logs(ends: Sequence[TraceEnd], broken: Iterable[SessionBroken], settings: Settings) -> Iterator[TraceGap]:
     stops: dict[int, list[int]] = {}
     for leader in {end.broker for end in ends}:
         told = (state.since for state in settings.states(leader) if state.value == STOPPING)

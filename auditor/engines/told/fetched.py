@@ -84,12 +84,10 @@ def produced(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
     """The same of produces."""
     if not told:
         return iter(())
-    bases = zip(told["base_offset"], told["end_left_out"], strict=True)
     own: dict[str, Iterable[object]] = {
         "kind": ["produced"] * len(told["start"]),
         "broker": told["writer"],
         "offset": told["base_offset"],
-        "end_offset": [base + 1 if left_out and base is not None else None for base, left_out in bases],
     }
     return _statements(own, ("acks", "log_start_offset", "client_id"), told, names)
 

@@ -21,7 +21,7 @@ from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
 from auditor.engines.told.topic_names import Spoken, apart, named_in, names_of, of_topics
-from auditor.engines.told.traces import thinned
+from auditor.engines.told.traces import Thinning
 from auditor.engines.told.zones import Zones
 from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
@@ -78,8 +78,9 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
-    lost = SessionsLost(unit)
-    spoken = _spoken(of_trace(_without(refusals, thinned(lost.passing(trace.read()))), origin, names))
+    lost, thinning = SessionsLost(unit), Thinning()
+    told_by_lines = thinning.passing(lost.passing(trace.read()))
+    spoken = _spoken(of_trace(_without(refusals, told_by_lines), origin, names))
     if unit.shared:
         refusals = _of_requests(refusals)
     if (mixed := of_several_brokers(unit, spoken)) is not None:
@@ -88,7 +89,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
     told, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
-    of_all += [*of_topics(unit, spoken, ()), of_the_log(unit, told, sessions)]
+    of_all += [*of_topics(unit, spoken, ()), of_the_log(unit, told, sessions, thinning.names)]
     return [*told, *of_all, *_refused(unit, refusals)], sessions
 
 

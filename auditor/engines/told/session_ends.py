@@ -53,7 +53,7 @@ def of_followers(unit: ReadUnit, broken: Iterable[SessionBroken]) -> Iterator[Fa
         yield replace(told_fact(unit, None, None), sessions_broken=tuple(told))
 
 
-def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState) -> Fact:
+def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState, names: int) -> Fact:
     """Where a stretch of a request log ends, and behind the last one how its sessions stand."""
     (piece,) = unit.pieces
     times = (m.time if m.last_time is None else m.last_time for fact in facts for m in fact.moments)
@@ -69,5 +69,6 @@ def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState) ->
         time=max((time for time in times if time is not None), default=None),
         is_last=unit.ends_chain,
         sessions=tuple(SessionLeft(session=number, next_epoch=following) for number, following in sorted(left.items())),
+        names=names,
     )
     return replace(told_fact(unit, None, None), trace_ends=(end,))

@@ -9,12 +9,12 @@ from typing import Final
 
 from auditor.engines.told.chronicle import Named
 from auditor.engines.told.requests import of_fetches, of_trace
-from auditor.engines.told.traces import thinned
+from auditor.engines.told.traces import thinned_rows
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin
 from parsers.request_log import fetch_told
 from parsers.tables import Fetch
-from rules.narrow.landmarks import WHOLE
+from rules.history.trace_ends import WHOLE
 
 GATHERED: Final = 1 << 15
 """Rows that are thinned at once; that many bound the memory of a table, however long it is."""
@@ -29,7 +29,7 @@ def of_table(fetches: Iterable[Fetch], origin: Origin, names: Mapping[str, str])
             continue
         for broker, own in _by_broker(gathered).items():
             if _in_order(own):
-                yield from of_trace(thinned(map(fetch_told, own)), replace(origin, broker=broker), names)
+                yield from of_trace(thinned_rows([*map(fetch_told, own)]), replace(origin, broker=broker), names)
             else:
                 yield from of_fetches(own, names)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -20,60 +19,66 @@ from parsers.request_log import (
     Told,
     fetch_columns,
     fetch_numbers,
+    named_by_lines,
     produce_columns,
     produce_numbers,
 )
-from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, WHOLE, landmarks
+from rules.history.trace_ends import WHOLE
+from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
 
 GATHERED: Final = 1 << 17
 """Rows that are thinned at once; that many bound the memory of a stretch, however long it is."""
-_OUT: Final = ("left_out", "end_left_out")
 Integers = npt.NDArray[np.int64]
 
 
-def thinned(parts: Iterable[Told | FetchTold | Other]) -> Iterator[FetchTold | Other | ByColumns]:
-    """What was read, without what lies between landmarks."""
-    told: list[Told] = []
-    rows: list[FetchTold] = []
-    for part in parts:
-        if isinstance(part, Told):
+class Thinning:
+    """The thinning of one stretch; `names` counts how often its lines name a partition, and only grows."""
+
+    def __init__(self) -> None:
+        self.names = 0
+
+    def passing(self, parts: Iterable[Told | Other]) -> Iterator[Other | ByColumns]:
+        """What is read, without what lies between landmarks."""
+        told: list[Told] = []
+        for part in parts:
+            if not isinstance(part, Told):
+                yield part
+                continue
+            self.names += named_by_lines(part)
             # Once texts and names are forgotten, their codes stand for others.
             same = not told or (part.texts is told[0].texts and part.names is told[0].names)
             if not same or _size(told) > GATHERED:
-                yield from _of_columns(told)
+                yield self._of_columns(told)
                 told = []
             told.append(part)
-        elif isinstance(part, FetchTold):
-            rows.append(part)
-            if len(rows) > GATHERED:
-                yield from _of_rows(rows)
-                rows = []
-        else:
-            yield part
-    yield from chain(_of_columns(told), _of_rows(rows))
+        yield self._of_columns(told)
+
+    def _of_columns(self, told: Sequence[Told]) -> ByColumns:
+        fetches = [(part, part.fetches) for part in told if part.fetches is not None]
+        produces = [(part, part.produces) for part in told if part.produces is not None]
+        if self.names <= WHOLE:
+            return ByColumns(
+                _joined([fetch_columns(rows, part) for part, rows in fetches]),
+                _joined([produce_columns(rows, part) for part, rows in produces]),
+            )
+        asked = _numbers((fetch_numbers(rows) for _, rows in fetches), FETCH_COLUMNS)
+        written = _numbers((produce_numbers(rows) for _, rows in produces), PRODUCE_COLUMNS)
+        kept, sent = landmarks(asked, written)
+        return ByColumns(
+            _joined([fetch_columns(rows, part) for part, rows in _taken(fetches, kept)], kept),
+            _joined([produce_columns(rows, part) for part, rows in _taken(produces, sent)], sent),
+        )
+
+
+def thinned_rows(rows: Sequence[FetchTold]) -> Iterator[FetchTold]:
+    """The same of rows of a table of fetches."""
+    kept, _ = landmarks(_frame(rows, FETCH_COLUMNS), pl.DataFrame(schema=PRODUCE_COLUMNS))
+    for place, out in zip(kept["place"], kept["left_out"], strict=True):
+        yield rows[place]._replace(left_out=out) if out else rows[place]
 
 
 def _size(told: Sequence[Told]) -> int:
     return sum(len(rows) for part in told for rows in (part.fetches, part.produces) if rows is not None)
-
-
-def _of_columns(told: Sequence[Told]) -> Iterator[ByColumns]:
-    fetches = [(part, part.fetches) for part in told if part.fetches is not None]
-    produces = [(part, part.produces) for part in told if part.produces is not None]
-    if _size(told) <= WHOLE:
-        yield ByColumns(
-            _joined([fetch_columns(rows, part) for part, rows in fetches]),
-            _joined([produce_columns(rows, part) for part, rows in produces]),
-        )
-        return
-    asked = _numbers((fetch_numbers(rows) for _, rows in fetches), FETCH_COLUMNS)
-    written = _numbers((produce_numbers(rows) for _, rows in produces), PRODUCE_COLUMNS)
-    kept, sent = landmarks(asked, written)
-    told_out, sent_out = {"left_out": kept["left_out"].to_list()}, {name: sent[name].to_list() for name in _OUT}
-    yield ByColumns(
-        _joined([fetch_columns(rows, part) for part, rows in _taken(fetches, kept)], told_out),
-        _joined([produce_columns(rows, part) for part, rows in _taken(produces, sent)], sent_out),
-    )
 
 
 def _numbers(parts: Iterable[Mapping[str, Integers]], columns: Iterable[str]) -> pl.DataFrame:
@@ -83,11 +88,12 @@ def _numbers(parts: Iterable[Mapping[str, Integers]], columns: Iterable[str]) ->
     return pl.concat(frames) if frames else pl.DataFrame(schema=dict.fromkeys(columns, pl.Int64))
 
 
-def _joined(parts: Sequence[Statements], others: Statements = MappingProxyType({})) -> Statements:
-    """Parts as one, with some columns told otherwise."""
+def _joined(parts: Sequence[Statements], kept: pl.DataFrame | None = None) -> Statements:
+    """Parts as one; of what is kept of them, with what is left out behind each."""
     if not parts:
         return {}
-    return {name: others.get(name) or [*chain.from_iterable(part[name] for part in parts)] for name in parts[0]}
+    told = {name: [*chain.from_iterable(part[name] for part in parts)] for name in parts[0]}
+    return told if kept is None else {**told, "left_out": kept["left_out"].to_list()}
 
 
 def _taken(parts: Sequence[tuple[Told, Rows]], kept: pl.DataFrame) -> Iterator[tuple[Told, Rows]]:
@@ -96,16 +102,6 @@ def _taken(parts: Sequence[tuple[Told, Rows]], kept: pl.DataFrame) -> Iterator[t
     cuts = np.searchsorted(places, starts)
     for (part, rows), start, first, last in zip(parts, starts[:-1], cuts[:-1], cuts[1:], strict=True):
         yield part, rows.taken(places[first:last].astype(np.int64) - start)
-
-
-def _of_rows(rows: Sequence[FetchTold]) -> Iterator[FetchTold]:
-    """The same of rows of a table of fetches."""
-    if len(rows) <= WHOLE:
-        yield from rows
-        return
-    kept, _ = landmarks(_frame(rows, FETCH_COLUMNS), pl.DataFrame(schema=PRODUCE_COLUMNS))
-    for place, out in zip(kept["place"], kept["left_out"], strict=True):
-        yield rows[place]._replace(left_out=out) if out else rows[place]
 
 
 def _frame(rows: Sequence[FetchTold], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:

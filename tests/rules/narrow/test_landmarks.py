@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -15,13 +16,16 @@ from rules.evidence import lags
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, times_told
 from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
+from rules.narrow.rejoined import rejoined
 from rules.replay import Replay, replay
 from rules.replicas.batch_ends import boundaries, next_boundary
 from tests.lab.effort import cases
 from tests.rules.replay_model import BROKERS, history
 
 SEEDS = st.integers(0, 1 << 32)
-FEW_CELLS = 8
+CELL_MS = 30
+"""A cell of clocks that go on by a millisecond or three an answer."""
+EVERY = frozenset(BROKERS)
 STEPS = ["append", "ask", "ask", "answer", "answer", "answer"]
 RARE = ["commit", "shrink", "elect"]
 FETCH_FIELDS = {
@@ -48,18 +52,24 @@ def frame(moments: Sequence[Moment], fields: dict[str, str], columns: dict[str, 
     return pl.DataFrame({name: [value(m, name) for m in moments] for name in columns}, schema=columns)
 
 
-def thinned(moments: Sequence[Moment], cells: int = FEW_CELLS) -> list[Moment]:
-    """The statements with those of the leaders' request logs thinned, each log for itself."""
+def thinned(moments: Sequence[Moment]) -> list[Moment]:
+    """The statements with those of the leaders' request logs thinned."""
+    return [*rejoined(stretch(moments), EVERY, CELL_MS)]
+
+
+def stretch(moments: Sequence[Moment]) -> list[Moment]:
+    """What a stretch of each log keeps, whatever stands beside it."""
     kept = [m for m in moments if m.kind not in ("fetched", "consumed", "produced")]
     for clock in sorted({m.clock for m in moments}):
         fetches = [m for m in moments if m.clock == clock and m.kind in ("fetched", "consumed")]
         produces = [m for m in moments if m.clock == clock and m.kind == "produced"]
         frames = frame(fetches, FETCH_FIELDS, FETCH_COLUMNS), frame(produces, PRODUCE_FIELDS, PRODUCE_COLUMNS)
-        of_fetches, of_produces = landmarks(*frames, cells)
+        of_fetches, of_produces = landmarks(*frames, CELL_MS)
+        # Columns are taken at these places one after the other.
+        assert of_fetches["place"].is_sorted()
+        assert of_produces["place"].is_sorted()
         kept.extend(replace(fetches[place], left_out=out) for place, out in of_fetches.iter_rows())
-        for place, out, unsure in of_produces.iter_rows():
-            told = produces[place]
-            kept.append(replace(told, left_out=out, end_offset=(told.offset or 0) + 1 if unsure else None))
+        kept.extend(replace(produces[place], left_out=out) for place, out in of_produces.iter_rows())
     return sorted(kept, key=lambda m: m.span.start)
 
 
@@ -128,7 +138,7 @@ def answered(seed: int, size: int = 400) -> list[Moment]:
             "time": time, "last_time": None, "epoch": epoch, "log_start_offset": start, "offset": offsets[who],
             "error": chosen.choice((0, 6)) if odd else 0, "acks": -1 if who in "xy" else None,
             "high_watermark": offsets[who], "doubtful": odd and chosen.random() < 0.2, "answered_epoch": None,
-            "asked_epoch": None, "left_out": 0, "count": 1, "end_offset": None, "clock": "broker 1",
+            "asked_epoch": None, "left_out": 0, "count": 1, "end_offset": None, "clock": "broker 1", "witness": 1,
             "span": replace(first.span, start=place, end=place + 1),
         }  # fmt: skip
         made.append(replace(first, **told))  # type: ignore[arg-type]
@@ -146,8 +156,8 @@ ALIKE = ("epoch", "error", "log_start_offset", "doubtful", "topic_id", "asked_ep
 @settings(max_examples=cases(100), deadline=None)
 def test_what_is_left_out_lies_between_wherever_the_log_is_cut(seed: int, cut: int) -> None:
     moments = answered(seed)
-    kept = [*thinned(moments[:cut]), *thinned(moments[cut:])]
-    assert kept == [*thinned(moments[:cut]), *thinned(moments[cut:])]
+    kept = [*stretch(moments[:cut]), *stretch(moments[cut:])]
+    assert [*rejoined(kept, EVERY, CELL_MS)] == [*rejoined(moments, EVERY, CELL_MS)]
     assert sum(m.count + m.left_out for m in kept) == len(moments)
     places = {m.span.start for m in kept}
     for who in {asker(m) for m in moments}:
@@ -164,6 +174,17 @@ def test_what_is_left_out_lies_between_wherever_the_log_is_cut(seed: int, cut: i
             if moment.kind == "fetched":
                 assert (before.offset or 0) <= (moment.offset or 0) <= (after.offset or 0)
                 assert (before.time or 0) <= (moment.time or 0) <= (after.time or 0) < (before.time or 0) + 30_000
+
+
+@given(SEEDS, st.lists(st.integers(0, 300), max_size=5), st.booleans())
+@settings(max_examples=cases(100), deadline=None)
+def test_a_log_keeps_the_same_wherever_it_is_cut(seed: int, cuts: list[int], whole: bool) -> None:
+    """Stretches of a log that is busy may be too short to be thinned by themselves."""
+    moments = sorted(played(seed), key=lambda m: m.span.start)
+    places = [0, *sorted(cuts), len(moments)]
+    parts = [moments[start:end] for start, end in itertools.pairwise(places)]
+    kept = [m for number, part in enumerate(parts) for m in (part if whole and number % 2 else stretch(part))]
+    assert [*rejoined(kept, EVERY, CELL_MS)] == thinned(moments)
 
 
 def test_what_was_acknowledged_furthest_is_kept_and_answers_are_counted_at_least() -> None:

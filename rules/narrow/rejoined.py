@@ -1,0 +1,188 @@
+"""What stretches of a busy request log keep, thinned once more together: the same as of the whole log at once.
+
+A stretch keeps both ends of whatever it holds, since it knows nothing of the stretches beside it; here the neighbours
+are known. What a stretch left out began no run, ended none and was no extreme. So of statements with others left out
+between them the later one begins no run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
+
+from rules.history.drafts import altered
+from rules.history.moments import Moment
+from rules.narrow.landmarks import CELL_MS, NONE, PAUSE_MS
+
+THINNED: Final = ("fetched", "consumed", "produced")
+_STREAM: Final = attrgetter("kind", "clock", "topic_id", "broker", "client_id", "acks")
+_PARTITION: Final = attrgetter("kind", "clock", "topic_id", "acks")
+_STATE: Final = attrgetter("asked_epoch", "epoch", "error", "log_start_offset", "answered_epoch", "doubtful")
+_SAID: Final = attrgetter("session", "offset", "high_watermark")
+
+Extremes = Mapping[int, "Alike"]
+"""By their identity what is lowest, furthest or last in a cell of its partition."""
+
+
+def rejoined(moments: Sequence[Moment], busy: frozenset[int], width: int = CELL_MS) -> Sequence[Moment]:
+    """Statements about one partition in the order of their files, with those of some brokers' request logs thinned."""
+    streams: dict[tuple[object, ...], Stream] = {}
+    own: set[int] = set()
+    for place, moment in enumerate(moments):
+        if moment.kind in THINNED and moment.witness in busy:
+            own.add(place)
+            stream = streams.setdefault(_stream_of(moment), Stream(width))
+            stream.take(place, moment)
+    if not own:
+        return moments
+    marks = _extremes(streams.values())
+    kept = {place: out for stream in streams.values() for place, out in stream.kept(marks)}
+    every = ((place, moment) for place, moment in enumerate(moments) if place in kept or place not in own)
+    return [*_unsure_where_they_end([_leaving_out(moment, kept.get(place, 0)) for place, moment in every])]
+
+
+def _stream_of(moment: Moment) -> tuple[object, ...]:
+    return (*_STREAM(moment), moment.session if moment.kind == "consumed" else None)
+
+
+def _leaving_out(moment: Moment, left_out: int) -> Moment:
+    return moment if moment.left_out == left_out else altered(moment, left_out=left_out)
+
+
+class Alike:
+    """Statements in a row that say the same; lives only while a log is thinned."""
+
+    __slots__ = ("begins", "cell", "count", "first", "last", "places")
+
+    def __init__(self, first: Moment, cell: int | None, *, begins: bool) -> None:
+        self.first, self.last, self.cell, self.begins = first, first, cell, begins
+        self.places: list[int] = []
+        self.count = 0
+
+    def add(self, place: int, moment: Moment) -> None:
+        """One more."""
+        self.places.append(place)
+        self.last = moment
+        self.count += moment.count
+
+    @property
+    def offset(self) -> int:
+        """What it is an extreme by."""
+        return NONE if self.first.offset is None else self.first.offset
+
+
+class Stream:
+    """What one asker was answered, in order; lives only while a log is thinned."""
+
+    __slots__ = ("alike", "width")
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.alike: list[Alike] = []
+
+    def take(self, place: int, moment: Moment) -> None:
+        """The next statement."""
+        before = self.alike[-1] if self.alike else None
+        adjoins = before is not None and not before.last.left_out
+        if before is None or not (adjoins and _says_the_same(before.last, moment)):
+            begins = before is None or (adjoins and self._begins(before.last, moment))
+            cell = None if moment.time is None else moment.time // self.width
+            before = Alike(moment, cell, begins=begins)
+            self.alike.append(before)
+        before.add(place, moment)
+
+    def _begins(self, before: Moment, moment: Moment) -> bool:
+        """Whether a run ends between two that adjoin."""
+        if moment.time is None or before.error != moment.error:
+            return True
+        if moment.kind == "produced":
+            return False
+        untold = (before.high_watermark is None) != (moment.high_watermark is None)
+        if untold or _STATE(before) != _STATE(moment):
+            return True
+        if moment.kind == "consumed":
+            return _is_beyond(before) != _is_beyond(moment)
+        return before.session != moment.session or _falls(before, moment) or self._waits(before, moment.time)
+
+    def _waits(self, before: Moment, time: int) -> bool:
+        ended = before.time if before.last_time is None else before.last_time
+        return ended is None or time - ended > max(PAUSE_MS, self.width) or ended - PAUSE_MS > time
+
+    def kept(self, marks: Extremes) -> Iterator[tuple[int, int]]:
+        """The places of what is kept, each with how much is left out between it and the next of the stream."""
+        last, left_out = -1, 0
+        for number, alike in enumerate(self.alike):
+            if alike.begins or id(alike) in marks or self._ends(number):
+                if last >= 0:
+                    yield last, left_out
+                yield from ((place, 0) for place in alike.places[:-1])
+                last, left_out = alike.places[-1], alike.last.left_out
+            else:
+                left_out += alike.count + alike.last.left_out
+        yield last, left_out
+
+    def _ends(self, number: int) -> bool:
+        """Whether it is the last of a run or of the stream, or of a follower the last but one or the last of a cell."""
+        if number + 1 == len(self.alike):
+            return True
+        alike, following = self.alike[number], self.alike[number + 1]
+        follows = alike.first.kind == "fetched"
+        if alike.last.left_out:
+            return follows and alike.cell != following.cell
+        if following.begins or not follows or alike.cell != following.cell:
+            return following.begins or follows
+        if following.last.left_out:
+            return False
+        return number + 2 == len(self.alike) or self.alike[number + 2].begins
+
+
+def _says_the_same(before: Moment, moment: Moment) -> bool:
+    alike = moment.kind != "produced" and _SAID(before) == _SAID(moment)
+    return alike and bool(_STATE(before) == _STATE(moment))
+
+
+def _is_beyond(moment: Moment) -> bool:
+    return moment.high_watermark is not None and moment.high_watermark < (moment.offset or 0)
+
+
+def _falls(before: Moment, moment: Moment) -> bool:
+    falls = (NONE if moment.offset is None else moment.offset) < (NONE if before.offset is None else before.offset)
+    return falls or (moment.high_watermark or 0) < (before.high_watermark or 0)
+
+
+def _extremes(streams: Iterable[Stream]) -> Extremes:
+    """Of consumers and producers the lowest, the furthest and the last of every cell, beside what begins a stream."""
+    lowest: dict[tuple[object, ...], Alike] = {}
+    furthest: dict[tuple[object, ...], Alike] = {}
+    last: dict[tuple[object, ...], Alike] = {}
+    for alike in sorted((a for stream in streams for a in stream.alike[1:]), key=lambda alike: alike.places[0]):
+        if alike.first.kind == "fetched" or (alike.first.kind == "produced" and alike.first.error != 0):
+            continue
+        key = (*_PARTITION(alike.first), alike.cell)
+        last[key] = alike
+        if alike.offset < lowest.setdefault(key, alike).offset:
+            lowest[key] = alike
+        if alike.offset > furthest.setdefault(key, alike).offset:
+            furthest[key] = alike
+    return {id(alike): alike for found in (lowest, furthest, last) for alike in found.values()}
+
+
+def _unsure_where_they_end(kept: Sequence[Moment]) -> Iterator[Moment]:
+    """The statements; of a produced batch it is open whether it ends at the next offset that is told.
+
+    What is left out may tell its end: no more than the next that its follower asked for, or than what was produced.
+    """
+    furthest: dict[str, int] = {}
+    before: dict[tuple[object, ...], Moment] = {}
+    sent = frozenset(moment.clock for moment in kept if moment.kind == "produced" and moment.left_out)
+    for moment in kept:
+        if moment.kind not in ("fetched", "produced") or moment.offset is None:
+            continue
+        former = before.get(_stream_of(moment))
+        if moment.clock in sent if moment.kind == "produced" else former is not None and former.left_out:
+            furthest[moment.clock] = max(moment.offset, furthest.get(moment.clock, NONE))
+        before[_stream_of(moment)] = moment
+    for moment in kept:
+        unsure = moment.kind == "produced" and (moment.offset or 0) < furthest.get(moment.clock, NONE)
+        yield altered(moment, end_offset=(moment.offset or 0) + 1) if unsure and moment.offset is not None else moment
