@@ -16,7 +16,6 @@ from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
 
 SMALL_LIMIT: Final = 64 << 20
-READ_AHEAD: Final = 1 << 22
 _STEP: Final = 1 << 20
 # A FIFO opened without O_NONBLOCK waits for a writer for ever; a terminal opened without O_NOCTTY may become ours.
 _READ_ONLY: Final = (
@@ -150,21 +149,6 @@ def read_exactly(path: Path, spans: Iterable[tuple[int, int]]) -> Iterator[bytes
             if len(content) < end - start:
                 raise OSError(errno.EIO, "fewer bytes than when it was read first", str(path))
             yield content
-    finally:
-        os.close(descriptor)
-
-
-def read_in_blocks(path: Path, spans: Iterable[tuple[int, int]], block: int = READ_AHEAD) -> Iterator[memoryview]:
-    """The same for spans most of which lie side by side: many are read at once."""
-    held, begins = memoryview(b""), 0
-    descriptor = open_regular(path)
-    try:
-        for start, end in spans:
-            if not begins <= start <= end <= begins + len(held):
-                held, begins = memoryview(os.pread(descriptor, max(block, end - start), start)), start
-                if len(held) < end - start:
-                    raise OSError(errno.EIO, "fewer bytes than when it was read first", str(path))
-            yield held[start - begins : end - begins]
     finally:
         os.close(descriptor)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import entry_at, file_of, headers_again
+from auditor.engines.files import entry_at, file_of, still_there
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
@@ -80,7 +80,8 @@ def _rows(stretch: Survivor, dump: str) -> Iterator[tuple[dict[str, Any], str]]:
             continue
         before = stretch.start_offset - 1
         read = scan(path, Origin(source=span.source), start=span.start, end=span.end, listed=span.end)
-        for headers in headers_again(read):
+        for chunk in read:
+            headers = still_there(chunk).headers
             # A wrapper of an old format names its last message alone: it begins behind the batch before it.
             ends = [before, *headers["last_offset"].to_pylist()]
             base = pc.coalesce(headers["base_offset"], pc.add(pa.array(ends[:-1], pa.int64()), 1))

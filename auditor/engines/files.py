@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from auditor.engines.plan.pieces import Piece
-from parsers.files import is_wide_text, locate, read_exactly, read_head, read_in_blocks
+from parsers.files import is_wide_text, locate, read_exactly, read_head
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.segment import SegmentChunk, scan_source
@@ -59,28 +56,15 @@ def unread_file(refusal: Refusal) -> UnreadFile:
     return UnreadFile(kind=refusal.kind, expected=refusal.expected, found=refusal.found, span=span)
 
 
-def entries(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[int, memoryview, int | None, int]]:
-    """The bytes of every batch whose checksum holds, with its position and offsets."""
-    sound = headers.filter(headers["crc_valid"]) if headers.num_rows else headers
-    if sound.num_rows == 0:
-        # What has no batch may be no file: to open a FIFO would wait for ever.
-        return
-    columns = (sound[name].to_pylist() for name in ("span_start", "span_end", "base_offset", "last_offset"))
-    starts, ends, bases, lasts = columns
-    contents = read_in_blocks(path, zip(starts, ends, strict=True))
-    yield from zip(starts, contents, bases, lasts, strict=True)
-
-
 def entry_at(dump: str, span: Span) -> bytes:
     """The bytes of one entry, read again."""
     (content,) = read_exactly(file_of(dump, span.source), [(span.start, span.end)])
     return content
 
 
-def headers_again(chunks: Iterable[SegmentChunk]) -> Iterator[pa.RecordBatch]:
-    """Headers of a file that was read before: that it cannot be read any more is no evidence of what it lacks."""
-    for chunk in chunks:
-        for refusal in chunk.refusals:
-            if refusal.kind in UNOPENED:
-                raise OSError(errno.EIO, refusal.found, refusal.source)
-        yield chunk.headers
+def still_there(chunk: SegmentChunk) -> SegmentChunk:
+    """A chunk of a file that was read before: that it cannot be read any more is no evidence of what it lacks."""
+    for refusal in chunk.refusals:
+        if refusal.kind in UNOPENED:
+            raise OSError(errno.EIO, refusal.found, refusal.source)
+    return chunk

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import pyarrow as pa
-
-from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
-from parsers.files import locate, read_exactly, read_source
+from parsers.files import locate, read_source
 from parsers.indexes import (
     INDEX_KINDS,
     Contradiction,
@@ -26,6 +22,7 @@ from parsers.indexes import (
     slots_of,
 )
 from parsers.provenance import Span, row_span
+from parsers.segment import SegmentChunk
 from parsers.tables import Refusal
 from rules.facts.indexes import KEEP_ABORTS, NO_INDEXES, IndexFacts, IndexFault, join_indexes, kept
 
@@ -53,8 +50,9 @@ class HeldIndexes:
             for index in self._open[1]:
                 self._add(_by_itself(index, empty=self._is_empty(piece)))
 
-    def go_by(self, piece: Piece, headers: pa.RecordBatch) -> None:
+    def go_by(self, piece: Piece, chunk: SegmentChunk) -> None:
         """Batches of the piece, in physical order."""
+        headers = chunk.headers
         if not headers.num_rows:
             return
         first, last = (headers["last_offset"][row].as_py() for row in (0, headers.num_rows - 1))
@@ -66,7 +64,7 @@ class HeldIndexes:
                 told += beyond(index.slots, piece.size, last + 1)
             faults = tuple(index.fault(one) for one in told)
             if index.slots.kind == "transaction":
-                faults += self._of_markers(index, piece, headers)
+                faults += self._of_markers(index, chunk)
             if faults and index.slots.kind == "offset":
                 self._add(IndexFacts(faults=kept(faults), fault_count=len(faults)))
             elif faults:
@@ -77,17 +75,14 @@ class HeldIndexes:
         place = None if segment.size else locate(Path(self._unit.dump), segment.source)
         return isinstance(place, Path) and place.is_file()
 
-    def _of_markers(self, index: _Index, piece: Piece, headers: pa.RecordBatch) -> tuple[IndexFault, ...]:
+    def _of_markers(self, index: _Index, chunk: SegmentChunk) -> tuple[IndexFault, ...]:
         """What markers say against the index; aborts that it leaves out are told apart."""
-        told = decided_otherwise(index.slots, headers, partial(self._bytes, piece))
+        told = decided_otherwise(index.slots, chunk.headers, chunk.bytes_of)
         faults = [index.fault(one) for one in told]
         left_out = [fault for fault in faults if fault.flaw == "no entry"]
         if left_out:
             self._add(IndexFacts(aborts=kept(left_out, KEEP_ABORTS)))
         return tuple(fault for fault in faults if fault.flaw != "no entry")
-
-    def _bytes(self, piece: Piece, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
-        return read_exactly(file_of(self._unit.dump, piece.source), spans) if spans else iter(())
 
     def _add(self, facts: IndexFacts) -> None:
         self.facts = join_indexes(self.facts, facts)

@@ -2,87 +2,69 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
-import pyarrow as pa
+import pyarrow.compute as pc
 
 from auditor.engines.files import file_of
-from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
-from parsers.segment import scan
+from parsers.segment import SegmentChunk, scan
 from parsers.tables import RecordRow
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import Replica, SegmentFile
 from rules.narrow.keys import KeyLedger, KeyRow, LastRecords
-from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
 
 LEFTOVER_BYTES: Final = 1 << 30
 """Of segments of one replica that wait for their removal: a broker removes them within a minute."""
-BLOCK: Final = 8 << 20
 _COMMIT: Final = 1
 _CONTROL: Final = 0x20
 _TRANSACTIONAL: Final = 0x10
-_COLUMNS: Final = (
-    "span_start", "span_end", "base_offset", "last_offset", "attributes", "producer_id", "max_timestamp",
-)  # fmt: skip
+_COLUMNS: Final = ("base_offset", "last_offset", "attributes", "producer_id")
 
 
-def read_keys(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
-    """The evidence with what differs among the keys of its replicas; as it is where no cleaner made them differ."""
-    asked = replicas_to_key(evidence)
-    if not asked:
-        return evidence
-    texts = [r.broker for r in asked if any(is_text(file_of(dump, s.source)) for s in r.segments[:1])]
-    read = [KeyedReplica(replica=r, last=_last_records(r, dump)) for r in asked] if not texts else []
-    deleted = pl.concat([_deletes(replica, dump) for replica in evidence.current])
-    return keyed(evidence, read, deleted, texts=texts)
+class KeysRead:
+    """The last records of the keys of one replica, in the making while its log goes by."""
+
+    def __init__(self, replica: Replica) -> None:
+        self._end = replica.log_end_offset
+        self._ledger = KeyLedger(replica.log_start_offset)
+        if replica.log.checksum_fault_count or replica.log.unread_count or replica.log.overlap_count or replica.strays:
+            self._ledger.unread()
+
+    def wants(self, segment: SegmentFile) -> bool:  # noqa: ARG002 - as whoever asks for parts of a log is asked
+        """Every segment holds keys."""
+        return True
+
+    def go_by(self, chunk: SegmentChunk, source: str) -> None:
+        """Batches of a segment, in physical order."""
+        _take(chunk, source, self._ledger)
+
+    def last(self) -> LastRecords:
+        """The last records, of the whole log."""
+        return self._ledger.close(self._end)
 
 
-def _last_records(replica: Replica, dump: str) -> LastRecords:
-    ledger = KeyLedger(replica.log_start_offset)
-    if replica.log.checksum_fault_count or replica.log.unread_count or replica.log.overlap_count or replica.strays:
-        ledger.unread()
-    for segment in replica.segments:
-        _walk(segment.source, segment.size, ledger, dump)
-    return ledger.close(replica.log_end_offset)
-
-
-def _deletes(replica: Replica, dump: str) -> pl.DataFrame:
+def deletes_of(replica: Replica, dump: str) -> pl.DataFrame:
     """Deletes in segments that wait for their removal: the cleaner replaced them, and took the deletes out."""
     ledger = KeyLedger(0)
     room = LEFTOVER_BYTES
     for leftover in replica.leftovers:
         room -= leftover.size
         if room >= 0:
-            _walk(leftover.source, leftover.size, ledger, dump)
+            path, origin = file_of(dump, leftover.source), Origin(source=leftover.source)
+            for chunk in scan(path, origin, listed=leftover.size, entries=True):
+                _take(chunk, leftover.source, ledger)
     found = ledger.close(0).frame
     return found.filter("deletes").select("key", "offset")
 
 
-def _walk(source: str, size: int, ledger: KeyLedger, dump: str) -> None:
-    path, origin = file_of(dump, source), Origin(source=source)
-    for chunk in scan(path, origin, listed=size, verify=False):
-        if chunk.refusals:
-            ledger.unread()
-        if chunk.headers.num_rows:
-            for row, entry in entries_in_blocks(path, chunk.headers):
-                _enter(row, entry, origin, ledger)
-
-
-def entries_in_blocks(path: Path, headers: pa.RecordBatch) -> Iterator[tuple[dict[str, Any], memoryview]]:
-    """Every batch with its bytes, read in blocks in the order in which they lie."""
-    rows = headers.select(list(_COLUMNS)).to_pylist()
-    block, begins = memoryview(b""), 0
-    with path.open("rb", buffering=0) as file:
-        for row in rows:
-            start, end = row["span_start"], row["span_end"]
-            if not begins <= start < end <= begins + len(block):
-                block, begins = memoryview(os.pread(file.fileno(), max(BLOCK, end - start), start)), start
-            yield row, block[start - begins : end - begins]
+def _take(chunk: SegmentChunk, source: str, ledger: KeyLedger) -> None:
+    if chunk.refusals or pc.all(chunk.headers["crc_valid"]).as_py() is False:
+        ledger.unread()
+    for row, entry in chunk.entries(_COLUMNS):
+        _enter(row, entry, Origin(source=source), ledger)
 
 
 def _enter(row: dict[str, Any], entry: memoryview, origin: Origin, ledger: KeyLedger) -> None:

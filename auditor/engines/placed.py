@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from auditor.engines.files import file_of
-from auditor.engines.keys import entries_in_blocks
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
-from parsers.segment import scan
-from rules.evidence import PartitionEvidence, Replica
+from parsers.segment import SegmentChunk
+from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.narrow.placing import Kind, PlacingLedger
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.replicas.placing import KeysPlaced
@@ -20,22 +18,20 @@ from rules.replicas.placing import KeysPlaced
 AT_ONCE: Final = 1 << 16
 """Keys that wait to be hashed together."""
 _CONTROL: Final = 0x20
+_COLUMNS: Final = ("attributes", "max_timestamp", "producer_id")
 Keyed: TypeAlias = Sequence[tuple[int, bytes | None]]
 """Records by their offsets and keys."""
 
 
-def read_placed(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
-    """The evidence with where its keys lie; as it is where nothing asks, or where there is one partition only."""
-    copy = _copy(evidence, dump) if evidence.level == "deep" else None
-    if copy is None or evidence.topic in (*COMPACTED_TOPICS, METADATA_TOPIC):
-        return evidence
+def copy_to_place(evidence: PartitionEvidence, dump: str) -> Replica | None:
+    """The copy whose keys are read: the one that leads, or the longest; none where nothing asks.
+
+    A text of a log does not hold the bytes of keys. In the only partition of a topic every key has its place.
+    """
+    if evidence.level != "deep" or evidence.topic in (*COMPACTED_TOPICS, METADATA_TOPIC):
+        return None
     if evidence.placing.counts.least(evidence.topic) < 2:  # noqa: PLR2004 - every key has one place only
-        return evidence
-    return replace(evidence, placing=replace(evidence.placing, keys=_Reading(evidence, copy).keys(dump)))
-
-
-def _copy(evidence: PartitionEvidence, dump: str) -> Replica | None:
-    """The copy that leads, or the longest one; a text of a log does not hold the bytes of keys."""
+        return None
     held = [r for r in evidence.current if r.segments and not is_text(file_of(dump, r.segments[0].source))]
     leader = evidence.leader_at_the_end
     return next((r for r in held if r is leader), None) or max(held, key=lambda r: r.log_end_offset, default=None)
@@ -52,26 +48,28 @@ class _Waiting:
         self.spans: list[Span] = []
 
 
-class _Reading:
-    """One walk over a copy."""
+class PlacedKeys:
+    """Where the keys of a partition lie, in the making while a copy of its log goes by."""
 
-    def __init__(self, evidence: PartitionEvidence, copy: Replica) -> None:
+    def __init__(self, evidence: PartitionEvidence) -> None:
         self._topic, self._counts = evidence.topic, evidence.placing.counts
-        self._copy = copy
         self._ledger = PlacingLedger(evidence.partition)
         self._waiting: dict[Kind, _Waiting] = {}
         self._held = 0
 
-    def keys(self, dump: str) -> KeysPlaced:
+    def wants(self, segment: SegmentFile) -> bool:  # noqa: ARG002 - as whoever asks for parts of a log is asked
+        """Every segment holds keys."""
+        return True
+
+    def go_by(self, chunk: SegmentChunk, source: str) -> None:
+        """Batches of a segment, in physical order."""
+        for row, entry in chunk.entries(_COLUMNS):
+            self._enter(row, entry, Origin(source=source))
+
+    def told(self, broker: int) -> KeysPlaced:
         """Where all keys of the copy lie."""
-        for segment in self._copy.segments:
-            path, origin = file_of(dump, segment.source), Origin(source=segment.source)
-            for chunk in scan(path, origin, listed=segment.size):
-                if chunk.headers.num_rows:
-                    for row, entry in entries_in_blocks(path, chunk.headers.filter(chunk.headers["crc_valid"])):
-                        self._enter(row, entry, origin)
         self._hash()
-        return self._ledger.close(self._copy.broker)
+        return self._ledger.close(broker)
 
     def _enter(self, row: dict[str, Any], entry: memoryview, origin: Origin) -> None:
         if (row["attributes"] or 0) & _CONTROL:

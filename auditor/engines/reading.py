@@ -9,8 +9,9 @@ from typing import Final
 
 import pyarrow as pa
 
+from auditor.engines.decoding import Decoding
 from auditor.engines.facts import replica_fact, told_fact, unread_fact
-from auditor.engines.files import entries, file_of, refuse_misnamed, unread_file
+from auditor.engines.files import refuse_misnamed, unread_file
 from auditor.engines.indexes import HeldIndexes
 from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.plan.pieces import Piece
@@ -30,13 +31,12 @@ from parsers.checkpoints import (
 )
 from parsers.files import read_source
 from parsers.provenance import FileKind, Span, row_span
-from parsers.records import BATCH_LIMIT, Prover, decode_entry
 from parsers.request_log import NOTHING, SessionState
 from parsers.segment import Links, SegmentChunk, scan_source, unread_chunk
 from parsers.tables import CheckpointKind, OffsetCheckpoint, Refusal
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
-from rules.facts.join import KEEP, join_all
-from rules.facts.stretch import UNOPENED, LogFacts, UnreadBytes
+from rules.facts.join import join_all
+from rules.facts.stretch import UNOPENED, LogFacts
 from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
 from rules.narrow.fold import fold
 
@@ -95,13 +95,14 @@ def read_unit(unit: ReadUnit, level: Level, links: Links | None = None) -> tuple
 def read_log(unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes) -> LogFacts:
     """The facts of a stretch of log, whose batches go by its indexes; at level deep with every record decoded."""
     sources = [piece.source for piece in unit.pieces]
-    folded = [fold(headers, sources, refusals) for headers, refusals in _stretches(unit, level, links, indexes)]
-    facts = join_all(folded)
-    return _decode_all(unit, facts) if level == "deep" else facts
+    decoding = Decoding() if level == "deep" else None
+    read = _stretches(unit, level, links, indexes, decoding)
+    facts = join_all([fold(headers, sources, refusals) for headers, refusals in read])
+    return facts if decoding is None else decoding.told(facts)
 
 
 def _stretches(
-    unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes
+    unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes, decoding: Decoding | None
 ) -> Iterator[tuple[pa.Table, list[Refusal]]]:
     """Headers in physical order with the index of their file, a bounded number at a time."""
     batches: list[pa.RecordBatch] = []
@@ -110,7 +111,9 @@ def _stretches(
     for file, piece in enumerate(unit.pieces):
         indexes.begin(piece)
         for chunk in _scan(unit, piece, level, links):
-            indexes.go_by(piece, chunk.headers)
+            indexes.go_by(piece, chunk)
+            if decoding is not None:
+                decoding.go_by(chunk, unit.origin(piece.source))
             index = pa.repeat(pa.scalar(file, pa.int32()), chunk.headers.num_rows)
             batches.append(chunk.headers.append_column("file", index))
             refusals.extend(chunk.refusals)
@@ -133,38 +136,12 @@ def _scan(unit: ReadUnit, piece: Piece, level: Level, links: Links) -> Iterator[
             listed=piece.size,
             links=links,
             verify=level != "quick",
+            entries=level == "deep",
         )
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - the other segments of the log can be read
         yield unread_chunk(unforeseen(unit, piece, error), verify=level != "quick")
-
-
-def _decode_all(unit: ReadUnit, facts: LogFacts) -> LogFacts:
-    broken: list[UnreadBytes] = []
-    decoded, prover = 0, Prover(BATCH_LIMIT)
-    for piece in unit.pieces:
-        for chunk in _scan(unit, piece, "full", Links()):
-            for position, entry, base, last in entries(file_of(unit.dump, piece.source), chunk.headers):
-                decoded += 1
-                if prover.proves(entry):
-                    continue
-                refusals = decode_entry(entry, unit.origin(piece.source), position).refusals
-                broken.extend(_undecodable(refusal, base, last) for refusal in refusals[:1])
-    return replace(
-        facts, decoded_batches=decoded, undecodable=tuple(broken[:KEEP]), undecodable_count=len(broken)
-    )
-
-
-def _undecodable(refusal: Refusal, base: int | None, last: int) -> UnreadBytes:
-    return UnreadBytes(
-        kind=refusal.kind,
-        expected_offset=last if base is None else base,
-        next_offset=last + 1,
-        expected=refusal.expected,
-        found=refusal.found,
-        span=row_span(refusal),
-    )
 
 
 def _read_directory(unit: ReadUnit) -> DirectoryFacts:

@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from auditor.engines.aftermath import read_aftermath
-from auditor.engines.keys import read_keys
 from auditor.engines.leftovers import read_leftovers
-from auditor.engines.placed import read_placed
-from auditor.engines.zooming import zoom_in
+from auditor.engines.second_look import look_again
 from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.judging.giving_up import place_of
@@ -69,9 +67,8 @@ def _settled(
             partition=first.partition,
             claimed_only=_claimed_only(facts),
         )
-    evidence = assemble(facts, surroundings[first.cluster_id])
-    keyed = read_placed(read_keys(zoom_in(evidence, dump), dump), dump)
-    read = read_aftermath(read_leftovers(keyed, dump), dump)
+    evidence = look_again(assemble(facts, surroundings[first.cluster_id]), dump)
+    read = read_aftermath(read_leftovers(evidence, dump), dump)
     return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 
 

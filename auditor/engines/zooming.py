@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from itertools import groupby
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import entry_at, file_of, headers_again, unread_file
-from auditor.engines.told.texts import is_text, told_headers
+from auditor.engines.files import file_of, still_there, unread_file
+from auditor.engines.told.texts import is_text
+from parsers.files import read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
-from parsers.segment import scan
+from parsers.refusal import Parsed
+from parsers.segment import Held, SegmentChunk
 from parsers.tables import RecordRow
-from rules.evidence import Level, PartitionEvidence, Replica, SegmentFile
+from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.facts.stretch import UNOPENED
-from rules.zoom.compare import ZoomRequest, to_decode, wanted
+from rules.zoom.compare import ReplicaKey, ZoomRequest, replica_key, to_decode, wanted
 from rules.zoom.ranges import UNTOLD, BatchMark, RecordMark, UnreadFile, Writing, Zoom
 
 BATCHES_KEPT: Final = 200_000
@@ -31,47 +33,78 @@ _DELETE_HORIZON: Final = 0x40
 _MAGIC_2: Final = 2
 
 
-def zoom_in(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
-    """The evidence with every range read again that its digests ask for."""
-    requests: dict[tuple[int, str, str], list[ZoomRequest]] = {}
+class Zooming:
+    """The ranges of one replica that its digests ask for, filled while its log goes by."""
+
+    def __init__(self, replica: Replica, requests: Sequence[ZoomRequest], evidence: PartitionEvidence) -> None:
+        self._marks: dict[ZoomRequest, list[BatchMark]] = {request: [] for request in requests}
+        self._sources = {segment.source for request in requests for segment in _segments(replica, request)}
+        # Of a compacted log most batches differ from another's: they are decoded while their bytes are at hand.
+        self._room = RECORDS_KEPT if evidence.compacted and evidence.level != "quick" else 0
+        self._topic, self._partition = evidence.topic, evidence.partition
+        self.decoded: dict[Span, Parsed[RecordRow]] = {}
+        """Batches that were decoded on the way."""
+
+    def wants(self, segment: SegmentFile) -> bool:
+        """Whether the segment may hold offsets of a range."""
+        return segment.source in self._sources
+
+    def go_by(self, chunk: SegmentChunk, source: str) -> None:
+        """Batches of a segment, in physical order."""
+        still_there(chunk)
+        for request, marks in self._marks.items():
+            for row in _inside(chunk.headers, request) if len(marks) <= BATCHES_KEPT else ():
+                mark = _mark(row, source, chunk)
+                marks.append(mark)
+                if chunk.segment is not None and mark.crc_valid and self._room > 0 and mark.span not in self.decoded:
+                    self._decode(mark, chunk.segment)
+
+    def _decode(self, mark: BatchMark, segment: Held) -> None:
+        parsed = decode_entry(segment.entry(mark.span.start, mark.span.end), self.origin(mark), mark.span.start)
+        self._room -= len(parsed.rows)
+        self.decoded[mark.span] = parsed
+
+    def origin(self, mark: BatchMark) -> Origin:
+        """The file of a batch, with its partition."""
+        return Origin(source=mark.span.source, topic=self._topic, partition=self._partition)
+
+    def zooms(self) -> tuple[Zoom, ...]:
+        """What was seen of every range."""
+        return tuple(
+            Zoom(
+                start_offset=request.start_offset,
+                end_offset=request.end_offset,
+                batches=tuple(marks[:BATCHES_KEPT]),
+                complete=len(marks) <= BATCHES_KEPT,
+            )
+            for request, marks in self._marks.items()
+        )
+
+
+def zooming(evidence: PartitionEvidence) -> dict[ReplicaKey, Zooming]:
+    """Of every replica what must be read of it again, as its digests ask for."""
+    requests: dict[ReplicaKey, list[ZoomRequest]] = {}
     for request in wanted(evidence):
         requests.setdefault((request.broker, request.log_dir, request.path), []).append(request)
-    if not requests:
-        return evidence
-    zoomed = _each(evidence, lambda r: _with_batches(r, requests.get(_key(r), ()), evidence, dump))
+    return {
+        key: Zooming(replica, requests[key], evidence)
+        for replica in evidence.replicas
+        if (key := replica_key(replica)) in requests
+    }
+
+
+def with_records(
+    evidence: PartitionEvidence, zooms: Mapping[ReplicaKey, Zooming], dump: str
+) -> PartitionEvidence:
+    """The evidence with the records of those batches that another replica does not hold alike."""
     if evidence.level == "quick":
-        return zoomed
-    chosen = to_decode(zoomed)
-    return _each(zoomed, lambda replica: _with_records(replica, chosen, zoomed, dump))
-
-
-def _each(evidence: PartitionEvidence, change: Callable[[Replica], Replica]) -> PartitionEvidence:
-    return replace(evidence, replicas=tuple(change(replica) for replica in evidence.replicas))
-
-
-def _key(replica: Replica) -> tuple[int, str, str]:
-    return replica.broker, replica.log_dir, replica.path
-
-
-def _with_batches(
-    replica: Replica, requests: Sequence[ZoomRequest], evidence: PartitionEvidence, dump: str
-) -> Replica:
-    zooms = tuple(_read_batches(replica, request, evidence, dump) for request in requests)
-    return replace(replica, zooms=zooms)
-
-
-def _read_batches(replica: Replica, request: ZoomRequest, evidence: PartitionEvidence, dump: str) -> Zoom:
-    marks: list[BatchMark] = []
-    for segment in _segments(replica, request):
-        marks.extend(_marks(segment, request, evidence, dump))
-        if len(marks) > BATCHES_KEPT:
-            break
-    return Zoom(
-        start_offset=request.start_offset,
-        end_offset=request.end_offset,
-        batches=tuple(marks[:BATCHES_KEPT]),
-        complete=len(marks) <= BATCHES_KEPT,
+        return evidence
+    chosen = to_decode(evidence)
+    replicas = (
+        _with_records(r, chosen.get(key, ()), zooms[key], dump) if (key := replica_key(r)) in zooms else r
+        for r in evidence.replicas
     )
+    return replace(evidence, replicas=tuple(replicas))
 
 
 def _segments(replica: Replica, request: ZoomRequest) -> Iterator[SegmentFile]:
@@ -84,30 +117,6 @@ def _segments(replica: Replica, request: ZoomRequest) -> Iterator[SegmentFile]:
             yield segment
 
 
-def _marks(
-    segment: SegmentFile, request: ZoomRequest, evidence: PartitionEvidence, dump: str
-) -> Iterator[BatchMark]:
-    path, origin = file_of(dump, segment.source), Origin(source=segment.source)
-    if is_text(path):
-        told = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
-        rows = [row for headers in told for row in _inside(headers, request)]
-    else:
-        rows = _rows(path, origin, request, evidence.level, segment.size)
-    for row in rows:
-        yield _mark(row, segment.source, dump)
-
-
-def _rows(path: Path, origin: Origin, request: ZoomRequest, level: Level, size: int) -> list[dict[str, Any]]:
-    """Batches that hold offsets of the request; headers are walked first, so that only theirs are checksums to make."""
-    every = headers_again(scan(path, origin, listed=size, verify=False))
-    places = [row for headers in every for row in _inside(headers, request)]
-    if places and level != "quick":
-        start, end = places[0]["span_start"], places[-1]["span_start"] + 1
-        again = headers_again(scan(path, origin, start=start, end=end, listed=size))
-        places = [row for headers in again for row in _inside(headers, request)]
-    return places
-
-
 def _inside(headers: pa.RecordBatch, request: ZoomRequest) -> list[dict[str, Any]]:
     base = pc.coalesce(headers["base_offset"], headers["last_offset"])
     inside = pc.and_(pc.greater_equal(headers["last_offset"], request.start_offset), pc.less(base, request.end_offset))
@@ -115,11 +124,11 @@ def _inside(headers: pa.RecordBatch, request: ZoomRequest) -> list[dict[str, Any
     return rows
 
 
-def _mark(row: Mapping[str, Any], source: str, dump: str) -> BatchMark:
+def _mark(row: Mapping[str, Any], source: str, chunk: SegmentChunk) -> BatchMark:
     span = Span(source=source, start=row["span_start"], end=row["span_end"])
     base = row["base_offset"]
-    if base is None:
-        base = base_offset_of_legacy_wrapper(entry_at(dump, span))
+    if base is None and chunk.segment is not None:
+        base = base_offset_of_legacy_wrapper(chunk.segment.entry(span.start, span.end))
     return BatchMark(
         base_offset=row["last_offset"] if base is None else base,
         end_offset=row["last_offset"] + 1,
@@ -142,28 +151,33 @@ def _writing(row: Mapping[str, Any]) -> Writing:
     return row["producer_id"], row["producer_epoch"], row["base_sequence"], kept
 
 
-def _with_records(
-    replica: Replica,
-    chosen: Mapping[tuple[int, str, str], Sequence[BatchMark]],
-    evidence: PartitionEvidence,
-    dump: str,
-) -> Replica:
-    batches = chosen.get(_key(replica), ())
-    sound = [batch for batch in batches if batch.crc_valid is not False]
+def _with_records(replica: Replica, chosen: Sequence[BatchMark], zooming: Zooming, dump: str) -> Replica:
+    sound = [batch for batch in chosen if batch.crc_valid is not False]
     # A text does not keep the bytes of records: its batches are compared by what it says of them.
     told = any(is_text(file_of(dump, segment.source)) for segment in replica.segments[:1])
     if not replica.zooms or told or len(sound) > BATCHES_DECODED:
         return replica
     records: list[RecordMark] = []
     refused: list[UnreadFile] = []
-    for batch in sound:
-        origin = Origin(source=batch.span.source, topic=evidence.topic, partition=evidence.partition)
-        parsed = decode_entry(entry_at(dump, batch.span), origin, batch.span.start)
+    for batch, parsed in _decoded(sound, zooming, dump):
         records.extend(_record(row, batch) for row in parsed.rows)
         if len(records) > RECORDS_KEPT:
             return replica
         refused.extend(unread_file(refusal) for refusal in parsed.refusals)
     return replace(replica, zooms=tuple(_filled(zoom, records, refused) for zoom in replica.zooms))
+
+
+def _decoded(
+    batches: Sequence[BatchMark], zooming: Zooming, dump: str
+) -> Iterator[tuple[BatchMark, Parsed[RecordRow]]]:
+    """Each of these batches with its records: of those that were not decoded on the way the bytes are read again."""
+    for source, own in groupby(batches, key=lambda batch: batch.span.source):
+        marks = list(own)
+        spans = [(mark.span.start, mark.span.end) for mark in marks if mark.span not in zooming.decoded]
+        contents = read_exactly(file_of(dump, source), spans)
+        for mark in marks:
+            parsed = zooming.decoded.get(mark.span)
+            yield mark, parsed or decode_entry(next(contents), zooming.origin(mark), mark.span.start)
 
 
 def _filled(zoom: Zoom, records: Sequence[RecordMark], refused: Sequence[UnreadFile]) -> Zoom:

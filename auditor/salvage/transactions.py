@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 from auditor.engines.files import file_of
-from parsers.files import read_exactly
 from parsers.provenance import Origin
 from parsers.records import decode_entry
 from parsers.segment import scan
@@ -18,7 +17,6 @@ from rules.loss.survivors import Survivor
 Fate = Literal["committed", "aborted", "unknown"]
 _OUTCOMES: Final[Mapping[int, Fate]] = {0: "aborted", 1: "committed"}
 _CONTROL: Final = 0x20
-COLUMNS: Final = ["last_offset", "attributes", "producer_id", "crc_valid", "span_start", "span_end"]
 
 Markers = Mapping[int, Sequence[tuple[int, Fate]]]
 """Of each producer id the ends of its transactions, by offset."""
@@ -58,16 +56,15 @@ def _files(copy: Survivor, replicas: Sequence[Replica]) -> Iterator[str]:
 
 def _ends(source: str, start: int, dump: str) -> Iterator[tuple[int, int, Fate]]:
     path, origin = file_of(dump, source), Origin(source=source)
-    for chunk in scan(path, origin):
-        for row in chunk.headers.select(COLUMNS).to_pylist():
-            if (row["attributes"] or 0) & _CONTROL and row["crc_valid"] and row["last_offset"] >= start:
-                kind = _control_type(path, row["span_start"], row["span_end"], origin)
+    for chunk in scan(path, origin, entries=True):
+        for row, entry in chunk.entries(("last_offset", "attributes", "producer_id")):
+            if (row["attributes"] or 0) & _CONTROL and row["last_offset"] >= start:
+                kind = _control_type(entry, row["span_start"], origin)
                 if kind in _OUTCOMES:
                     yield row["producer_id"], row["last_offset"], _OUTCOMES[kind]
 
 
-def _control_type(path: Path, start: int, end: int, origin: Origin) -> int:
-    (entry,) = read_exactly(path, [(start, end)])
+def _control_type(entry: memoryview, start: int, origin: Origin) -> int:
     parsed = decode_entry(entry, origin, start)
     types = [row.control_type for row in parsed.rows if row.control_type is not None]
     return types[0] if types else -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import cramjam
@@ -15,6 +16,13 @@ _BLOCK_MAX: Final = 128 * 1024
 _DECODER_WINDOW: Final = 8 * 1024 * 1024
 """Every decoder must support a window of this size, so it is granted below any limit."""
 _HEAP_MAX: Final = 1024 * 1024
+_TOGETHER: Final = 4 * 1024 * 1024
+"""The most that streams may hold which are read by one decoder."""
+_MARK: Final = bytes(range(0xE0, 0xF0))
+_MARK_FRAME: Final = (
+    _FRAME.to_bytes(4, "little") + bytes((0x20, len(_MARK))) + (len(_MARK) << 3 | 1).to_bytes(3, "little") + _MARK
+)
+"""One frame that states its size, with one block that is stored as it is."""
 
 
 def unzstd(data: memoryview, limit: int) -> bytes:
@@ -30,6 +38,35 @@ def unzstd(data: memoryview, limit: int) -> bytes:
             raise too_large(limit) from error
         raise
     return bytes(buffer[:written])
+
+
+def unzstd_each(streams: Sequence[memoryview], limit: int) -> Iterator[bytes]:
+    """The content of each of some streams; `Undecodable` or the library's error where one of them is broken.
+
+    A decoder costs more than a small stream does, so that many go through one. What stands between them keeps them
+    apart: a marker of its own frame, of which no end is another's beginning. More of it than was put there, or less,
+    is a stream that holds it, and then each is read by itself.
+    """
+    taken: list[memoryview] = []
+    room = 0
+    for stream in streams:
+        bound = _output_bound(stream, limit)
+        if taken and room + bound > _TOGETHER:
+            yield from _together(taken, room, limit)
+            taken, room = [], 0
+        taken.append(stream)
+        room += bound + len(_MARK)
+    yield from _together(taken, room, limit)
+
+
+def _together(streams: Sequence[memoryview], room: int, limit: int) -> Sequence[bytes]:
+    if len(streams) > 1 and room <= _TOGETHER:
+        joined = b"".join(part for stream in streams for part in (stream, _MARK_FRAME))
+        with mmap.mmap(-1, room) as buffer:
+            parts = buffer[: cramjam.zstd.decompress_into(joined, buffer)].split(_MARK)
+        if len(parts) == len(streams) + 1 and not parts[-1]:
+            return parts[:-1]
+    return [unzstd(stream, limit) for stream in streams]
 
 
 def _output_bound(data: memoryview, limit: int) -> int:

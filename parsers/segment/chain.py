@@ -7,31 +7,34 @@ may be cut anywhere, and the parts add up to the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.files import locate, open_regular
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.breaks import Hole, gap, refusal_of, swallowed
 from parsers.segment.columns import HeaderColumns, empty_columns, to_headers
-from parsers.segment.held import WINDOW, Held
+from parsers.segment.held import HEADER_ROOM, WINDOW, Held
 from parsers.segment.layout import LEGACY_HEADER_BYTES, sound
 from parsers.segment.links import Links
-from parsers.segment.plain import PlainKernel
+from parsers.segment.plain import PlainKernel, next_entry
 from parsers.segment.resync import ChecksumCredit
 from parsers.tables import Refusal
 
 CHUNK_ROWS: Final = 1 << 14
 """A column of a chunk is then small enough for the allocator to hand out again; a larger one costs fresh pages."""
 CHUNK_REFUSALS: Final = 1 << 12
+ENTRY_HELD: Final = 16 << 20
+"""An entry that is asked for is held whole up to this size; a longer one is read again when it is."""
 COMPILED_FROM: Final = 8 << 20
 """Smaller files are read before numba would be loaded."""
-
+PLACE: Final = ("span_start", "span_end")
 
 _PLAIN: Final = PlainKernel()
 
@@ -42,6 +45,23 @@ class SegmentChunk:
 
     headers: pa.RecordBatch
     refusals: tuple[Refusal, ...]
+    segment: Held | None = field(default=None, repr=False, compare=False)
+    """The open file; until the next chunk is asked for, it gives the bytes of these batches."""
+
+    def bytes_of(self, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+        """Some bytes of these batches, copied."""
+        return (self.segment.read(start, end) for start, end in spans if self.segment is not None)
+
+    def entries(self, columns: Sequence[str] = ()) -> Iterator[tuple[dict[str, Any], memoryview]]:
+        """The batches whose checksums were not found wrong, each as a row of these columns and with its bytes.
+
+        A scan that is told of it holds these bytes still; else they are read again.
+        """
+        if self.segment is None:
+            return
+        valid = pc.fill_null(self.headers["crc_valid"], fill_value=True)
+        for row in self.headers.filter(valid).select([*PLACE, *columns]).to_pylist():
+            yield row, self.segment.entry(row["span_start"], row["span_end"])
 
 
 def unread_chunk(reason: Refusal, *, verify: bool = True) -> SegmentChunk:
@@ -72,6 +92,7 @@ def scan(  # noqa: PLR0913 - what is read, and by whose choices
     listed: int = 0,
     links: Links | None = None,
     verify: bool = True,
+    entries: bool = False,
     chunk_rows: int = CHUNK_ROWS,
     kernel: Kernel | None = None,
 ) -> Iterator[SegmentChunk]:
@@ -79,13 +100,16 @@ def scan(  # noqa: PLR0913 - what is read, and by whose choices
 
     `listed` is the size that the file had when it was listed: one that is shorter now is not read to its end.
     `links` hands on where the chain goes on, from one stretch of a file to the next.
-    `verify=False` leaves `crc_valid` null. `kernel` overrides the choice by file size.
+    `verify=False` leaves `crc_valid` null. `entries=True` makes every chunk end before its bytes are given up: whoever
+    asks it for them reads no byte twice, and learns of each whether its checksum holds.
+    `kernel` overrides the choice by file size.
     """
     place = max(start, 0)
     try:
         with Held(open_regular(path), WINDOW) as segment:
             stop = segment.size if end is None else min(end, segment.size)
-            walk = _Walk(segment, origin, kernel or choose_kernel(segment.size), links or Links(), verify=verify)
+            chosen, known = kernel or choose_kernel(segment.size), links or Links()
+            walk = _Walk(segment, origin, chosen, known, verify=verify or entries, entries=entries)
             for chunk in walk.chunks(place, stop, max(chunk_rows, 1)):
                 yield chunk
                 place = walk.reached
@@ -104,11 +128,14 @@ def scan_source(
     listed: int = 0,
     links: Links | None = None,
     verify: bool = True,
+    entries: bool = False,
 ) -> Iterator[SegmentChunk]:
     """`scan` of a dump's segment, found by its origin; one that lies outside the dump is refused like any other."""
     place = locate(root, origin.source)
     if isinstance(place, Path):
-        yield from scan(place, origin, start=start, end=end, listed=listed, links=links, verify=verify)
+        yield from scan(
+            place, origin, start=start, end=end, listed=listed, links=links, verify=verify, entries=entries
+        )
     elif start <= 0:
         yield unread_chunk(place.refusal(origin), verify=verify)
 
@@ -134,12 +161,15 @@ def choose_kernel(size: int) -> Kernel:
 class _Walk:
     """One pass over one file."""
 
-    def __init__(self, segment: Held, origin: Origin, kernel: Kernel, links: Links, *, verify: bool) -> None:
+    def __init__(
+        self, segment: Held, origin: Origin, kernel: Kernel, links: Links, *, verify: bool, entries: bool
+    ) -> None:
         self._segment = segment
         self._origin = origin
         self._kernel = kernel
         self._links = links
         self._verify = verify
+        self._entries = entries
         self._credit = ChecksumCredit()
         self._broke = False
         self.reached = 0
@@ -164,7 +194,7 @@ class _Walk:
 
     def _chunk(self, columns: HeaderColumns, filled: int, refusals: list[Refusal]) -> SegmentChunk:
         headers = to_headers(columns, filled, verified=self._verify)
-        return SegmentChunk(headers=headers, refusals=tuple(refusals))
+        return SegmentChunk(headers=headers, refusals=tuple(refusals), segment=self._segment)
 
     def _reach(self, start: int, stop: int) -> tuple[int, Hole | None]:
         """Where the true chain goes on at or after `start`, and a hole met on the way that begins there."""
@@ -186,7 +216,8 @@ class _Walk:
         """Fill a chunk from `position`; the rows filled and where the next chunk begins."""
         filled = 0
         while position < stop and filled < len(columns.span_start) and len(refusals) < CHUNK_REFUSALS:
-            self._segment.hold(position)
+            if not self._bring(position, first=not filled):
+                break
             filled, end = self._kernel.walk(self._segment, position, stop, columns, filled, verify=self._verify)
             if end == position:
                 # An entry that no window holds, or none at all.
@@ -199,6 +230,20 @@ class _Walk:
                 position = hole.end
                 refusals.append(refusal_of(self._segment, self._origin, hole))
         return filled, position
+
+    def _bring(self, position: int, *, first: bool) -> bool:
+        """Hold the entry at a position, whole where its bytes count; false where that would give up bytes asked for."""
+        segment = self._segment
+        if self._entries and not first and not segment.holds(position, HEADER_ROOM):
+            return False
+        segment.hold(position)
+        most = ENTRY_HELD if self._entries else WINDOW if self._verify else 0
+        size = next_entry(segment, position) - position if most else 0
+        if segment.end - position < size <= most:
+            if self._entries and not first:
+                return False
+            segment.hold(position, size)
+        return True
 
     def _broken(self, previous: int, position: int, stop: int) -> Hole | None:
         """The hole at `position`, or the one that `previous` turns out to be; None while the chain holds.

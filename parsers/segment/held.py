@@ -58,17 +58,26 @@ class Held:
         """Hold at least these bytes, as far as the file has them, and those that follow in the window."""
         if self.holds(position, count):
             return
+        kept = self._buffer[position - self.start : self.end - self.start] if self.start <= position < self.end else b""
         if count > len(self._buffer):
             self._buffer = memoryview(bytearray(min(count, self.size)))
-        self.start, self.end = position, position
+        have = len(kept)
+        self._buffer[:have] = kept
+        self.start, self.end = position, position + have
         end = min(position + len(self._buffer), self.size)
-        self._fill(self._buffer[: end - position], position)
+        self._fill(self._buffer[have : end - position], position + have)
         self.end = end
 
     def array(self, start: int, end: int) -> Bytes:
         """Bytes `[start, end)` of the file, which then are held."""
         self.hold(start, end - start)
         return self.data[start - self.start : end - self.start]
+
+    def entry(self, start: int, end: int) -> memoryview:
+        """Bytes `[start, end)` of the file; where they are held, no copy of them: they last until the window moves."""
+        if self.start <= start and end <= self.end:
+            return self._buffer[start - self.start : end - self.start]
+        return memoryview(self.read(start, end))
 
     def read(self, start: int, end: int) -> bytes:
         """A copy of bytes `[start, end)` of the file; the window stays where it is."""

@@ -21,11 +21,14 @@ class PlainKernel:
     ) -> tuple[int, int]:
         """Fill rows from `position` while headers are sound, start before `stop` and find room.
 
-        Returns the number of rows then filled and the position after the last of them.
+        Only the first of them may end behind what is held. Returns the number of rows then filled and the position
+        after the last of them.
         """
         starts: list[int] = []
         room = len(columns.span_start) - filled
         while position < stop and len(starts) < room and (end := next_held(segment, position)):
+            if end > segment.end and starts:
+                break
             starts.append(position)
             position = end
         rows = np.arange(filled, filled + len(starts))

@@ -23,7 +23,7 @@ from parsers.checkpoints import (
     read_quorum_state,
     read_server_properties,
 )
-from parsers.files import FileFault, locate, read_exactly, read_source
+from parsers.files import FileFault, locate, read_source
 from parsers.indexes import INDEX_KINDS, read_index
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
@@ -67,15 +67,10 @@ def decoded(
     part: Part, request: TableRequest, *, payloads: bool
 ) -> Iterator[tuple[tuple[int | None, int | None], Parsed[RecordRow]]]:
     """Every sound batch of a part, decoded, with the producer id and the attributes of its header."""
-    for chunk in _chunks(request, part, verify=True):
-        sound = chunk.headers.filter(chunk.headers["crc_valid"])
-        if sound.num_rows == 0:
-            continue
-        names = ("span_start", "span_end", "producer_id", "attributes")
-        columns = [sound[name].to_pylist() for name in names]
-        entries = read_exactly(place_of(request, part), zip(*columns[:2], strict=True))
-        for entry, start, producer_id, attributes in zip(entries, columns[0], *columns[2:], strict=True):
-            yield (producer_id, attributes), decode_entry(entry, part.origin, start, payloads=payloads)
+    for chunk in scan_source(Path(request.path), part.origin, start=part.start, end=part.end, entries=True):
+        for row, entry in chunk.entries(("producer_id", "attributes")):
+            parsed = decode_entry(entry, part.origin, row["span_start"], payloads=payloads)
+            yield (row["producer_id"], row["attributes"]), parsed
 
 
 def _epochs(data: bytes, part: Part) -> Parsed[EpochEntry]:

@@ -56,6 +56,26 @@ def test_what_is_held_at_once_changes_nothing(
 
 
 @settings(max_examples=cases(60), deadline=None)
+@given(damaged(), st.integers(64, 400), st.integers(1, 5))
+def test_entries_are_given_with_their_bytes_and_change_nothing_else(
+    path: Path, content: bytes, window: int, rows: int
+) -> None:
+    path.write_bytes(content)
+    whole, refusals = everything(path)
+    valid = [row["span_start"] for row in whole.to_pylist() if row["crc_valid"]]
+    with mock.patch.object(chain, "WINDOW", window):
+        chunks = [
+            (chunk, [(row["span_start"], bytes(entry)) for row, entry in chunk.entries()])
+            for chunk in scan(path, ORIGIN, entries=True, chunk_rows=rows, kernel=PlainKernel())
+        ]
+    given = [entry for _, entries in chunks for entry in entries]
+    assert [row for chunk, _ in chunks for row in chunk.headers.to_pylist()] == whole.to_pylist()
+    assert [refusal for chunk, _ in chunks for refusal in chunk.refusals] == refusals
+    assert [start for start, _ in given] == valid
+    assert [entry for start, entry in given if content[start : start + len(entry)] != entry] == []
+
+
+@settings(max_examples=cases(60), deadline=None)
 @given(content=damaged(), cuts=st.lists(st.integers(0, 1500), max_size=4).map(sorted))
 def test_what_one_stretch_hands_on_changes_nothing_in_the_next(path: Path, content: bytes, cuts: list[int]) -> None:
     path.write_bytes(content)

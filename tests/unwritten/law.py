@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from auditor.engines.zooming import zoom_in
+from auditor.engines.second_look import look_again
 from auditor.simulation.dump import write_dump
 from auditor.timeline import evidence_of
 from rules.catalog import BY_ID
@@ -83,7 +83,7 @@ def evidence_left(script: Script, folder: Path, lost: frozenset[str] = frozenset
     write_dump(run(script), folder)
     for path in [path for path in folder.rglob("*") if str(path.relative_to(folder)) in lost]:
         path.unlink()
-    return with_differences(zoom_in(evidence_of(folder, "simulated", 0), str(folder)))
+    return with_differences(look_again(evidence_of(folder, "simulated", 0), str(folder)))
 
 
 def lost_of(script: Script, seed: int) -> frozenset[str]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from auditor.engines.files import file_of
 from auditor.engines.plan.pieces import Piece, whole
 from auditor.engines.plan.units import Owner, ReadUnit, UnitKind
-from parsers.files import read_exactly
 from parsers.internal_topics import InternalRecord, internal_record
 from parsers.inventory import Inventory, ReplicaDir, plain_segments
 from parsers.provenance import Origin, Source
 from parsers.records import decode_entry
-from parsers.segment import scan
+from parsers.segment import SegmentChunk, scan
 from parsers.tables import Refusal
 from rules.protocol.topics import GROUPS_TOPIC, REMOTE_LOG_TOPIC, TRANSACTIONS_TOPIC
 
@@ -121,22 +118,17 @@ class Records:
         """The records, in the order of the log."""
         for piece in copy.pieces:
             path, origin = file_of(self._unit.dump, piece.source), self._unit.origin(piece.source)
-            for chunk in scan(path, origin):
-                sound = chunk.headers.filter(pc.fill_null(chunk.headers["crc_valid"], fill_value=False))
+            for chunk in scan(path, origin, entries=True):
                 damaged = any(refusal.kind != "zero_tail" for refusal in chunk.refusals)
-                self.whole = self.whole and not damaged and sound.num_rows == chunk.headers.num_rows
-                if sound.num_rows:
-                    yield from _decoded(path, origin, sound, self.refusals)
+                sound = pc.all(chunk.headers["crc_valid"]).as_py() is not False
+                self.whole = self.whole and not damaged and sound
+                yield from _decoded(chunk, origin, self.refusals)
 
 
-def _decoded(path: Path, origin: Origin, sound: pa.RecordBatch, refusals: list[Refusal]) -> Iterator[InternalRecord]:
-    spans = sound["span_start"].to_pylist(), sound["span_end"].to_pylist()
-    columns = sound["producer_id"].to_pylist(), sound["attributes"].to_pylist()
-    contents = read_exactly(path, ((start or 0, end or 0) for start, end in zip(*spans, strict=True)))
-    for content, begin, producer_id, attributes in zip(contents, spans[0], *columns, strict=True):
-        parsed = decode_entry(content, origin, begin or 0, payloads=True)
+def _decoded(chunk: SegmentChunk, origin: Origin, refusals: list[Refusal]) -> Iterator[InternalRecord]:
+    for batch, entry in chunk.entries(("producer_id", "attributes")):
+        parsed = decode_entry(entry, origin, batch["span_start"], payloads=True)
         refusals.extend(parsed.refusals)
-        transactional = bool((attributes or 0) & _TRANSACTIONAL)
-        for row in parsed.rows:
-            given = -1 if producer_id is None else producer_id
-            yield internal_record(row, producer_id=given, transactional=transactional)
+        transactional = bool((batch["attributes"] or 0) & _TRANSACTIONAL)
+        producer = -1 if batch["producer_id"] is None else batch["producer_id"]
+        yield from (internal_record(row, producer_id=producer, transactional=transactional) for row in parsed.rows)

@@ -12,7 +12,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from auditor.engines.files import entries, file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from parsers.metadata_log import (
@@ -202,16 +201,15 @@ class _Reading:
     def _scan(self, piece: Piece) -> Iterator[SegmentChunk]:
         return scan_source(Path(self._unit.dump), self._unit.origin(piece.source))
 
-    def _decoded(self, piece: Piece, headers: pa.RecordBatch) -> Iterator[Parsed[RecordRow]]:
+    def _decoded(self, piece: Piece, chunk: SegmentChunk) -> Iterator[Parsed[RecordRow]]:
         """What each batch of a file holds, records with their payload."""
         origin = self._unit.origin(piece.source)
-        for start, entry, _, _ in entries(file_of(self._unit.dump, piece.source), headers):
-            yield decode_entry(entry, origin, start, payloads=True)
+        return (decode_entry(entry, origin, row["span_start"], payloads=True) for row, entry in chunk.entries())
 
     def _rows(self, snapshot: Piece) -> Iterator[RecordRow]:
         """The records of a snapshot; what is damaged in it is missed by its reader."""
         for chunk in self._scan(snapshot):
-            for parsed in self._decoded(snapshot, chunk.headers):
+            for parsed in self._decoded(snapshot, chunk):
                 yield from parsed.rows
 
     def _records(self, copy: Sequence[Piece]) -> Iterator[RecordRow]:
@@ -221,7 +219,7 @@ class _Reading:
                 broken = [refusal for refusal in chunk.refusals if not refusal.kind.endswith("_tail")]
                 headers = chunk.headers if self._alone else _in_order(chunk.headers)
                 self._end = max(self._end, *(last + 1 for last in headers["last_offset"].to_pylist()), 0)
-                for parsed in self._decoded(piece, headers):
+                for parsed in self._decoded(piece, replace(chunk, headers=headers)):
                     broken.extend(parsed.refusals)
                     yield from parsed.rows
                 self.flaws.extend(broken if self._alone else ())

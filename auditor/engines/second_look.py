@@ -1,0 +1,105 @@
+"""Read logs a second time where their facts ask for it: once, for whatever is asked of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import polars as pl
+
+from auditor.engines.files import file_of
+from auditor.engines.keys import KeysRead, deletes_of
+from auditor.engines.placed import PlacedKeys, copy_to_place
+from auditor.engines.told.texts import is_text, told_headers
+from auditor.engines.zooming import Zooming, with_records, zooming
+from parsers.provenance import Origin
+from parsers.segment import SegmentChunk, scan
+from rules.evidence import PartitionEvidence, Replica, SegmentFile
+from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
+from rules.zoom.compare import replica_key
+
+
+class Taker(Protocol):
+    """Whoever asks something of a log: its batches go by in physical order, with their bytes at hand."""
+
+    def wants(self, segment: SegmentFile) -> bool:
+        """Whether the segment may hold what is asked for."""
+        ...
+
+    def go_by(self, chunk: SegmentChunk, source: str) -> None:
+        """Take of these batches what is asked for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What is asked of one replica."""
+
+    replica: Replica
+    zoom: Zooming | None
+    keys: KeysRead | None
+    placed: PlacedKeys | None
+
+    @property
+    def takers(self) -> Sequence[Taker]:
+        """All who ask."""
+        return [taker for taker in (self.zoom, self.keys, self.placed) if taker is not None]
+
+
+def look_again(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
+    """The evidence with all that its digests, keys and partitioners ask for; as it is where they ask for nothing."""
+    zooms, asked, copy = zooming(evidence), replicas_to_key(evidence), copy_to_place(evidence, dump)
+    if not zooms and not asked and copy is None:
+        return evidence
+    texts = [r.broker for r in asked if any(is_text(file_of(dump, s.source)) for s in r.segments[:1])]
+    looks = [
+        _Look(
+            replica=replica,
+            zoom=zooms.get(replica_key(replica)),
+            keys=KeysRead(replica) if not texts and any(replica is one for one in asked) else None,
+            placed=PlacedKeys(evidence) if replica is copy else None,
+        )
+        for replica in evidence.replicas
+    ]
+    for look in looks:
+        _walk(look, evidence, dump)
+    return _with_answers(evidence, looks, texts if asked else None, dump)
+
+
+def _with_answers(
+    evidence: PartitionEvidence, looks: Sequence[_Look], texts: Sequence[int] | None, dump: str
+) -> PartitionEvidence:
+    """The evidence with what was seen; `texts` are brokers whose keys are asked for and cannot be had."""
+    replicas = tuple(
+        look.replica if look.zoom is None else replace(look.replica, zooms=look.zoom.zooms()) for look in looks
+    )
+    zooms = {replica_key(look.replica): look.zoom for look in looks if look.zoom is not None}
+    read = with_records(replace(evidence, replicas=replicas), zooms, dump) if zooms else evidence
+    if texts is not None:
+        held = zip(read.replicas, looks, strict=True)
+        last = [KeyedReplica(replica=r, last=look.keys.last()) for r, look in held if look.keys is not None]
+        deleted = pl.concat([deletes_of(replica, dump) for replica in read.current])
+        read = keyed(read, last, deleted, texts=texts)
+    for look in looks:
+        if look.placed is not None:
+            read = replace(read, placing=replace(read.placing, keys=look.placed.told(look.replica.broker)))
+    return read
+
+
+def _walk(look: _Look, evidence: PartitionEvidence, dump: str) -> None:
+    entries = look.keys is not None or look.placed is not None
+    for segment in look.replica.segments:
+        takers = [taker for taker in look.takers if taker.wants(segment)]
+        for chunk in _chunks(segment, evidence, dump, entries=entries) if takers else ():
+            for taker in takers:
+                taker.go_by(chunk, segment.source)
+
+
+def _chunks(segment: SegmentFile, evidence: PartitionEvidence, dump: str, *, entries: bool) -> Iterator[SegmentChunk]:
+    path, origin = file_of(dump, segment.source), Origin(source=segment.source)
+    if is_text(path):
+        told = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
+        yield from (SegmentChunk(headers=headers, refusals=()) for headers in told)
+    else:
+        yield from scan(path, origin, listed=segment.size, verify=evidence.level != "quick", entries=entries)
