@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{brokers:+Broker} kept {what} at {offsets}, which {without:+broker} dropped. {judgement:.} If "
-    "{brokers:+broker} leads, readers get them.",
+    message="{brokers:+Broker} kept {what} at {offsets}, which {without:+broker} dropped. {judgement:.} "
+    "Under {brokers:+broker} as leader, readers get them.",
     implied_by=("LOG001",),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -19,8 +19,8 @@ SHOWN: Final = 8
     severity=Severity.INFO,
     needs=(MetadataChange, BrokerSetting),
     law="PreferredLeader",
-    message="Partitions whose preferred replica is in sync and does not lead: {led_elsewhere}. Partitions whose replicas "
-    "lie on fewer racks than they could: {on_few_racks}. Partitions looked at: {told}.",
+    message="The preferred replica, which is in sync, does not lead {moved:partition} of {told} ({led_elsewhere}). "
+    "The replicas of {crowded:partition} lie on fewer racks than they could ({on_few_racks}).",
 )
 def replicas_or_leaders_unbalanced(evidence: TopicEvidence) -> Iterator[Violation | Undecided]:
     """Preferred replicas do not lead, or replicas share a rack in need.
