@@ -11,6 +11,7 @@ from parsers.provenance import Span
 from rules.evidence import PartitionEvidence
 from rules.history.moments import Moment
 from rules.protocol.topics import METADATA_TOPIC
+from rules.replicas.keyless import KeylessTally, Order, order_of
 from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.placing import Agreement, KeyTally
 from rules.replicas.racks import RACK
@@ -33,6 +34,14 @@ class Written:
     """Of the partitioner by which most of the keys lie where they do."""
     first_partition: int
     """Where the first key lies that this one does not place there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unkeyed:
+    """What one producer wrote without keys into all partitions of a topic, while it had one number of them."""
+
+    producer: int
+    order: Order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +84,19 @@ class TopicEvidence:
             few = sum(tally.different for _, tally in own) < FEW
             pooled.setdefault((-1 if few else producer, counts), []).extend(own)
         return tuple(_written(producer, counts, own) for (producer, counts), own in sorted(pooled.items()))
+
+    @cached_property
+    def unkeyed(self) -> tuple[Unkeyed, ...]:
+        """Its records without keys by producer; of those around the time when partitions were added nothing is said."""
+        by_producer: dict[tuple[int, int], dict[int, KeylessTally]] = {}
+        for share in self.shares:
+            for tally in share.keys.keyless if share.keys is not None else ():
+                if len(tally.counts) == 1:
+                    by_producer.setdefault((tally.producer, *tally.counts), {})[share.partition] = tally
+        return tuple(
+            Unkeyed(producer=producer, order=order_of(tallies, count))
+            for (producer, count), tallies in sorted(by_producer.items())
+        )
 
 
 def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTally]]) -> Written:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ from rules.protocol.assignment import (
     left_over,
 )
 from rules.protocol.partitioning import group_partition, murmur2
-from tests.rules.cluster_dumps import entry
+from rules.replicas.keyless import order_of
+from tests.rules.keyless_producers import Producer, gaps, round_robin, sticky, uniform_sticky
 from tests.rules.protocol.client_vectors import vectors
 from tests.rules.protocol.test_assignment import answered
 from tests.rules.test_group_homes import dump, found
@@ -54,12 +57,20 @@ def test_partitioners(tmp_path: Path) -> None:
     assert hashed.judged() == ([], [])
     held = next(one for one in hashed.logs[murmur2(b"user-7") % 3] if b"user-7\x02v" in one.content)
     assert held.end == held.base + 1
-    round_robin = Topic(tmp_path / "round-robin", 3)
-    round_robin.write([None] * 30, by("murmur2", 3))
-    sticky = Topic(tmp_path / "sticky", 3)
-    for partition in (1, 0, 2):
-        sticky.logs[partition].extend(entry(n, [(None, b"v")]) for n in range(10))
-    assert round_robin.judged() == sticky.judged() == ([], [])
+    times = [*accumulate(gaps(1, 900))]
+    orders: dict[str, Callable[[Producer, int], int]] = {
+        "round-robin": round_robin, "sticky": sticky, "uniform sticky": uniform_sticky,
+    }  # fmt: skip
+    for name, choose in orders.items():
+        told = Producer(3, 5, 1).write(times, choose)
+        assert order_of(told, 3) == name
+        topic = Topic(tmp_path / name, 3)
+        topic.write_batches(told)
+        assert topic.judged() == ([], [])
+    by_hand = Topic(tmp_path / "by hand", 3)
+    by_hand.write_batches(Producer(3, 5, 1).write(times, lambda _producer, time: 2 * (time % 7 == 0)))
+    accused, left = by_hand.judged()
+    assert (accused, len(left)) == ([], 1)
     for name, place in {"explicit": lambda _: 1, "custom": lambda key: key[-1] % 3}.items():
         chosen = Topic(tmp_path / name, 3)
         chosen.write(KEYS, place)

@@ -13,12 +13,14 @@ from parsers.segment import SegmentChunk
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.narrow.placing import Kind, PlacingLedger
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
+from rules.replicas.keyless import KeylessBatch
 from rules.replicas.placing import KeysPlaced
 
 AT_ONCE: Final = 1 << 16
 """Keys that wait to be hashed together."""
 _CONTROL: Final = 0x20
-_COLUMNS: Final = ("attributes", "max_timestamp", "producer_id")
+_LOG_APPEND_TIME: Final = 0x08
+_COLUMNS: Final = ("attributes", "base_timestamp", "max_timestamp", "producer_id")
 Keyed: TypeAlias = Sequence[tuple[int, bytes | None]]
 """Records by their offsets and keys."""
 
@@ -82,6 +84,9 @@ class PlacedKeys:
         producer = -1 if row["producer_id"] is None else row["producer_id"]
         waiting = self._waiting.setdefault((producer, counts), _Waiting())
         before = len(waiting.keys)
+        if records and all(key is None for _, key in records):
+            self._without_keys(row, len(records), producer, counts)
+            return
         for offset, key in records:
             if key is not None:
                 waiting.keys.append(key)
@@ -93,6 +98,16 @@ class PlacedKeys:
         self._held += taken
         if self._held >= AT_ONCE:
             self._hash()
+
+    def _without_keys(self, row: dict[str, Any], records: int, producer: int, counts: tuple[int, ...]) -> None:
+        """A batch of which no record has a key; a broker's time of appending says nothing of the producer's."""
+        first, last = row["base_timestamp"], row["max_timestamp"]
+        if first is None or first < 0 or (row["attributes"] or 0) & _LOG_APPEND_TIME:
+            self._ledger.without_key(records)
+            return
+        size = row["span_end"] - row["span_start"]
+        batch = KeylessBatch(first_time=first, last_time=last, records=records, size=size)
+        self._ledger.keyless(producer, counts, batch)
 
     def _hash(self) -> None:
         for (producer, counts), waiting in self._waiting.items():

@@ -10,10 +10,14 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.topics import COMPACTED_TOPICS
 from rules.replicas.partition_counts import PartitionCount
 from rules.rule import topic_rule
-from rules.topic_evidence import FEW, TopicEvidence, Written
+from rules.topic_evidence import FEW, TopicEvidence, Unkeyed, Written
 
 ENOUGH: Final = 0.9
 """The share of keys by which a partitioner is known; of two partitions chance gives a half."""
+_ORDERS: Final = {
+    "unknown": "records without keys lie as no known partitioner places them",
+    "untellable": "too few batches without keys tell which partitioner placed them",
+}
 
 
 @topic_rule(
@@ -31,6 +35,8 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     librdkafka by CRC-32 unless told otherwise, Sarama by FNV-1a. Which one a producer uses is told by its keys: the one
     by which nine tenths of them lie where they do. Keys that were written before partitions were added stay where they
     are. They are judged by the number that was in force. A record without a key may be in any partition.
+    Of those the times tell the partitioner. To 2.3 records go to partitions in turn. From 2.4 on a batch at a time goes
+    to one taken by chance. From 3.3 on it is as many bytes as a batch may have.
 
     Proves
     ------
@@ -42,7 +48,8 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     --------------
     Keys were not read, as below level deep. No known partitioner places nine tenths of the keys: partitions may be
     chosen by hand or by a partitioner of one's own. The number of partitions is not told by the controller's record.
-    A producer wrote fewer than twenty different keys.
+    A producer wrote fewer than twenty different keys, or few batches without keys, or
+    placed those as no known partitioner does. Records without keys accuse nobody.
 
     Upheld
     ------
@@ -69,6 +76,7 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     for written in evidence.written:
         if written.best.agreeing < written.keys:
             yield _said(written, evidence.steps)
+    yield from _of_no_keys(evidence.unkeyed)
     if any(share.keys is not None and share.keys.unread for share in evidence.shares):
         yield Undecided(reason="some keys cannot be decoded", missing="sound copies of their batches", blocking=False)
 
@@ -83,6 +91,16 @@ def _said(written: Written, steps: Sequence[PartitionCount]) -> Violation | Unde
     if not steps:
         return _open(written, "how many partitions there were is not told over time", "the metadata log")
     return _violation(written, share, steps)
+
+
+def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
+    """Who wrote records without keys that lie as no partitioner of the Java client would place them, or may not."""
+    for order, reason in _ORDERS.items():
+        producers = [one.producer for one in unkeyed if one.order == order]
+        if producers:
+            told = "producers without an id" if producers == [-1] else f"{len(producers)} producers"
+            who = f"producer {producers[0]}" if len(producers) == 1 and producers[0] >= 0 else told
+            yield Undecided(reason=f"of {who} {reason}", missing="how its partitions are chosen", blocking=False)
 
 
 def _open(written: Written, reason: str, missing: str) -> Undecided:

@@ -14,11 +14,14 @@ import numpy.typing as npt
 
 from parsers.provenance import Span
 from rules.protocol.partitioning import PARTITIONERS
+from rules.replicas.keyless import BATCHES_KEPT, KeylessBatch, KeylessTally
 from rules.replicas.placing import Agreement, KeysPlaced, KeyTally
 
 DIFFERENT_KEPT: Final = 1000
 PRODUCERS_KEPT: Final = 1000
 """Producers that are tallied apart; the others are tallied with those that have no id."""
+KEYLESS_KEPT: Final = 100
+"""Producers whose batches without keys are kept: of others their order is not asked."""
 Words: TypeAlias = npt.NDArray[np.uint32]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 _MIX: Final = np.uint32(0x5BD1E995)
@@ -91,6 +94,33 @@ class _Open:
         self.first_apart: dict[str, tuple[int, Span]] = {}
 
 
+class _Keyless:
+    """Batches without keys of one producer, in the making."""
+
+    __slots__ = ("batches", "count", "largest", "records")
+
+    def __init__(self) -> None:
+        self.batches: list[KeylessBatch] = []
+        self.count = self.records = self.largest = 0
+
+    def take(self, batch: KeylessBatch) -> None:
+        self.count += 1
+        self.records += batch.records
+        self.largest = max(self.largest, batch.records)
+        if len(self.batches) < BATCHES_KEPT:
+            self.batches.append(batch)
+
+    def told(self, producer: int, counts: tuple[int, ...]) -> KeylessTally:
+        return KeylessTally(
+            producer=producer,
+            counts=counts,
+            records=self.records,
+            largest=self.largest,
+            batches=tuple(self.batches),
+            whole=self.count == len(self.batches),
+        )
+
+
 Kind: TypeAlias = tuple[int, tuple[int, ...]]
 """A producer and the numbers of partitions that it may have known of."""
 
@@ -101,6 +131,7 @@ class PlacingLedger:
     def __init__(self, partition: int) -> None:
         self._partition = partition
         self._open: dict[Kind, _Open] = {}
+        self._keyless: dict[Kind, _Keyless] = {}
         self._without_key = 0
         self._unread = 0
 
@@ -133,8 +164,16 @@ class PlacingLedger:
                 tally.different.update(own[:DIFFERENT_KEPT].tolist())
 
     def without_key(self, records: int) -> None:
-        """Records that any partitioner may have placed anywhere."""
+        """Records without keys in a batch that has some."""
         self._without_key += records
+
+    def keyless(self, producer: int, counts: tuple[int, ...], batch: KeylessBatch) -> None:
+        """A batch without any key, in the order of the log."""
+        self._without_key += batch.records
+        kind = producer, counts
+        if kind not in self._keyless and len(self._keyless) >= KEYLESS_KEPT:
+            return
+        self._keyless.setdefault(kind, _Keyless()).take(batch)
 
     def _tally(self, kind: Kind) -> _Open:
         if kind not in self._open and len(self._open) >= PRODUCERS_KEPT:
@@ -143,8 +182,13 @@ class PlacingLedger:
 
     def close(self, broker: int) -> KeysPlaced:
         """All that was tallied."""
+        keyless = sorted(self._keyless.items())
         return KeysPlaced(
-            broker=broker, tallies=tuple(self._tallies()), without_key=self._without_key, unread=self._unread
+            broker=broker,
+            tallies=tuple(self._tallies()),
+            without_key=self._without_key,
+            keyless=tuple(tally.told(*kind) for kind, tally in keyless),
+            unread=self._unread,
         )
 
     def _tallies(self) -> Iterator[KeyTally]:

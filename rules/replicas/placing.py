@@ -7,6 +7,7 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.replicas.groups import GroupAssignment, GroupHome
+from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCounts
 
 
@@ -43,6 +44,8 @@ class KeysPlaced:
     """Whose copy was read."""
     tallies: tuple[KeyTally, ...] = ()
     without_key: int = 0
+    keyless: tuple[KeylessTally, ...] = ()
+    """What batches without any key tell of the order in which they were written."""
     unread: int = 0
     """Batches whose keys could not be decoded."""
 
