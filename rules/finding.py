@@ -189,6 +189,12 @@ def numbered(noun: str, values: Sequence[object]) -> str:
     return f"{noun}s {', '.join(map(str, values[:-1]))} and {values[-1]}"
 
 
+def any_of(noun: str, values: Sequence[object]) -> str:
+    """Things of which any is meant: broker 1; broker 1, 2 or 3."""
+    *most, last = values
+    return f"{noun} {', '.join(map(str, most))} or {last}" if most else f"{noun} {last}"
+
+
 def capital(words: str) -> str:
     """The words as the beginning of a sentence."""
     return words[:1].upper() + words[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.bundle.command import BundleRequest, run_bundle
+from auditor.bundle.command import run_bundle
+from auditor.bundle.request import requested
 
-__all__ = ["BundleRequest", "run_bundle"]
+__all__ = ["requested", "run_bundle"]

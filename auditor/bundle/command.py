@@ -7,14 +7,18 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, cast
+
+import pyarrow as pa
 
 from auditor.archives import at_hand
 from auditor.audit import audit, prepare
 from auditor.bundle.masked_files import Place, Taken, write_masked
 from auditor.bundle.masking import new_mask
+from auditor.bundle.request import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import Dump, gather
 from auditor.exit_codes import ExitCode
@@ -32,7 +36,8 @@ from rules.finding import Finding
 
 MANIFEST: Final = "tidemark-bundle.json"
 FORMAT: Final = "tidemark-bundle/1"
-ENDINGS: Final = (".tar.gz", ".tgz")
+PACKED_BY_ZSTD: Final = (".tar.zst", ".tzst")
+ENDINGS: Final = (".tar.gz", ".tgz", *PACKED_BY_ZSTD)
 MEANING: Final = (
     "Keys, values and headers of records are masked: their first 8 bytes are a keyed digest whose key was thrown "
     "away, the rest are zeros. Packed batches are written anew, unpacked and cut to the same length. Checksums "
@@ -40,16 +45,6 @@ MEANING: Final = (
     "lines of logs that no rule reads, are masked too. Names of topics, hosts and brokers, offsets, epochs and "
     "times stand as they were."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleRequest:
-    """What to hand over, and in which file."""
-
-    dumps: Sequence[Path]
-    target: Path
-    findings: Sequence[str] = ()
-    """Ids, or beginnings of them; empty for all findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +64,13 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
         _require_target(request.target, dump, force=config.force)
         with watched(quiet=config.quiet) as progress:
             report = _whole(audit(here.folders, config, progress))
-        wanted = _wanted(report, request.findings)
+        chosen = wanted(report, request.findings)
         inventory = prepare(dump, config).inventory
         home = Path(tempfile.mkdtemp(prefix="tidemark-"))
         try:
-            places = frozenset((finding.topic, finding.partition) for finding in wanted)
+            places = frozenset((finding.topic, finding.partition) for finding in chosen)
             taken = tuple(write_masked(dump.root, inventory, _all_of(places, report), home, new_mask()))
-            proof = _proof(_whole(audit(home, config)), report, wanted)
+            proof = _proof(_whole(audit(home, config)), report, chosen)
             (home / MANIFEST).write_text(_manifest(taken, proof), encoding="utf-8")
             _pack(home, request.target, replace=config.force)
         finally:
@@ -94,27 +89,13 @@ def _whole(report: AuditReport) -> AuditReport:
 
 def _require_target(target: Path, dump: Dump, *, force: bool) -> None:
     if not target.name.lower().endswith(ENDINGS):
-        raise ConfigError(f"--output: {target}: expected a name that ends in {' or '.join(ENDINGS)}")
+        names = f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        raise ConfigError(f"--output: {target}: expected a name that ends in {names}")
     if dump.holds(target):
         raise ConfigError(f"--output: {target} lies inside the dump, which is never written into")
     require_place(target, "--output")
     if found_at(target) == "a regular file" and not force:
         raise ConfigError(f"--output: {target} is there already: give another name, or --force to replace it")
-
-
-def _wanted(report: AuditReport, asked: Sequence[str]) -> tuple[Finding, ...]:
-    violated = tuple(finding for finding in report.findings if finding.verdict == "violated")
-    if not violated:
-        raise ConfigError("the audit found nothing that a bundle could show")
-    chosen: dict[str, Finding] = {} if asked else {finding.id: finding for finding in violated}
-    for word in asked:
-        name = word if word.startswith("F-") else f"F-{word}"
-        meant = [f for f in violated if f"F-{f.fingerprint}".startswith(name)]
-        if len(meant) != 1:
-            listed = ", ".join(finding.id for finding in (meant or violated)[:10])
-            raise ConfigError(f"--finding {word}: expected one finding of this audit, of which there are: {listed}")
-        chosen[meant[0].id] = meant[0]
-    return tuple(chosen.values())
 
 
 def _all_of(places: frozenset[Place], report: AuditReport) -> frozenset[Place]:
@@ -127,13 +108,13 @@ def _all_of(places: frozenset[Place], report: AuditReport) -> frozenset[Place]:
     )
 
 
-def _proof(again: AuditReport, report: AuditReport, wanted: Sequence[Finding]) -> Proof:
+def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -> Proof:
     """By fingerprints, as reports are compared."""
     found = {f.fingerprint for f in again.findings if f.verdict == "violated"}
     before = {f.fingerprint for f in report.findings}
     return Proof(
-        reproduced=tuple(f for f in wanted if f.fingerprint in found),
-        lost=tuple(f for f in wanted if f.fingerprint not in found),
+        reproduced=tuple(f for f in chosen if f.fingerprint in found),
+        lost=tuple(f for f in chosen if f.fingerprint not in found),
         added=tuple(f for f in again.findings if f.verdict == "violated" and f.fingerprint not in before),
     )
 
@@ -167,11 +148,26 @@ def _finding(finding: Finding) -> dict[str, object]:
 def _pack(folder: Path, target: Path, *, replace: bool) -> None:
     """Everything in a fixed order, of nobody and of no time."""
     try:
-        with whole_draft(target, replace=replace) as draft, tarfile.open(draft, "x:gz", compresslevel=6) as packed:
+        with whole_draft(target, replace=replace) as draft, _archive(draft, target.name.lower()) as packed:
             for path in sorted(folder.rglob("*")):
                 packed.add(path, arcname=path.relative_to(folder).as_posix(), recursive=False, filter=_of_nobody)
     except OSError as error:
         raise ConfigError(f"--output: cannot write {target}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _archive(draft: Path, name: str) -> Iterator[tarfile.TarFile]:
+    """The empty archive, packed as its name promises."""
+    if not name.endswith(PACKED_BY_ZSTD):
+        with tarfile.open(draft, "x:gz", compresslevel=6) as packed:
+            yield packed
+        return
+    with (
+        draft.open("xb") as file,
+        pa.CompressedOutputStream(pa.PythonFile(file, "w"), "zstd") as stream,
+        tarfile.open(fileobj=cast("IO[bytes]", stream), mode="w|") as packed,
+    ):
+        yield packed
 
 
 def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -46,7 +46,14 @@ Appendix = Annotated[
 ]
 Target = Annotated[Path, typer.Option("--to", metavar="FILE", help="New file outside the dump; never overwritten.")]
 BundleTarget = Annotated[
-    Path, typer.Option("-o", "--output", metavar="FILE", help="New .tar.gz outside the dump that takes the bundle.")
+    Path, typer.Option("-o", "--output", metavar="FILE", help="New .tar.gz or .tar.zst outside the dump.")
+]
+BundledOf = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DUMP|F-…",
+        help="The dump; or findings (F-…) or incidents (I-…), of this dump or of the last audit's.",
+    ),
 ]
 Bundled = Annotated[
     list[str] | None,
@@ -54,7 +61,8 @@ Bundled = Annotated[
 ]
 BUNDLES: Final = f"""{PARAGRAPH}Examples:
   tidemark bundle ./dump -o bundle.tar.gz
-  tidemark bundle ./dump -o bundle.tar.gz --finding F-1a2b3c4d --finding F-5e6f7a8b
+  tidemark bundle F-1a2b3c4d -o bundle.tar.zst
+  tidemark bundle ./dump I-5e6f7a8b -o bundle.tar.gz
   tidemark audit bundle.tar.gz
 
 {PARAGRAPH}In the bundle: the logs, checkpoints and epoch files of the findings' partitions,
@@ -135,7 +143,7 @@ def advise(  # noqa: PLR0913 - one parameter an option
 
 
 def bundle(  # noqa: PLR0913 - one parameter an option
-    dump: Dumps,
+    dump: BundledOf,
     *,
     to: BundleTarget,
     finding: Bundled = None,
@@ -155,10 +163,10 @@ def bundle(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Pack the evidence behind findings with every payload masked, and try whether it still shows them."""
     given = {name: value for name, value in locals().items() if name not in ("to", "finding")}
-    from auditor.bundle import BundleRequest, run_bundle
+    from auditor.bundle import requested, run_bundle
 
-    request = BundleRequest(dumps=dump, target=to, findings=tuple(finding or ()))
-    raise SystemExit(run_bundle(request, settings_of(given, config)))
+    settings = settings_of(given, config)
+    raise SystemExit(run_bundle(requested(dump, to, finding or ()), settings))
 
 
 def salvage(

@@ -9,7 +9,6 @@ from typing import Final
 
 from auditor.report.advice_files import commands, election, reassignment
 from auditor.report.bill import sentence
-from auditor.report.gates import gate_words, named_brokers, told_once
 from auditor.report.json import camel
 from auditor.report.layout import Page, counted
 from auditor.report.model import (
@@ -23,10 +22,12 @@ from auditor.report.model import (
     Stretch,
     Survivor,
     UndecidedLine,
+    gate_words,
+    told_gates,
 )
 from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
-from rules.finding import capital, offsets_told
+from rules.finding import capital, numbered, offsets_told
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
@@ -57,13 +58,13 @@ def text(
     if not advice and untold:
         return unread
     if not advice:
-        none = "Nothing to decide. No loss is known, no cut is owed, and nothing grave was found.\n"
+        none = "Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n"
         return none + unread
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
         lines.append(f"… and {more}; ask for one with --topic and --partition")
-    lines.append("This advice knows only the brokers in this dump. Add every broker that may hold more.")
+    lines.append("This advice knows only the brokers in this dump. Add the disks of all others that may hold more.")
     return "".join(f"{line}\n" for line in lines) + unread
 
 
@@ -122,19 +123,16 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"not read, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     place = f"{placed.topic}-{placed.partition}"
     yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
-    if advice.candidates:
-        yield "  Candidates for leader, best first"
-    for number, candidate in enumerate(advice.candidates, start=1):
-        yield from _candidate(number, candidate)
+    yield from _candidates(advice)
     yield from _before(placed)
     yield "  Go or no-go"
-    for gate in told_once(advice.gates):
+    for gate in told_gates(advice):
         yield from _said(f"{_WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
         if gate.first:
             yield from _said(f"First {gate.first}.", 13, 2)
     if _settled(placed):
         why = f"Broker {advice.leading} led last, and no copy here holds anything that it lacks."
-        words = f"There is nothing to elect and nothing to copy. {why}"
+        words = f"Nothing is to be elected or copied. {why}"
         yield from _said(words, 2)
     else:
         yield from (plain(f"  {line}") for line in commands(placed))
@@ -157,16 +155,26 @@ def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
     yield from PAGE.wrapped(words, indent, "", hanging)
 
 
+def _candidates(advice: Advice) -> Iterator[str]:
+    if advice.candidates and not advice.may_be_elected:
+        yield "  Its voters elect their leader among themselves. Nobody is to be elected by hand."
+        return
+    if advice.candidates:
+        yield "  Candidates for leader, best first"
+    for number, candidate in enumerate(advice.candidates, start=1):
+        yield from _candidate(number, candidate)
+
+
 def _candidate(number: int, candidate: Candidate) -> Iterator[str]:
     health = "; ".join(candidate.damage) or "no damage known"
-    stop = "stopped in order" if candidate.stopped_in_order else "no clean-shutdown marker: its tail may be recovered"
+    stop = "stopped in order" if candidate.stopped_in_order else "not stopped in order: its next start may cut its tail"
     epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch with records {candidate.last_epoch}"
     ends = f"{epoch}, log end {candidate.log_end_offset}"
     yield from _said(f"{number}. broker {candidate.broker}: {ends}; {health}; {stop}", 4, 3)
     for stretch in candidate.lacks:
         yield from _said(f"costs {_stretch(stretch)}", 7)
     if not candidate.lacks:
-        yield "       costs no record that anybody was told is written"
+        yield "       costs no committed or acknowledged record"
     for cut in candidate.cuts:
         yield from _cut(cut)
 
@@ -174,10 +182,10 @@ def _candidate(number: int, candidate: Candidate) -> Iterator[str]:
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
     if cut.cut_to < cut.log_end_offset:
-        yield from _said(f"broker {cut.follower} is cut from {cut.log_end_offset} to {cut.cut_to} ({rule})", 7)
+        yield from _said(f"broker {cut.follower} is cut from {cut.log_end_offset} to {cut.cut_to} (by {rule})", 7)
     if cut.then != "agrees":
         then = _THEN.get(cut.then, cut.then)
-        yield from _said(f"broker {cut.follower} does not become equal to it: {then} ({rule}: {cut.because})", 7)
+        yield from _said(f"broker {cut.follower} stays different: {then} (by {rule}: {cut.because})", 7)
 
 
 def _stretch(stretch: Stretch) -> str:
@@ -188,7 +196,7 @@ def _stretch(stretch: Stretch) -> str:
         return f"{what} ({offsets_told(stretch.start_offset, stretch.committed_end)} committed)"
     if stretch.acknowledged_end > stretch.start_offset:
         return f"{what} (at least {offsets_told(stretch.start_offset, stretch.acknowledged_end)} acknowledged)"
-    return f"{what}, of which nobody was told"
+    return f"{what}, not known to be acknowledged"
 
 
 def _of_epoch(epoch: int) -> str:
@@ -218,14 +226,15 @@ def _before(placed: PlacedAdvice) -> Iterator[str]:
 def _doomed(doomed: Doomed) -> Iterator[str]:
     others = ", ".join(dict.fromkeys(f"broker {copy.broker} ({copy.kind})" for copy in doomed.others))
     last = f"also on {others}" if others else "the last copy in this dump"
-    yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}; it goes because {doomed.because}", 4)
+    why = f"It goes: {doomed.because}."
+    yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}. {why}", 4)
     for copy in doomed.spans:
         for span in copy.spans:
             yield plain(f"      copy now: {span.source} bytes [{span.start}, {span.end})")
 
 
 def _brokers(brokers: Sequence[int]) -> str:
-    return named_brokers([*map(str, brokers)]) if brokers else "nobody known"
+    return numbered("broker", brokers) if brokers else "nobody known"
 
 
 def _document(placed: PlacedAdvice) -> dict[str, object]:
@@ -233,6 +242,7 @@ def _document(placed: PlacedAdvice) -> dict[str, object]:
     files = [
         {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
         for candidate in placed.advice.candidates
+        if placed.advice.may_be_elected
     ]
     fading = [_camel_keys(asdict(copy)) for loss in placed.losses for copy in _fading(loss)]
     return {

@@ -17,7 +17,8 @@ REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
 
 def election(placed: PlacedAdvice) -> Json:
     """The file that kafka-leader-election takes, and kafka-preferred-replica-election before it."""
-    return {"partitions": [{"topic": placed.topic, "partition": placed.partition}]}
+    partitions = [{"topic": placed.topic, "partition": placed.partition}]
+    return {"partitions": partitions if placed.advice.may_be_elected else []}
 
 
 def reassignment(placed: PlacedAdvice, leader: int) -> Json:
@@ -29,7 +30,7 @@ def reassignment(placed: PlacedAdvice, leader: int) -> Json:
 
 def commands(placed: PlacedAdvice) -> Iterator[str]:
     """What would be typed, and the files; lines that are to be copied are never wrapped."""
-    if not placed.advice.candidates:
+    if not placed.advice.may_be_elected:
         return
     best = placed.advice.candidates[0].broker
     release = placed.advice.release

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from auditor.report.bill import span
 from auditor.report.layout import Page, table
 from auditor.report.model import PlacedCounterfactual, ProtocolOutcome
+from rules.finding import offsets_told
 
 HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
 
@@ -15,7 +17,7 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Page) -> Iterator[s
     pair = placed.table
     title = (
         f"{placed.topic}-{placed.partition}: what each protocol would have done when broker {pair.follower} met broker"
-        f" {pair.leader} over [{pair.start_offset}, {pair.end_offset})"
+        f" {pair.leader} over {offsets_told(pair.start_offset, pair.end_offset)}"
     )
     yield from page.wrapped(title, 2, "strong", 2)
     if not pair.reconstructed and not any(outcome.cuts for outcome in pair.outcomes):
@@ -30,7 +32,7 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Page) -> Iterator[s
 
 def _rows(outcome: ProtocolOutcome, parts_at: int | None) -> Iterator[tuple[str, str, str, str]]:
     name = outcome.rule + (" (ran)" if outcome.in_force else "")
-    lost = f"[{outcome.lost_start}, {outcome.lost_end})" if outcome.lost_end > outcome.lost_start else "nothing"
+    lost = span(outcome.lost_start, outcome.lost_end).replace("none", "nothing")
     cut = str(outcome.cut_to) if outcome.cuts else "no cut"
     told = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
     asked = list(dict.fromkeys(told)) or ["nobody"]

@@ -28,6 +28,7 @@ COLUMNS: Final = 80
 GAP: Final = "  "
 NARROWEST: Final = 40
 STEP: Final = 1024
+NOT_TOLD: Final = "not told"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,13 @@ def table(
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield " " * indent + GAP.join(padded).rstrip()
+
+
+def between(low: int | None, high: int | None) -> str:
+    """What is known of an offset."""
+    if low is None or high is None:
+        return NOT_TOLD if low == high else f"{low} or more" if high is None else f"{high} or less"
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def size(count: int) -> str:

@@ -14,7 +14,7 @@ from auditor.report.placed import (
     PlacedReplica,
 )
 from auditor.report.policy import PolicyOutcome
-from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch
+from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch, gate_words, told_gates
 from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
@@ -33,6 +33,7 @@ __all__ = [
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",
     "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
     "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "UndecidedLine", "UnnamedTopic",
+    "gate_words", "told_gates",
 ]  # fmt: skip
 
 

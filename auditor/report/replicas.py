@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.layout import Page, table
+from auditor.report.layout import NOT_TOLD, Page, between, table
 from auditor.report.model import PlacedReplica
 
 HEADS: Final = (
     "replica", "broker", "log start", "log end", "LEO expected", "HW on disk", "HW expected", "last epoch", "verdict",
 )  # fmt: skip
+END_EXPECTED: Final = HEADS.index("LEO expected")
+WHY_NOT_TOLD: Final = (
+    "LEO expected is worked out from fetches, writes and loads that logs tell. It is not told where no log here tells"
+    " any up to an orderly stop, nor of the metadata log, whose fetches are not replayed."
+)
 
 
 def replica_table(placed: Sequence[PlacedReplica], page: Page) -> Iterator[str]:
@@ -19,8 +24,9 @@ def replica_table(placed: Sequence[PlacedReplica], page: Page) -> Iterator[str]:
         return
     clusters = len({item.cluster_id for item in placed}) > 1
     cells = [_row(item, clusters=clusters) for item in placed]
-    heads, *rows = table(HEADS, cells, right=range(1, 8))
     yield ""
+    yield from _untold(cells, page)
+    heads, *rows = table(HEADS, cells, right=range(1, 8))
     if max(map(len, (heads, *rows))) > page.columns:
         yield from _paragraphs(cells, page)
         return
@@ -28,6 +34,12 @@ def replica_table(placed: Sequence[PlacedReplica], page: Page) -> Iterator[str]:
     for item, row in zip(placed, rows, strict=True):
         words = row.removesuffix(item.replica.verdict)
         yield words + page.paint(item.replica.verdict, item.replica.verdict)
+
+
+def _untold(cells: Sequence[Sequence[str]], page: Page) -> Iterator[str]:
+    """Why a log end that a replica must have had is not told."""
+    if any(cell[END_EXPECTED] == NOT_TOLD for cell in cells):
+        yield from page.wrapped(WHY_NOT_TOLD, 0, "faint")
 
 
 def _paragraphs(cells: Sequence[Sequence[str]], page: Page) -> Iterator[str]:
@@ -46,16 +58,9 @@ def _row(item: PlacedReplica, *, clusters: bool) -> tuple[str, ...]:
         str(replica.broker),
         str(replica.log_start_offset),
         str(replica.log_end_offset),
-        _span(replica.expected_end_low, replica.expected_end_high),
+        between(replica.expected_end_low, replica.expected_end_high),
         "none" if replica.high_watermark_on_disk is None else str(replica.high_watermark_on_disk),
-        _span(replica.expected_low, replica.expected_high),
+        between(replica.expected_low, replica.expected_high),
         str(replica.epochs[-1].epoch) if replica.epochs else "none",
         replica.verdict,
     )
-
-
-def _span(low: int | None, high: int | None) -> str:
-    """What is known of an offset; a question mark where nothing bounds it."""
-    if low is None and high is None:
-        return "?"
-    return str(low) if low == high else f"{'?' if low is None else low}..{'?' if high is None else high}"

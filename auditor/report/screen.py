@@ -10,7 +10,7 @@ from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain
-from auditor.report.summary import Action, IncidentEntry, LossTotals, Summary
+from auditor.report.summary import IncidentEntry, LossTotals, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from rules.finding import Severity, offsets_told
 
@@ -20,12 +20,11 @@ MARGIN: Final = 10
 NARROWEST: Final = 30
 LEAST: Final = 2
 """Lines that a part keeps where all of them are long."""
-ROOMS: Final = {"LOST": 4, "WHY": 6, "DO NOW": 6, "NOT SEEN": 4}
+ROOMS: Final = {"LOST": 4, "WHY": 5, "DO NOW": 8, "NOT SEEN": 3}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("DO NOW", "WHY", "NOT SEEN", "LOST")
 AIMS_SHOWN: Final = 3
 IDS_SHOWN: Final = 4
-GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
 def screen(report: AuditReport, told: Summary, page: Page, *, quiet: bool, verbose: bool) -> Iterator[str]:
@@ -34,7 +33,7 @@ def screen(report: AuditReport, told: Summary, page: Page, *, quiet: bool, verbo
     parts: dict[str, list[str]] = {
         "LOST": list(lost_words(told.lost)),
         "WHY": [_why(entry) for entry in told.incidents],
-        "DO NOW": [_do(action) for action in told.actions],
+        "DO NOW": [action.told(AIMS_SHOWN) for action in told.actions],
         "NOT SEEN": [] if quiet else [each.words for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
@@ -79,8 +78,8 @@ def lost_words(lost: LossTotals | None) -> Iterator[str]:
     if lost.restored:
         offsets = sum(each.loss.offsets for each in lost.restored)
         seen = all(each.loss.restored_seen for each in lost.restored)
-        again = "the log that leads now holds them again" if seen else "logs tell that a later leader had them still"
-        yield f"{counted(offsets, 'offset')} more {'was' if offsets == 1 else 'were'} left out for a time; {again}."
+        again = "The log that leads now holds them again" if seen else "Logs tell that a later leader had them still"
+        yield f"Another {counted(offsets, 'offset')} {'was' if offsets == 1 else 'were'} missing for a time. {again}."
 
 
 def where(lost: LossTotals) -> str:
@@ -97,16 +96,6 @@ def _why(entry: IncidentEntry) -> str:
     more = f" The same in {named_places(entry.places[1:], AIMS_SHOWN)}." if entry.several else ""
     rest = f" and {len(entry.ids) - 1} more" if entry.several else ""
     return f"{label} {incident.title}{more} ({incident.id}{rest})"
-
-
-def _do(action: Action) -> str:
-    aims = [aim.words for aim in action.aims]
-    if len(aims) > AIMS_SHOWN:
-        aims = [named_places([aim.place for aim in action.aims], AIMS_SHOWN)]
-    first = f" First {action.first}." if action.first else ""
-    if action.kind in ("go", "no-go", "unknown"):
-        return f"{GOING[action.kind]}{action.text}{first} ({', '.join(aims)})"
-    return f"{', '.join(aims)}: {action.text}{first}"
 
 
 def _item(words: str, page: Page) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from auditor.salvage.sources import Lost, losses_told
+from rules.finding import offsets_told
 
 
 def kept_remotely(lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
@@ -17,9 +18,9 @@ def kept_remotely(lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
                 found.setdefault(copy["epoch"], set()).add((start, end, copy["segment"]))
     for epoch, stretches in sorted(found.items()):
         held = sorted(stretches)
-        offsets = ", ".join(f"[{start}, {end})" for start, end in _joined((start, end) for start, end, _ in held))
+        offsets = " and ".join(offsets_told(*stretch) for stretch in _joined((start, end) for start, end, _ in held))
         segments = ", ".join(segment for _, _, segment in held)
-        yield f"Remote storage holds offsets {offsets} of epoch {epoch}, by __remote_log_metadata: segments {segments}."
+        yield f"Remote storage holds {offsets} of epoch {epoch}, by __remote_log_metadata: segments {segments}."
 
 
 def _joined(stretches: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -37,6 +37,7 @@ from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT
 from parsers.records.contents import RecordContent, decode_contents
 from parsers.tables import Refusal
+from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 
 WARNINGS: Final = (
@@ -111,8 +112,8 @@ def _held_again(chosen: Sequence[Survivor], lost: Lost, report: Mapping[str, obj
     for epoch in sorted({copy.epoch for copy in chosen}):
         for start, end in told.get(epoch, ()):
             if any(c.epoch == epoch and c.start_offset < end and c.end_offset > start for c in chosen):
-                what = f"{_range(start, end)} of epoch {epoch}"
-                yield f"The log that leads holds offsets {what} again, by the report's bill: a replay doubles them."
+                what = f"{offsets_told(start, end)} of epoch {epoch}"
+                yield f"The log that leads holds {what} again, by the report's bill: a replay doubles them."
 
 
 def _shown(lines: Sequence[str]) -> str:
@@ -137,13 +138,13 @@ def _require_target(target: Path, protected: Sequence[str]) -> None:
 
 def _described(lost: Lost, chosen: Sequence[Survivor], found: Sequence[Place]) -> Iterator[str]:
     """The copies, and of each the batches that are read from it: a copy that others make needless is not named."""
-    what = f"{lost.topic}-{lost.partition}, offsets {_range(lost.start, lost.end)}{_whose(lost)}"
+    what = f"{lost.topic}-{lost.partition}, {offsets_told(lost.start, lost.end)}{_whose(lost)}"
     yield f"{lost.finding} {lost.rule}: {what}"
     for copy in chosen:
         own = [place for place in found if place.copy == copy.path and place.epoch == copy.epoch]
         read = [*_joined(place.span for place in own if place.start == copy.start_offset)]
         if read:
-            stretch = f"offsets {_range(copy.start_offset, copy.end_offset)} of epoch {copy.epoch}"
+            stretch = f"{offsets_told(copy.start_offset, copy.end_offset)} of epoch {copy.epoch}"
             yield f"  from broker {copy.broker}, {copy.kind} {copy.path}: {stretch}"
             yield from (f"    {span.source} bytes {_range(span.start, span.end)}" for span in read)
 
@@ -279,8 +280,8 @@ def _told(done: Salvaged, target: Path) -> Iterator[str]:
     if done.undecided:
         yield f"  {counted(done.undecided, 'record')} of transactions whose end does not stand in the copy."
     if done.missing:
-        ranges = ", ".join(_range(start, end) for start, end in done.missing[:20])
-        yield f"  no record was found at offsets {ranges}{' and more' if len(done.missing) > 20 else ''}"  # noqa: PLR2004
+        ranges = ", ".join(offsets_told(start, end) for start, end in done.missing[:20])
+        yield f"  no record was found at {ranges}{' and more' if len(done.missing) > 20 else ''}"  # noqa: PLR2004
     for refusal in done.refusals:
         place = f"{refusal.source} bytes {_range(refusal.span_start, refusal.span_end)}"
         yield f"  not readable: {place}: expected {refusal.expected}, found {refusal.found}"

@@ -21,7 +21,7 @@ from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
 from rules.catalog import BEARINGS
 from rules.evidence import PartitionEvidence
-from rules.finding import RecordsMeant, numbered
+from rules.finding import RecordsMeant, numbered, offsets_told
 from rules.loss.survivors import Survivor, survivors
 from rules.narrow.assemble import Surroundings, assemble
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
@@ -211,7 +211,7 @@ def losses_told(report: Mapping[str, object], lost: Lost) -> Iterator[dict[str, 
 
 def why_none(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object]) -> str:
     """Why no copy can be taken."""
-    what = f"offsets [{lost.start}, {lost.end})"
+    what = offsets_told(lost.start, lost.end)
     if lost.brokers:
         return f"broker {', '.join(map(str, lost.brokers))} holds none of {what}"
     again = [part for epoch, parts in held_again(lost, report).items() if lost.means(epoch) for part in parts]

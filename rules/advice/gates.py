@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from rules.advice.model import Candidate, Doomed, Gate, Going, OwedCut, Stretch
-from rules.advice.unseen import are, not_judged, unseen_restarts, who
+from rules.advice.lacking import Held, copies_first, costs, named
+from rules.advice.model import Candidate, Doomed, Gate, Going, OwedCut
+from rules.advice.unseen import are, not_judged, unseen_restarts
 from rules.counterfactual import rule_run_by
-from rules.evidence import BrokerVersion, PartitionEvidence, Replica
-from rules.finding import capital, offsets_told
+from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
+from rules.finding import capital, numbered, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 from rules.replicas.electable import vacancy
 from rules.replicas.replica import UNREAD_EPOCHS
 
+ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
+CUTS_NOTHING: Final = "cuts nothing from its log, as the disks stand."
+BLINDLY: Final = "lets no follower cut blindly."
+
 
 def gates(
     evidence: PartitionEvidence,
     replicas: Sequence[Replica],
-    candidates: Sequence[Candidate],
+    choices: Sequence[tuple[Candidate, Sequence[Held]]],
     returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
     absent: Sequence[int],
     losses: Sequence[Loss],
@@ -28,7 +34,11 @@ def gates(
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     vacant = vacancy(evidence)
     elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
-    leading = {c.broker: _leads_by_its_start(c) for c in candidates if c.lacks and c.broker in elected}
+    leading = {
+        candidate.broker: _leads_by_its_start(candidate, copies_first(candidate, held))
+        for candidate, held in choices
+        if candidate.lacks and candidate.broker in elected
+    }
     restarts = [
         leading.get(r.broker)
         or _restart(r, [d for d in doomed if d.broker == r.broker], owed.get(r.path), losses)
@@ -36,15 +46,16 @@ def gates(
     ]
     yield from restarts
     yield from unseen_restarts(absent, evidence.unread_copies)
+    if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
+        return
     unjudged = not_judged(absent, evidence.unread_copies)
-    yield from _elections(candidates, unjudged, [replica.broker for replica in in_order if not replica.end_known])
+    unseen = [replica.broker for replica in in_order if not replica.end_known]
+    yield from (_election(candidate, unjudged, unseen, copies_first(candidate, held)) for candidate, held in choices)
     yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], unjudged)
 
 
-def _leads_by_its_start(candidate: Candidate) -> Gate:
-    named = _named(candidate.lacks)
-    because = f"loses {named}. It is in the last ISR and nobody leads, so it leads as soon as it runs."
-    first = f"copy from the others: {named}"
+def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
+    because = f"{costs(candidate.lacks)} It is in the last ISR and nobody leads, so it leads as soon as it runs."
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
@@ -57,27 +68,24 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], owed: OwedCut | None, l
         because = f"cannot be judged. Its log is not here whole: {names} is missing."
         return Gate(action=action, going="unknown", because=because)
     if last:
-        because = f"destroys the last copy of {_named(d.stretch for d in last)}. {capital(last[0].because)}."
+        because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(last[0].because)}."
         return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
     if leftovers:
-        paths = ", ".join(dict.fromkeys(s.path for s in leftovers))
-        return Gate(
-            action=action,
-            going="no-go",
-            because=f"removes a {leftovers[0].kind} with lost records: {_named(leftovers)}.",
-            first=f"copy {paths}",
-        )
+        paths = dict.fromkeys(s.path for s in leftovers)
+        what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"
+        because = f"removes {what} with lost records: {named(leftovers)}."
+        return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
     return Gate(action=action, going="go", because=_cut_told(owed, doomed))
 
 
 def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
     """What a start cuts that costs nothing: also what comes back at once is cut."""
     if owed is None:
-        return "cuts nothing from its log, as the disks stand."
+        return CUTS_NOTHING
     new = "" if owed.in_force else ", if its versions are new"
     cut = f"cuts its log from {owed.log_end_offset} to {owed.cut_to} when it follows broker {owed.leader}{new}."
     if doomed:
-        return f"{cut} What does not come back stands elsewhere, or nobody was told of it."
+        return f"{cut} Records that do not come back stand elsewhere, or were never acknowledged."
     return f"{cut} It fetches the same records again."
 
 
@@ -85,31 +93,31 @@ def _fades(survivor: Survivor, broker: int) -> bool:
     return survivor.broker == broker and survivor.kind in FADING
 
 
-def _elections(candidates: Sequence[Candidate], unjudged: str, unseen: Sequence[int]) -> Iterator[Gate]:
-    for candidate in candidates:
-        action = f"elect broker {candidate.broker}"
-        going, because = _election(candidate, unjudged, [broker for broker in unseen if broker != candidate.broker])
-        first = f"copy from the others: {_named(candidate.lacks)}" if candidate.lacks else ""
-        yield Gate(action=action, going=going, because=because, first=first)
+def _election(candidate: Candidate, unjudged: str, unseen: Sequence[int], first: str) -> Gate:
+    going, because = _outcome(candidate, unjudged, [broker for broker in unseen if broker != candidate.broker])
+    return Gate(action=f"elect broker {candidate.broker}", going=going, because=because, first=first)
 
 
-def _election(candidate: Candidate, unjudged: str, unseen: Sequence[int]) -> tuple[Going, str]:
+def _outcome(candidate: Candidate, unjudged: str, unseen: Sequence[int]) -> tuple[Going, str]:
     if candidate.lacks:
-        return "no-go", f"loses {_named(candidate.lacks)}, which somebody was told are written."
+        return "no-go", costs(candidate.lacks)
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
     if apart:
         cut = apart[0]
         return "no-go", f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
     if candidate.damage:
-        return "no-go", f"lets a log lead that is not sound: {'; '.join(candidate.damage)}."
+        return "no-go", f"makes it lead with a damaged log: {'; '.join(candidate.damage)}."
     if unjudged:
         return "unknown", f"cannot be judged. {unjudged} and may hold more."
     if unseen:
         logs = "log" if len(unseen) == 1 else "logs"
-        return "unknown", f"cannot be judged. The {logs} of {who(unseen)} may hold more than what is here."
+        whose = numbered("broker", unseen)
+        return "unknown", f"cannot be judged. The {logs} of {whose} may hold more than what is here."
     return "go", "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
 
 
+_OLD: Final = ("hw-truncation", "kip-101")
+"""Rules by which a follower does not ask its leader where their logs part."""
 _OUTCOME = {
     "diverges": "with other records at the same offsets",
     "hole": "with a hole in its log",
@@ -117,56 +125,38 @@ _OUTCOME = {
 }
 
 
-def _named(stretches: Iterable[Stretch | Survivor]) -> str:
-    """Stretches in words; those that follow each other in one epoch, as of several files, are one."""
-    joined: list[tuple[int, int, int]] = []
-    for s in stretches:
-        if joined and joined[-1][0] == s.epoch and joined[-1][2] == s.start_offset:
-            joined[-1] = s.epoch, joined[-1][1], s.end_offset
-        else:
-            joined.append((s.epoch, s.start_offset, s.end_offset))
-    return ", ".join(f"{offsets_told(start, end)}{_of_epoch(epoch)}" for epoch, start, end in joined)
-
-
-def _of_epoch(epoch: int) -> str:
-    """Formats 0 and 1 carry none."""
-    return f" of epoch {epoch}" if epoch >= 0 else ""
-
-
 def _versions(
     evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], unjudged: str
 ) -> Gate:
     """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
-    action = "restart all brokers one by one, or change the inter-broker protocol"
     if barred:
         first = "; ".join(gate.first for gate in barred)
-        because = f"is barred, since one may not {barred[0].action}."
-        return Gate(action=action, going="no-go", because=because, first=first)
+        because = f"must wait. It would {barred[0].action}, which is a NO-GO."
+        return Gate(action=ROLLING, going="no-go", because=because, first=first)
     versions = {version.broker: version for version in evidence.versions}
     rules = {replica.broker: rule_run_by(versions.get(replica.broker)) for replica in replicas}
-    old = [broker for broker, rule in sorted(rules.items()) if rule in ("hw-truncation", "kip-101")]
+    old = {name: own for name in _OLD if (own := sorted(broker for broker, rule in rules.items() if rule == name))}
     if old:
-        names = ", ".join(f"broker {broker} ({rules[broker]})" for broker in old)
+        names = " and ".join(f"{numbered('broker', own)} by {name}" for name, own in old.items())
         because = (
-            "may lose records or let logs part. Each restart moves leaders while the next replica may lag. These"
-            f" followers do not ask their leader by epoch and offset: {names}."
+            "may lose records or let logs part. Where a leader moves while a replica lags, followers may cut too"
+            f" much or too little: {names}."
         )
-        return Gate(action=action, going="no-go", because=because, first="wait for every replica to be in sync")
+        return Gate(action=ROLLING, going="no-go", because=because, first="wait for every replica to be in sync")
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
     exposed = [r for r in bare if _at_risk(r)]
     if exposed:
         names = ", ".join(f"broker {r.broker}'s {offsets_told(_watermark(r), r.log_end_offset)}" for r in exposed)
         because = f"would cut {names}. Without leader epochs a restarted follower cuts to its high watermark."
-        return Gate(action=action, going="no-go", because=because, first="let the high watermark reach the log end")
+        return Gate(action=ROLLING, going="no-go", because=because, first="let the high watermark reach the log end")
     unknown = _unknown(rules, versions) or _doubted(replicas)
     if unknown:
-        return Gate(action=action, going="unknown", because=f"cannot be judged. {capital(unknown)}.")
+        return Gate(action=ROLLING, going="unknown", because=f"cannot be judged. {capital(unknown)}.")
     if unjudged or not replicas:
         lacking = f"{unjudged} and" if unjudged else "Its replicas are not in this dump, so"
         because = f"cannot be judged. {lacking} what is run and held there is not known."
-        return Gate(action=action, going="unknown", because=because)
-    because = "lets no follower cut blindly. Each asks its leader by epoch and offset before it cuts."
-    return Gate(action=action, going="go", because=because)
+        return Gate(action=ROLLING, going="unknown", because=because)
+    return Gate(action=ROLLING, going="go", because=f"{BLINDLY} Each first asks its leader where their logs part.")
 
 
 def _doubted(replicas: Sequence[Replica]) -> str:
@@ -176,7 +166,7 @@ def _doubted(replicas: Sequence[Replica]) -> str:
         logs = "log of" if len(partly) == 1 else "logs of"
         return f"the {logs} {are(partly)} not here whole"
     unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
-    return f"the leader-epoch-checkpoint of {who(unread)} cannot be read" if unread else ""
+    return f"the leader-epoch-checkpoint of {numbered('broker', unread)} cannot be read" if unread else ""
 
 
 def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersion]) -> str:
@@ -184,9 +174,13 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
     open_ = sorted(broker for broker, rule in rules.items() if rule is None)
     unspoken = [broker for broker in open_ if broker in versions and versions[broker].binary is not None]
     silent = [broker for broker in open_ if broker not in unspoken]
-    told = [f"which inter-broker protocol {who(unspoken)} speak{'s' * (len(unspoken) == 1)}"] if unspoken else []
-    told += [f"which versions {who(silent)} run{'s' * (len(silent) == 1)}"] if silent else []
+    told = [f"which inter-broker protocol {_who_do(unspoken, 'speak')}"] if unspoken else []
+    told += [f"which versions {_who_do(silent, 'run')}"] if silent else []
     return f"no log tells {', nor '.join(told)}" if told else ""
+
+
+def _who_do(brokers: Sequence[int], verb: str) -> str:
+    return f"{numbered('broker', brokers)} {verb}{'s' * (len(brokers) == 1)}"
 
 
 def _at_risk(replica: Replica) -> bool:

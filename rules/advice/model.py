@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,7 +27,25 @@ class Stretch:
     @property
     def told_of(self) -> bool:
         """Whether anybody was told that something of it was written."""
-        return max(self.committed_end, self.acknowledged_end) > self.start_offset
+        return self._told_end > self.start_offset
+
+    @property
+    def all_told_of(self) -> bool:
+        """Whether somebody was told so of every record of it."""
+        return self._told_end >= self.end_offset
+
+    @property
+    def _told_end(self) -> int:
+        return max(self.committed_end, self.acknowledged_end)
+
+
+def worth_of(stretches: Sequence[Stretch]) -> str:
+    """What somebody was told of the records of some stretches."""
+    if all(stretch.committed_end >= stretch.end_offset for stretch in stretches):
+        return "committed records"
+    if all(stretch.all_told_of for stretch in stretches):
+        return "acknowledged records"
+    return "records, some of them acknowledged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +140,11 @@ class Advice:
         """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
         best = next(iter(self.candidates), None)
         return best is not None and best.broker == self.leading and self._all_judged and best.sound
+
+    @property
+    def may_be_elected(self) -> bool:
+        """Whether people elect its leader; the voters of the metadata log do that among themselves."""
+        return any(gate.action.startswith("elect ") for gate in self.gates)
 
     @property
     def sound(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rules.advice.model import Gate
-from rules.finding import capital
+from rules.finding import capital, numbered
 from rules.replicas.unread_copies import UnreadCopy
 
 MOST: Final = 3
@@ -57,11 +57,6 @@ def named_paths(paths: Sequence[str], word: str = "and") -> str:
     return f" {word} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def who(brokers: Sequence[int]) -> str:
-    """Brokers by their numbers: broker 1; brokers 1, 2."""
-    return f"broker {brokers[0]}" if len(brokers) == 1 else f"brokers {', '.join(map(str, brokers))}"
-
-
 def are(brokers: Sequence[int]) -> str:
-    """The same with a verb."""
-    return f"{who(brokers)} {'is' if len(brokers) == 1 else 'are'}"
+    """Brokers with a verb: broker 1 is; brokers 1 and 2 are."""
+    return f"{numbered('broker', brokers)} {'is' if len(brokers) == 1 else 'are'}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
+from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
@@ -30,7 +31,8 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
     seen = tuple(replica for replica in replicas if replica.end_known)
     whole, cuts = {replica.path for replica in seen}, owed_cuts(seen, evidence)
     keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
-    told = (_candidate(replica, cuts, evidence) for replica in replicas)
+    held = {replica.path: tuple(_held_by_others(replica, cuts, evidence)) for replica in replicas}
+    told = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)
     assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
     # Of equal ones rather one whose start destroys nothing; then who leads already, then who is preferred.
     candidates = tuple(
@@ -59,7 +61,16 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
         candidates=candidates,
         release=_release(evidence, replicas),
         doomed=doomed,
-        gates=tuple(gates(evidence, replicas, candidates, (doomed, _deepest(seen, followed, cuts)), unjudged, losses)),
+        gates=tuple(
+            gates(
+                evidence,
+                replicas,
+                [(candidate, held[candidate.path]) for candidate in candidates],
+                (doomed, _deepest(seen, followed, cuts)),
+                unjudged,
+                losses,
+            )
+        ),
     )
 
 
@@ -70,9 +81,7 @@ def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[
     return tuple(min(known).release) if known else ()
 
 
-def _candidate(replica: Replica, owed: Cuts, evidence: PartitionEvidence) -> Candidate:
-    cuts = tuple(cut for (_, leader), cut in owed.items() if leader == replica.path)
-    missed = [*(stretch for cut in cuts for stretch in cut.gone), *_unserved(replica, cuts, evidence)]
+def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: PartitionEvidence) -> Candidate:
     return Candidate(
         broker=replica.broker,
         path=replica.path,
@@ -80,12 +89,23 @@ def _candidate(replica: Replica, owed: Cuts, evidence: PartitionEvidence) -> Can
         log_end_offset=replica.log_end_offset,
         damage=tuple(_damage(replica, compacted=evidence.compacted)),
         stopped_in_order=replica.clean_shutdown is not None,
-        lacks=merged(stretch for stretch in missed if stretch.told_of),
-        cuts=cuts,
+        lacks=merged(stretch for _, stretch in held if stretch.told_of),
+        cuts=_cuts_under(replica, owed),
     )
 
 
-def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvidence) -> Iterator[Stretch]:
+def _cuts_under(leader: Replica, owed: Cuts) -> tuple[OwedCut, ...]:
+    return tuple(cut for (_, path), cut in owed.items() if path == leader.path)
+
+
+def _held_by_others(leader: Replica, owed: Cuts, evidence: PartitionEvidence) -> Iterator[Held]:
+    """What others hold that is cut, or that nobody is served, when a replica leads."""
+    cuts = _cuts_under(leader, owed)
+    yield from ((cut.follower, stretch) for cut in cuts for stretch in cut.gone)
+    yield from _unserved(leader, cuts, evidence)
+
+
+def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvidence) -> Iterator[Held]:
     """What a follower keeps although the leader holds other records there, or none: nobody reads it from the leader."""
     kept = {cut.follower: cut.cut_to for cut in cuts}
     for difference in evidence.differences:
@@ -100,11 +120,11 @@ def _unserved(leader: Replica, cuts: Sequence[OwedCut], evidence: PartitionEvide
                 yield from _within(other, low, high, evidence)
 
 
-def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence) -> Iterator[Stretch]:
+def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence) -> Iterator[Held]:
     for run in replica.log.epochs:
         low, high = max(run.start_offset, start), min(run.end_offset, end)
         if low < high:
-            yield stretch_of(replica, run.epoch, low, high, evidence)
+            yield replica.broker, stretch_of(replica, run.epoch, low, high, evidence)
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int]:

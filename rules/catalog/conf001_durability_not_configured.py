@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.LOW,
     needs=(BrokerSetting, ConfigChange, MetadataChange),
     law="durability as configured",
-    message="Settings in force allowed it. {allowed:.}",
+    message="Settings allowed what happened. {allowed:.}",
 )
 def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A setting in force at the time allowed what happened then.

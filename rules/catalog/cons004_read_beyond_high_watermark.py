@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent),
     law="ConsistentRead",
-    message="A consumer asked broker {leader} for offset {end_offset} in epoch {epoch}. No high watermark can have "
-    "been beyond {start_offset} by then.",
+    message="A consumer asked broker {leader} for offset {end_offset} in epoch {epoch}. The high watermark "
+    "cannot have been beyond {start_offset} by then.",
     implied_by=("HW003",),
 )
 def read_beyond_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -23,8 +23,8 @@ SHOWN: Final = 8
     needs=(BatchHeader, GroupOffset, MetadataChange),
     law="GroupCoordination",
     scope="group",
-    message="{groups:+group} has records in this partition of __consumer_offsets, and belongs to {homes:+partition} of"
-    " {count}; its coordinator there does not know what it committed here",
+    message="{groups:+Group} has records in this partition of __consumer_offsets, and belongs to {homes:+partition} of"
+    " {count}. Its coordinator there does not know what it committed here.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.

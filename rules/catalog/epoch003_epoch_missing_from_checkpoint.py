@@ -18,10 +18,10 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="Broker {broker}'s leader-epoch-checkpoint does not say that {offsets} are of epoch {epoch}. {signature:.}",
+    message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, to which {offsets} belong. {signature:.}",
     implied_by=("SEG006",),
     bearing=Bearing(
-        calls_for="Operators: let the replica copy its log anew, or its leader-epoch-checkpoint misleads its followers."
+        calls_for="Let the replica copy its log anew. Until then do not let it lead: it would mislead its followers."
     ),
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -18,7 +18,7 @@ from rules.rule import rule
     needs=(BatchHeader, GroupState, MetadataChange),
     law="GroupAssignment",
     scope="group",
-    message="group {group} is in generation {generation} by {assignor}, and {what}: {partitions}",
+    message="In generation {generation} of group {group}, which assigns by {assignor}, {what}: {partitions}.",
 )
 def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Members have other partitions than their assignor gives them.

@@ -92,21 +92,21 @@ def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ..
     if replica.clean_shutdown is not None:
         return Severity.HIGH, _since_its_stop(replica, holders)
     if evidence.copied_live:
-        return Severity.LOW, "its tail was lost in a crash, or the files were copied while it ran"
+        return Severity.LOW, "the end of its log was lost in a crash, or the files were copied while it ran"
     if flushed and (evidence.copied or not replica.may_be_live):
-        return Severity.HIGH, "its tail was lost although it had been flushed"
+        return Severity.HIGH, "the end of its log was lost although it had been flushed"
     if holders or len(evidence.followers_of(replica)) == 0:
-        return Severity.LOW, "its unflushed tail was lost in a crash, or the files were copied while it ran"
-    return Severity.MEDIUM, "its unflushed tail was lost in a crash, and no replica here holds it"
+        return Severity.LOW, "the unflushed end of its log was lost in a crash, or the files were copied while it ran"
+    return Severity.MEDIUM, "the unflushed end of its log was lost in a crash, and no replica here holds it"
 
 
 def _since_its_stop(replica: Replica, holders: tuple[int, ...]) -> str:
     """At an orderly stop a broker writes the log end as its recovery point, and its high watermark beside it."""
     if holders:
-        return "its tail was lost since it stopped in order"
+        return "the end of its log went missing after it had stopped in order"
     if replica.recovery_point is not None and replica.recovery_point.offset == replica.log_end_offset:
-        return "the checkpoint alone is wrong, since its recovery point tells that the log ended there when it stopped"
-    return "its tail was lost since it stopped in order, or the checkpoint alone is wrong"
+        return "the checkpoint alone is wrong: by its recovery point the log ended there when the broker stopped"
+    return "the end of its log went missing after it had stopped in order, or the checkpoint alone is wrong"
 
 
 def _left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:

@@ -78,7 +78,7 @@ def _undecided(before: Moment, after: Moment) -> Undecided:
     restart = "it may have been restarted in between"
     asked = Silence(broker=after.witness, log="server", window="of that time", perhaps=restart)
     return Undecided(
-        reason=f"broker {after.witness} told broker {after.broker} high watermark {before.high_watermark} and later, in"
+        reason=f"broker {after.witness} reported high watermark {before.high_watermark} to broker {after.broker} and later, in"
         f" another session of epoch {after.term}, only {after.high_watermark}",
         missing=would_tell(asked),
         blocking=False,
@@ -135,8 +135,8 @@ def _violation(before: Moment, after: Moment) -> Violation:
         start_offset=after.high_watermark,
         end_offset=before.high_watermark,
         facts={
-            "higher": f"broker {after.witness} told broker {after.broker} high watermark {before.high_watermark}",
-            "lower": f"it told only {after.high_watermark}",
+            "higher": f"broker {after.witness} reported high watermark {before.high_watermark} to broker {after.broker}",
+            "lower": f"it reported only {after.high_watermark}",
             "leader": after.witness,
             "follower": after.broker,
             "epoch": after.term,

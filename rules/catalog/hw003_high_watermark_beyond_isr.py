@@ -18,8 +18,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest, OffsetCheckpoint),
     law="ValidHighWatermark",
-    message="Broker {leader} {told} high watermark {end_offset} in epoch {epoch}. It can have been {start_offset} at "
-    "most. {because:.}",
+    message="Broker {leader} {told} high watermark {end_offset} in epoch {epoch}. It can have been at most "
+    "{start_offset}. {because:.}",
 )
 def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark was beyond what a replica in sync had reached.
@@ -111,7 +111,7 @@ def _violation(told: Told, confidence: Confidence) -> Violation:
         end_offset=told.observed,
         confidence=confidence,
         facts={
-            "told": "told",
+            "told": "reported",
             "leader": told.moment.witness,
             "epoch": told.moment.term,
             "because": "" if bound is None else bound.because,

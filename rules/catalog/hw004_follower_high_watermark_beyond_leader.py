@@ -19,8 +19,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="FollowerHWBound",
-    message="Broker {broker} held high watermark {end_offset} when it {when}. It can have been {start_offset} at "
-    "most. {because:.}",
+    message="Broker {broker} held high watermark {end_offset} when it {when}. It can have been at most "
+    "{start_offset}. {because:.}",
     implied_by=("HW003",),
 )
 def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

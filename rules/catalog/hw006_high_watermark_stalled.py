@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
     law="liveness of the high watermark",
-    message="Broker {leader} told high watermark {start_offset} in epoch {epoch}, although {end_offset} was due "
-    "({counted:such answer}). {because:.}",
+    message="Broker {leader} reported high watermark {start_offset} in epoch {epoch}, although it must have been "
+    "{end_offset} ({counted:such answer}). {because:.}",
 )
 def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark stayed below what every counted replica had reached.

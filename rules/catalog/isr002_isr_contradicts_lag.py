@@ -87,7 +87,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
 
 def _why_kept(course: Course, lag: Lag, limit: int, row: LeaderRow) -> tuple[str, Confidence, tuple[Exhibit, ...]]:
     because = (
-        f"it asked for {lag.offset} at most and cannot have been caught up for {lag.milliseconds} ms, and"
+        f"it asked for offset {lag.offset} at most, so it cannot have caught up for {lag.milliseconds / 1000:.1f} seconds;"
         f" {_limit(course, limit)}"
     )
     sure = course.rank.lag_time_max_ms is not None and not course.isr.estimated
@@ -96,7 +96,7 @@ def _why_kept(course: Course, lag: Lag, limit: int, row: LeaderRow) -> tuple[str
 
 
 def _limit(course: Course, limit: int) -> str:
-    return f"replica.lag.time.max.ms is {limit}" + (", by default" if course.rank.lag_time_max_ms is None else "")
+    return f"replica.lag.time.max.ms is {limit} ({limit / 1000:g} seconds)" + (", by default" if course.rank.lag_time_max_ms is None else "")
 
 
 def _why_dropped(dropped: Dropped) -> tuple[str, Confidence, tuple[Exhibit, ...]]:

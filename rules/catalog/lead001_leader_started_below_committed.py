@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce, Description),
     law="LeaderCompleteness",
-    message="{who:^} opened epoch {epoch} {instead}. Yet records up to offset {last} were committed. {because:.}",
+    message="{who:^} became leader in epoch {epoch} {instead}. Yet records up to offset {last} were committed. {because:.}",
     implied_by=("LEAD002", "LEO001"),
     bearing=Bearing(change="opening below committed records", records=RecordsMeant(newest="the epoch before")),
 )
@@ -65,7 +65,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "epoch": lost.epoch,
                 "because": lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
-                "instead": f"at offset {lost.start_offset}",
+                "instead": f"with a log that ended at {lost.start_offset}",
                 "clock": lost.opening.clock,
                 "time": lost.opening.time,
             },
@@ -91,7 +91,7 @@ def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
     led = "who led" if former is None else f"broker {former}, which led"
     witness = term.committed.moment.witness
     return Undecided(
-        reason=f"{who} opened epoch {term.epoch} at offset {term.start_offset}. {sentences(term.committed.because)}"
+        reason=f"{who} became leader in epoch {term.epoch} with a log that ended at {term.start_offset}. {sentences(term.committed.because)}"
         f" These are records of epoch {term.committed.term}. No log here knows epoch {term.epoch}",
         missing=f"{who}'s disk, or the request log of {led} epoch {term.committed.term}",
         brokers=tuple(sorted({broker for broker in (term.leader, witness) if broker is not None})),
@@ -107,7 +107,7 @@ def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
 def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
     """Leaders whose logs were long enough, and held older records where committed ones belonged."""
     for kept in evidence.kept_older:
-        before = f". Who led {numbered('epoch', kept.perhaps_before)} may have begun so before" if kept.perhaps_before else ""
+        before = f". Who led {numbered('epoch', kept.perhaps_before)} may have done so before" if kept.perhaps_before else ""
         yield Violation(
             brokers=() if before else (kept.leader,),
             start_offset=kept.start_offset,

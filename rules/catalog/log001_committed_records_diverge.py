@@ -22,7 +22,7 @@ from rules.rule import rule
     bearing=Bearing(
         healed_by_a_cut=True,
         records=RecordsMeant(held_by="wrongSide"),
-        calls_for="Operators: decide which replica is right, and let the others copy it anew; readers see either.",
+        calls_for="Decide which replica is right, and let the others copy it anew. Until then readers see one or the other.",
     ),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

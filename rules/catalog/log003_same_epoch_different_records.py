@@ -15,11 +15,11 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, RecordRow),
     law="LogMatchingProperty",
-    message="Brokers {left} and {right} hold different records of leader epoch {epochs} at {offsets}. The epoch "
-    "protocol takes them for the same, and nothing will heal it. {judgement:.}",
+    message="Brokers {left} and {right} hold different records of leader epoch {epochs} at {offsets}. Kafka "
+    "takes them for the same and will not repair this. {judgement:.}",
     implied_by=("SEG006", "SEG007", "LEAD001"),
     bearing=Bearing(
-        calls_for="Operators: no protocol will heal this; let the wrong replica copy its log anew."
+        calls_for="No protocol heals this. Find out which replica is wrong, and let it copy its log anew."
     ),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

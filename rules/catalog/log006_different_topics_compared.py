@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(SourceRow,),
     law="ConsistentTopicId",
-    message="{brokers:+Broker} hold {incarnations} incarnations of the topic. {because:.}",
+    message="{brokers:+Broker} hold logs of {incarnations} different topics of this name. {because:.}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Replicas are of different lives of a topic that was created again.
@@ -49,7 +49,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     """
     behind = tuple(sorted(replica.broker for replica in evidence.current if replica.earlier_life))
     if behind:
-        because = "it was deleted and created again, as logs tell, and all of its older records are older than the others"
+        because = "the topic was deleted and created again, as logs tell, and all older records are older than the others"
         yield Violation(brokers=behind, facts={"incarnations": 2, "because": because})
     others = [other for other in evidence.other_ids if other.standing in ("an earlier life", "untold")]
     if any(other.standing == "untold" and _holds_the_others_records(evidence, other) for other in others):
@@ -66,9 +66,9 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             facts={
                 "incarnations": len({replica.topic_id for replica in evidence.current} - {None}),
                 "topic_ids": tuple(sorted({r.topic_id for r in evidence.current if r.topic_id is not None})),
-                "because": "it was deleted and created again"
+                "because": "the topic was deleted and created again"
                 if known
-                else "it was deleted and created again, or a directory is another topic's, of which nothing else tells",
+                else "the topic was deleted and created again, or a directory is another topic's, of which nothing else tells",
             },
         )
 

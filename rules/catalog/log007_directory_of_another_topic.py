@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(SourceRow, MetadataChange),
     law="ConsistentTopicId",
-    message="Broker {broker}'s directory bears topic id {topic_id}, {whose}. Its broker takes it for no replica of "
-    "this partition. It was compared with none.",
+    message="Broker {broker}'s folder of this partition bears topic id {topic_id}, {whose}. Its broker will not use "
+    "it as a replica of this partition. It was compared with no other.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A directory names a topic id that is not this topic's.

@@ -19,7 +19,7 @@ from rules.rule import rule
     scope="cluster",
     message="{says:.} {costs:.}",
     implied_by=("LOG003", "SEG006"),
-    bearing=Bearing(calls_for="Operators: change nothing, and find out which nodes hold the true metadata."),
+    bearing=Bearing(calls_for="Change nothing yet. Find out which nodes hold the true metadata."),
 )
 def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Nodes of one cluster hold different metadata.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import ConfigChange, MetadataChange
 from rules.evidence import Moment, PartitionEvidence
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
 from rules.rule import rule
 from rules.settings import MIN_IN_SYNC
 
@@ -16,12 +16,9 @@ from rules.settings import MIN_IN_SYNC
     severity=Severity.MEDIUM,
     needs=(MetadataChange, ConfigChange),
     law="MinIsrRecoveryQuorum",
-    message="No broker is in sync and none is an eligible leader in epoch {epoch}. To recover from, the controller "
-    "knows {known:+broker}. {wanted:.}",
+    message="No broker is in sync and none is an eligible leader in epoch {epoch}. {recovery:.} {wanted:.}",
     implied_by=("BUG001",),
-    bearing=Bearing(
-        calls_for="Operators: start the assigned brokers first; the longest log of the newest epoch loses least."
-    ),
+    bearing=Bearing(calls_for="Start the assigned brokers first. The longest log of the newest epoch loses least."),
 )
 def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Too few replicas are known from which a partition could be recovered.
@@ -84,7 +81,7 @@ def _needed(evidence: PartitionEvidence, last: Moment) -> int | None:
 
 
 def _violation(last: Moment, known: tuple[int, ...], needed: int | None) -> Violation:
-    wanted = "at least one is needed"
+    wanted = "at least one broker is needed"
     if needed is not None:
         brokers = "broker" if needed == 1 else "brokers"
         wanted = f"each record was committed by at least {needed} {brokers} (min.insync.replicas)"
@@ -93,6 +90,9 @@ def _violation(last: Moment, known: tuple[int, ...], needed: int | None) -> Viol
         facts={
             "epoch": last.epoch,
             "known": known,
+            "recovery": f"the controller can recover it from {numbered('broker', known)} only"
+            if known
+            else "the controller knows no broker to recover it from",
             "wanted": wanted,
             "needed": needed,
             "assigned": last.replicas,

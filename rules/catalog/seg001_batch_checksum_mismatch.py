@@ -19,7 +19,7 @@ from rules.rule import rule
     message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not give its checksum. Brokers with a "
     "good copy: {good_copies}.",
     bearing=Bearing(
-        calls_for="Operators: move the replica's damaged log away while it is stopped; it copies the batch again."
+        calls_for="Stop the broker, move this replica's folder away, and start it. It then copies the log again."
     ),
 )
 def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -18,7 +18,7 @@ from rules.rule import rule
     law="TypeOk",
     message="Broker {broker} has {bytes:unreadable byte} inside its log, {where}.",
     bearing=Bearing(
-        calls_for="Operators: move the replica's damaged log away while it is stopped; it copies the log again."
+        calls_for="Stop the broker, move this replica's folder away, and start it. It then copies the log again."
     ),
 )
 def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

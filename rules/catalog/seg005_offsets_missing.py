@@ -17,10 +17,10 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker} holds nothing at {offsets}, {where}. Brokers that do: {holders}.",
+    message="Broker {broker} holds nothing at {offsets}, {where}. Brokers that hold these: {holders}.",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
     bearing=Bearing(
-        calls_for="Operators: move the replica's log with the hole away while it is stopped; it copies the log again."
+        calls_for="Stop the broker, move this replica's folder away, and start it. It then copies the log again."
     ),
 )
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

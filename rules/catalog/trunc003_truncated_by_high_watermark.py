@@ -20,8 +20,8 @@ from rules.unwritten.reconstruction import Reconciled
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="Broker {broker} {did} {offsets} by its high watermark. Broker {leader} would have answered that {answered}. "
-    "{instead:.}",
+    message="Broker {broker} went by its high watermark and {did} {offsets}. Asked for its epochs, broker {leader} would "
+    "have answered that {answered}. {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -91,7 +91,7 @@ def _by_reconstruction(
     evidence: PartitionEvidence, done: Reconciled, answer: Answer, offsets: tuple[int, int]
 ) -> Violation:
     cut, exchanges = answer.least > done.offset, answer.truncation.exchanges
-    instead = "The records would have stayed" if cut else f"Broker {done.broker} would have cut its log to {answer.most}"
+    instead = "Then the records would have stayed" if cut else f"Then broker {done.broker} would have cut its log to {answer.most}"
     return Violation(
         brokers=(done.broker,),
         start_offset=offsets[0],
@@ -139,7 +139,7 @@ def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation, fir
             "did": "cut",
             "asked_epoch": exchange.asked_epoch if exchange else None,
             "answered": f"epoch {exchange.asked_epoch} ends at {exchange.answered_offset}" if exchange else "nothing",
-            "instead": "the records would have stayed",
+            "instead": "then the records would have stayed",
             "answered_offset": exchange.answered_offset if exchange else None,
         },
         exhibits=(

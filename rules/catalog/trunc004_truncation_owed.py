@@ -25,7 +25,7 @@ from rules.rule import rule
     bearing=Bearing(
         owes_a_cut=True,
         records=RecordsMeant(held_by="follower"),
-        calls_for="Operators: copy the named records before the replica starts: its return as a follower removes them.",
+        calls_for="Copy these records before the replica starts. Its return as a follower removes them.",
     ),
 )
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -132,7 +132,7 @@ def _weigh(
     )
     if leader.holds(offset, committed) and not any(apart):
         return Severity.LOW, "the leader holds the same records and will send them again"
-    return Severity.CRITICAL, "committed records go with it"
+    return Severity.CRITICAL, "committed records go with the cut"
 
 
 def _exhibits(follower: Replica, offset: int) -> Iterator[Exhibit]:

@@ -24,7 +24,7 @@ _ABORT: Final = "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topi
     law="transactions end",
     message="Producer {producer} has a transaction open since offset {start_offset} in broker {broker}'s log. {why:.}",
     implied_by=("SEG002", "LOG005"),
-    bearing=Bearing(calls_for="Operators: review the open transaction, and abort it if no coordinator will end it."),
+    bearing=Bearing(calls_for="Review the open transaction, and abort it if no coordinator will end it."),
 )
 def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A transaction is open that ought to have ended.

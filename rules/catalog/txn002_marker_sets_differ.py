@@ -84,7 +84,8 @@ def _committed(evidence: PartitionEvidence, *replicas: Replica) -> int:
 
 
 def _missing_marker(found: MarkerMissing, count: int) -> Violation:
-    after = "it is open there" if found.next_marker is None else f"the marker at {found.next_marker} decides it there"
+    where = f"on broker {found.lacking}"
+    after = f"{where} it is open" if found.next_marker is None else f"{where} the marker at {found.next_marker} decides it"
     return Violation(
         brokers=tuple(sorted((found.holding, found.lacking))),
         start_offset=found.start_offset,

@@ -103,7 +103,7 @@ def _words(moment: Moment) -> str | None:
 def _role_words(moment: Moment) -> str | None:
     watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
     if moment.kind == "leader-starts":
-        return f"broker {moment.broker} opens epoch {moment.epoch} as leader at offset {moment.offset}{watermark}"
+        return f"broker {moment.broker} becomes leader in epoch {moment.epoch}, log end {moment.offset}{watermark}"
     if moment.kind == "follower-starts" and (moment.offset or 0) > 0:
         # Releases up to 2.7 do not say whom.
         leader = "" if moment.leader is None else " nobody yet" if moment.leader == -1 else f" broker {moment.leader}"

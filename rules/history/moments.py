@@ -208,7 +208,7 @@ def committed(moments: Iterable[Moment]) -> Iterator[Committed]:
             because = f"broker {moment.witness} acknowledged a record at offset {moment.offset} for all replicas"
             yield Committed(end_offset=moment.offset + 1, term=term, because=because, moment=moment)
         elif moment.kind in _WATERMARK_KINDS and moment.high_watermark is not None and moment.high_watermark > 0:
-            because = f"broker {moment.witness} told high watermark {moment.high_watermark}"
+            because = f"broker {moment.witness} reported high watermark {moment.high_watermark}"
             yield Committed(end_offset=moment.high_watermark, term=term, because=because, moment=moment)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from rules.finding import Finding, Severity, Undecided, Violation, named_facts, with_last_offsets
+from rules.finding import FactValue, Finding, Severity, Undecided, Violation, named_facts, with_last_offsets
 from rules.judging.giving_up import failed
 from rules.judging.spoken import spoken
 from rules.rule import Rule
@@ -35,27 +35,22 @@ def sayings(check: Callable[[], Iterable[Violation | Undecided]]) -> Iterator[Vi
 
 def finding(rule: Rule, said: Violation, place: Place, sketch: str = "") -> Finding:
     """A violation in the words of its rule."""
-    return Finding(
-        rule=rule.id,
-        severity=int(rule.severity if said.severity is None else said.severity),
-        confidence=said.confidence,
-        verdict="violated",
-        cluster_id=place.cluster_id,
-        topic=place.topic,
-        topic_id=place.topic_id,
-        partition=place.partition,
-        brokers=said.brokers,
-        start_offset=said.start_offset,
-        end_offset=said.end_offset,
-        message=rule.message.format_map(spoken(said)),
-        exhibits=said.exhibits,
-        facts=named_facts(said.facts),
-        sketch=sketch,
-    )
+    severity = rule.severity if said.severity is None else said.severity
+    judged = _told(rule, said, place, message=rule.message.format_map(spoken(said)), facts=said.facts)
+    return replace(judged, severity=int(severity), confidence=said.confidence, verdict="violated", sketch=sketch)
 
 
 def doubt(rule: Rule, said: Undecided, place: Place) -> Finding:
     """A question that keeps the verdict open."""
+    facts = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
+    message = f"Undecided: {said.reason}. Add {said.missing}."
+    return replace(_told(rule, said, place, message=message, facts=facts), blocking=True)
+
+
+def _told(
+    rule: Rule, said: Violation | Undecided, place: Place, *, message: str, facts: Mapping[str, FactValue]
+) -> Finding:
+    """What was said of a place, as a question; a violation says more of itself."""
     return Finding(
         rule=rule.id,
         severity=int(Severity.INFO),
@@ -68,10 +63,9 @@ def doubt(rule: Rule, said: Undecided, place: Place) -> Finding:
         brokers=said.brokers,
         start_offset=said.start_offset,
         end_offset=said.end_offset,
-        message=with_last_offsets(f"Undecided: {said.reason}. Add {said.missing}."),
+        message=with_last_offsets(message),
         exhibits=said.exhibits,
-        facts=named_facts({"reason": said.reason, "missing": said.missing, "subject": said.reason}),
-        blocking=True,
+        facts=named_facts(facts),
     )
 
 

@@ -65,7 +65,7 @@ class Gone:
         """What else may have been acknowledged: before the first answer that is told, and behind the last one."""
         before = f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else ""
         last = max(m.offset or 0 for m in self.answers)
-        return before + ("" if self.ended else f" and whatever else the batch at {last} held")
+        return before + ("" if self.ended else f" and the rest of the batch at offset {last}")
 
     @property
     def instead(self) -> str:
@@ -74,7 +74,7 @@ class Gone:
         if (following.offset or 0) > self.start_offset:
             return f"records of epoch {self.held} stand at offset {self.start_offset} now"
         who = "its leader" if following.broker is None else f"broker {following.broker}"
-        return f"{who} opened epoch {following.epoch} at offset {following.offset}"
+        return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

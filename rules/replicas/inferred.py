@@ -244,7 +244,7 @@ def _jump(replica: Replica, run: ProducerRun) -> InferredCut | None:
         left="the batch whose sequence is ahead",
         span=step.span,
         because=f"producer {run.producer_id} of epoch {run.producer_epoch} goes on with sequence {step.found} at offset"
-        f" {step.offset}, where {step.expected} was due",
+        f" {step.offset}, where sequence {step.expected} was due",
         after=f"epoch {step.epoch_before} had written {missed} more of its records",
         before=f"epoch {step.epoch_after} began at {new.start_offset}",
     )

@@ -38,7 +38,7 @@ class SequenceBreak:
         step = self.step
         return (
             f"producer {self.producer_id} of epoch {self.producer_epoch} goes on with sequence {step.found} at offset"
-            f" {step.offset}, where {step.expected} was due"
+            f" {step.offset}, where sequence {step.expected} was due"
         )
 
 

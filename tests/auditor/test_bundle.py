@@ -107,9 +107,24 @@ def test_one_finding_takes_its_partition_alone(tmp_path: Path) -> None:
     segments = [name for name in contents(target) if name.endswith(".log") and "/data/" in name]
     assert segments
     assert [name for name in segments if place not in name and "__cluster_metadata" not in name] == []
-    assert "--finding F-00000000: expected one finding" in bundle(
+    assert "F-00000000: expected one finding" in bundle(
         dump, tmp_path / "c.tar.gz", "--finding", "F-00000000"
     ).err
+
+
+def test_a_finding_alone_is_of_the_last_audit_and_an_incident_is_all_of_its_findings(tmp_path: Path) -> None:
+    dump = SAMPLES / "fast_failover_kip101" / "dump"
+    report = json.loads(run("audit", str(dump), "--engine", "local", "--format", "json").out)
+    chosen, incident = report["findings"][0], report["incidents"][0]
+    short, target = chosen["id"][:6], tmp_path / "bundle.tar.zst"
+    ended = run("bundle", short, "-o", str(target), "--engine", "local")
+    assert (ended.code, ended.out.count(chosen["id"])) == (0, 1)
+    again = json.loads(run("audit", str(target), "--engine", "local", "--format", "json").out)
+    assert chosen["fingerprint"] in {finding["fingerprint"] for finding in again["findings"]}
+    assert bundle(dump, tmp_path / "whole.tar.gz", incident["id"]).code == 0
+    manifest = json.loads(contents(tmp_path / "whole.tar.gz")["tidemark-bundle.json"])
+    assert {each["id"] for each in manifest["reproduced"]} == set(incident["findings"])
+    assert "I-00000000: expected one incident" in bundle(dump, tmp_path / "c.tar.gz", "I-00000000").err
 
 
 @pytest.mark.slow
@@ -202,7 +217,7 @@ def test_what_the_bundle_leaves_out_is_told(tmp_path: Path) -> None:
 def test_a_bundle_stands_whole_outside_the_dump_and_replaces_nothing_unasked(tmp_path: Path) -> None:
     dump = copied("bit_rot_payload", tmp_path / "dump")
     assert "inside the dump" in bundle(dump, dump / "b.tar.gz").err
-    assert "expected a name that ends in .tar.gz or .tgz" in bundle(dump, tmp_path / "b.zip").err
+    assert "expected a name that ends in .tar.gz, .tgz, .tar.zst or .tzst" in bundle(dump, tmp_path / "b.zip").err
     (tmp_path / "b.tar.gz").write_text("mine")
     assert "--force to replace it" in bundle(dump, tmp_path / "b.tar.gz").err
     assert (tmp_path / "b.tar.gz").read_text() == "mine"

@@ -13,11 +13,10 @@ from dumps_at_hand import ROOT, SAMPLES
 from auditor.cli.commands import app
 from auditor.report.availability import told_of
 from auditor.report.bill import sentence
-from auditor.report.gates import gate_words, told_once
-from auditor.report.model import AuditReport
+from auditor.report.model import AuditReport, gate_words, told_gates
 from auditor.report.summary import summary
 from rules.catalog import RULES
-from rules.finding import sentences
+from rules.finding import sentences, with_last_offsets
 from rules.judging.judge import judge
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
@@ -64,10 +63,10 @@ def test_what_a_rule_says_of_its_sketches_is_plain(rule: Rule) -> None:
         for verdict in (judge(read_sketch(drawing).evidence, RULES),)
         for words in (
             *(finding.message for finding in verdict.findings),
-            *(f"{point.reason}. Add {point.missing}." for point in verdict.undecided),
+            *(with_last_offsets(f"{point.reason}. Add {point.missing}.") for point in verdict.undecided),
         )
     ]
-    assert [complaint for words in said for complaint in complaints(sentences(words))] == []
+    assert [complaint for words in said for complaint in complaints(words)] == []
 
 
 def told(report: AuditReport) -> Iterator[str]:
@@ -80,9 +79,9 @@ def told(report: AuditReport) -> Iterator[str]:
     yield from (line for account in accounts for line in told_of(account))
     yield from (words for a in accounts for s in a.safeguards for words in (s.allowed, s.instead) if words)
     known = summary(report)
-    yield from (f"{action.words} {action.first}" for action in known.actions)
+    yield from (action.told(3) for action in known.actions)
     yield from (each.words for each in known.unseen if each.kind == "question")
-    yield from (gate_words(gate) for placed in report.advice for gate in told_once(placed.advice.gates))
+    yield from (gate_words(gate) for placed in report.advice for gate in told_gates(placed.advice))
     if known.lost is not None:
         yield f"{known.lost.amount}, {known.lost.worth}. {known.lost.copies}"
 

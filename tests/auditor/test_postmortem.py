@@ -84,8 +84,8 @@ def test_a_fast_fail_over_is_told_with_its_lost_and_its_written_offsets() -> Non
     assert (second[1], second[2]) == (f"{again} ({len(told['b_wrote'])})", again)
     assert "epoch 1 (broker 2) to epoch 2 (broker 1)" in second[4]
     assert second[6] == f"broker 2, replica: {again} (led again)"
-    assert "read them again" in (said := render(report("fast_failover_kip101")))
-    assert "before epoch 2" not in said
+    said = render(report("fast_failover_kip101"))
+    assert said.count("must read them again") == 1, "nobody reads again what the log that leads holds"
 
 
 def test_lost_pages_of_a_format_without_epochs_still_stand_on_the_deposed_leader() -> None:
@@ -120,7 +120,8 @@ def test_a_copy_that_still_stands_is_named_before_anybody_restarts(place: str, t
     dump = unclean(tmp_path / "dump", place, logs=True)
     told = render(audit(dump, AuditConfig(engine="local", topic=("pay",))))
     assert f"broker 1, {place}: 100–149" in told
-    assert "Operators: copy pay-0 100–149 from broker 1's " + place in told
+    kind = "" if place == "replica" else f"{place} "
+    assert f"- pay-0 offsets 100–149: Copy these records from broker 1 ({kind}" in told.replace("\\", "")
 
 
 def test_the_same_dump_gives_the_same_words_wherever_it_lies(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
     assert "Of epoch 0: 10–14 in ff-0 to ff-29." in body
     rules = {finding.rule for finding in one.violations if finding.severity >= Severity.MEDIUM}
     assert all(f"- {rule} (" in body for rule in rules), "the chain leaves out no kind of finding"
-    assert "The same in ff-1 to ff-29, by their own offsets." in body
+    assert "- ff-0 to ff-29: Producers must write the acknowledged records again." in body
     whole = render(wide, appendix=True)
     assert all(finding.id in whole for finding in wide.violations if finding.severity >= Severity.MEDIUM)
     assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))
@@ -197,9 +198,8 @@ def test_a_partition_that_went_another_way_is_told_apart(tmp_path: Path) -> None
     assert "### ff-0, ff-1" in body
     assert "### ff-2" in body
     assert "epoch 0 (broker 1) to epoch 1 (broker 9)" in body
-    producers = [line for line in body.splitlines() if line.startswith("- Producers")]
-    assert ["another-7" in line for line in producers] == [False, True]
-    assert "The same in ff-1, by" in producers[0]
+    (producers,) = (line for line in body.splitlines() if "Producers must" in line)
+    assert "client rdkafka, client another-7" in producers
 
 
 def hostile(loss: Loss) -> Loss:

@@ -39,10 +39,11 @@ def test_open_questions_of_several_rules_in_the_same_words_are_told_once() -> No
 
 
 def test_producers_are_told_which_offsets_to_write_again_and_when() -> None:
-    lines = [line for line in render_postmortem(reported()).splitlines() if line.startswith("- Producers")]
+    lines = [line for line in render_postmortem(reported()).splitlines() if "roducers must" in line]
     ids = {f.brokers[0]: f.id for f in reported().findings if f.rule == "ACK001" and f.verdict == "violated"}
     told = {
-        1: "if broker 3 is let lead, write again 6–7 of epoch 2, which broker 1 acknowledged",
-        3: "if broker 1 or 2 is let lead, write again 6 of epoch 4, which broker 3 acknowledged",
+        1: "offsets 6–7: If broker 3 is let lead, producers must write the records of epoch 2 again that broker 1",
+        3: "offset 6: If broker 1 or 2 is let lead, producers must write the records of epoch 4 again that broker 3",
     }
-    assert [line.split(": ", 1)[1] for line in lines] == [f"{told[broker]}, {ids[broker]}." for broker in (1, 3)]
+    said = [line.split(" ", 2)[2] for line in lines]
+    assert said == [f"{told[broker]} acknowledged. {ids[broker]}" for broker in (1, 3)]

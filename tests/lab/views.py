@@ -102,7 +102,7 @@ def _told_otherwise(report: AuditReport) -> Iterator[str]:
     lost = any(not loss.restored for losses in of(report).values() for loss in losses)
     if lost and "Nobody, as far as this evidence goes" in told:
         yield "the incident report has nobody act on a loss"
-    if lost and "Nothing to decide." in advice:
+    if lost and "Nothing to decide" in advice:
         yield "the advice says that nothing is to be decided"
     if report.verdict == "unknown" and "left its verdict open" not in advice:
         yield "the advice does not say that the verdict is open"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.advice import Advice, Candidate, Gate, advise
+from rules.advice import Advice, Candidate, Gate, advise, told_gates
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
@@ -93,8 +93,8 @@ def test_what_nobody_was_told_of_may_go() -> None:
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"
     assert gate(told, "restart broker 1").because == (
-        "cuts its log from 7 to 4 when it follows broker 2. What does not come back stands elsewhere, or nobody was"
-        " told of it."
+        "cuts its log from 7 to 4 when it follows broker 2. Records that do not come back stand elsewhere, or"
+        " were never acknowledged."
     )
     assert gate(told, "elect broker 2").going == "go"
 
@@ -140,7 +140,7 @@ def test_old_protocols_bar_a_rolling_restart() -> None:
     told = advice_on("kafka 1 0.10.2.1\nkafka 2 1.1.1 ibp 1.1\nbroker 1 0000|\nbroker 2 0000|\n")
     rolling = told.gates[-1]
     assert rolling.going == "no-go"
-    assert "broker 1 (hw-truncation), broker 2 (kip-101)" in rolling.because
+    assert "broker 1 by hw-truncation and broker 2 by kip-101" in rolling.because
 
 
 def test_a_replica_without_epochs_is_cut_at_its_high_watermark() -> None:
@@ -248,7 +248,23 @@ def test_a_hole_in_its_log_costs_what_only_another_holds() -> None:
     (lacked,) = candidate(told, 2).lacks
     assert (lacked.epoch, lacked.start_offset, lacked.end_offset) == (0, 4, 6)
     assert candidate(told, 1).lacks == ()
-    assert "offsets 4–5" in gate(told, "elect broker 2").first
+    assert gate(told, "elect broker 2").first == "copy offsets 4–5 of epoch 0 from broker 1"
+
+
+def test_what_comes_first_names_who_holds_it() -> None:
+    told = advice_on(DEPOSED)
+    assert gate(told, "elect broker 2").because == "loses committed records: offsets 4–6 of epoch 0."
+    assert gate(told, "elect broker 2").first == "copy offsets 4–6 of epoch 0 from broker 1"
+    assert gate(told, "elect broker 1").first == "copy offsets 4–6 of epoch 1 from broker 2 or 3"
+    parts = advice_on(NEW + "broker 1 00|\nbroker 2 00000|\nbroker 3 @3:00000|\n")
+    assert gate(parts, "elect broker 1").first == "copy offsets 2–7 of epoch 0 from brokers 2 and 3"
+
+
+def test_nobody_is_elected_into_the_lead_of_the_metadata_log() -> None:
+    drawn = "topic __cluster_metadata\n" + DEPOSED
+    told = advice_on(drawn)
+    assert [g.action for g in told.gates] == [f"restart broker {number}" for number in (1, 2, 3)]
+    assert [g.action for g in told_gates(told)] == ["restart broker 1", "restart broker 2 or 3"]
 
 
 def test_a_hole_that_all_logs_have_costs_nothing() -> None:

@@ -70,7 +70,7 @@ def test_a_replica_without_the_marker_of_what_it_holds(yard: Yard) -> None:
     first = found(yard)[0]
     assert first.message == (
         "Broker 3 lacks producer 7's marker at offset 2, which broker 1 has. The transaction begins at offset 0, and"
-        " the marker at 5 decides it there."
+        " on broker 3 the marker at 5 decides it."
     )
     assert first.implied_by[:2] == ("LOG001", "LOG003")
     shown = {exhibit.role: exhibit.span for exhibit in first.exhibits}
@@ -81,7 +81,7 @@ def test_a_replica_without_the_marker_of_what_it_holds(yard: Yard) -> None:
 def test_a_replica_whose_last_marker_is_missing_keeps_the_transaction_open(yard: Yard) -> None:
     with_other(yard, [*LOG[:3], plain(5), *LOG[4:]])
     assert places(yard) == [((1, 3), 3, 6), ((2, 3), 3, 6)]
-    assert found(yard)[0].message.endswith("The transaction begins at offset 3, and it is open there.")
+    assert found(yard)[0].message.endswith("The transaction begins at offset 3, and on broker 3 it is open.")
 
 
 def test_markers_of_one_offset_that_say_other_things(yard: Yard) -> None:

@@ -516,7 +516,7 @@ def test_an_acknowledgement_is_lost_by_the_opening_that_had_it_not_though_it_be_
     drawn = "broker 1* 00 33|\nt1 leads 1 epoch 2 at 2 hw 2\nt2 acks 1 at 4 acks=all\nt3 leads 1 epoch 3 at 5 hw 5\n"
     drawn += "t4 acks 1 at 5 acks=all\nt5 leads 1 epoch 3 at 2 hw 2\nt6 leads 2 epoch 4 at 4 hw 4\n"
     said = [v.facts["instead"] for v in BY_ID["ACK001"].check(evidence(drawn)) if isinstance(v, Violation)]
-    assert said == ["broker 1 opened epoch 3 at offset 2"] * 2
+    assert said == ["broker 1 then became leader in epoch 3 with a log that ended at 2"] * 2
 
 
 GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads 1 epoch 0 at 0 hw 0\n"

@@ -57,7 +57,7 @@ def test_a_gap_is_told_once_for_all_replicas(yard: Yard) -> None:
     assert (facts["producers"], facts["breaks"], facts["sequences"]) == (1, 1, 30)
     assert finding.message == (
         "On brokers 1 and 2, records of producer 7 are missing between two batches that lie side by side. Producer 7"
-        " of epoch 0 goes on with sequence 50 at offset 20, where 20 was due."
+        " of epoch 0 goes on with sequence 50 at offset 20, where sequence 20 was due."
     )
     shown = {exhibit.role: exhibit.span for exhibit in finding.exhibits}
     batch_before = shown["producer 7's batch before"]
@@ -116,7 +116,7 @@ def test_a_higher_epoch_that_does_not_begin_at_0(yard: Yard) -> None:
 def test_a_producer_that_begins_at_0_again_is_left_open(yard: Yard) -> None:
     assert found(yard, [sent(0, 0), sent(10, 10), sent(20, 0)]) == []
     (reason,) = asked(yard)
-    assert reason.startswith("producer 7 of epoch 0 goes on with sequence 0 at offset 20, where 20 was due")
+    assert reason.startswith("producer 7 of epoch 0 goes on with sequence 0 at offset 20, where sequence 20 was due")
 
 
 def test_producers_times_leave_a_gap_open(yard: Yard) -> None:

@@ -9,7 +9,8 @@ from typing import Final
 
 from auditor.report.bill import moment
 from auditor.report.html.scale import Scale
-from auditor.report.html.shapes import Box, Line, Shape, Words, room_for, span
+from auditor.report.html.shapes import Box, Line, Shape, Words, room_for
+from auditor.report.layout import between
 from auditor.report.model import Loss
 from rules.finding import offsets_told
 from rules.timeline.values import DrawnEvent, DrawnPoint, DrawnReplica
@@ -99,7 +100,7 @@ def _band(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterator[
         left, right = steps[0][1], steps[-1][2]
         upper, lower = panel.at(panel.high if high is None else high), panel.at(panel.low if low is None else low)
         look = "watermark-band" if low is not None and high is not None else "watermark-band open"
-        says = f"By all else that is told, the high watermark must have been {span(low, high)}"
+        says = f"By all else that is told, the high watermark must have been {between(low, high)}"
         width = max(1.0, right - left)
         yield Box(x=left, y=upper - 1.5, width=width, height=lower - upper + 3, look=look, says=says)
 
@@ -183,9 +184,9 @@ def _at_last(replica: DrawnReplica, panel: Panel) -> Iterator[Shape]:
     """What is known at the end."""
     last = replica.points[-1]
     x, y = panel.right + 30, panel.top + HEIGHT / 2
-    end = span(last.end_low, last.end_high)
+    end = between(last.end_low, last.end_high)
     yield Words(x=x, y=y - 4, text=f"LEO {end}", look="fact")
-    yield Words(x=x, y=y + 12, text=f"HW {span(last.watermark_low, last.watermark_high)}", look="fact hw-fact")
+    yield Words(x=x, y=y + 12, text=f"HW {between(last.watermark_low, last.watermark_high)}", look="fact hw-fact")
     if replica.points_told > len(replica.points):
         text = f"{len(replica.points)} of {replica.points_told} states"
         yield Words(x=x, y=y + 28, text=text, look="small")

@@ -150,7 +150,7 @@ def _bill(loss: Loss, story: Story, scale: Scale, number: int) -> Iterator[Shape
     top, link = HEAD + BILL * number, story.part("bill", number)
     left, right = scale.at(loss.start_offset), scale.at(loss.end_offset)
     look = "left-out" if loss.restored else "lost"
-    name = "left out" if loss.restored else "LOST"
+    name = "was missing" if loss.restored else "LOST"
     amount = f"{'' if loss.end_known else '≥ '}{counted(loss.offsets, 'offset')}"
     says = sentence(loss)
     yield Words(x=LEFT - 12, y=top + 16, text=name, look=f"name {look}-name", anchor="end", says=says)

@@ -7,7 +7,8 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from auditor.report.html.scale import Scale
-from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Line, Shape, Words, room_for, span
+from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Line, Shape, Words, room_for
+from auditor.report.layout import between
 from auditor.report.model import ReplicaVerdict
 from rules.finding import capital, offsets_told
 
@@ -82,7 +83,7 @@ def watermark(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Sha
     low, high = scale.at(replica.expected_low), RIGHT + OPEN
     if replica.expected_high is not None:
         high = scale.at(replica.expected_high)
-    told = span(replica.expected_low, replica.expected_high)
+    told = between(replica.expected_low, replica.expected_high)
     says = f"By what else is told, the high watermark must have been {told}"
     yield Line(points=((low, top - 6), (max(high, low + 1), top - 6)), look="expected", says=says)
     if replica.high_watermark_on_disk is not None:
@@ -96,7 +97,7 @@ def facts(replica: ReplicaVerdict, top: float) -> Iterator[Shape]:
     """The numbers, at the end of the lane."""
     yield Words(x=RIGHT + 30, y=top + 10, text=f"LEO {replica.log_end_offset}", look="fact")
     saved = replica.high_watermark_on_disk
-    expected = span(replica.expected_low, replica.expected_high)
+    expected = between(replica.expected_low, replica.expected_high)
     beside = "" if str(saved) == expected else f", expected {expected}"
     text = f"HW {'none' if saved is None else saved}{beside}"
     yield Words(x=RIGHT + 30, y=top + 25, text=text, look="fact hw-fact")

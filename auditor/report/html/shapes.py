@@ -90,10 +90,3 @@ def number(value: float) -> str:
 def room_for(text: str, letter: float = LETTER) -> float:
     """About how wide a text is."""
     return len(text) * letter
-
-
-def span(low: int | None, high: int | None) -> str:
-    """What is known of an offset; a question mark where nothing bounds it."""
-    if low is None and high is None:
-        return "?"
-    return str(low) if low == high else f"{'?' if low is None else low}..{'?' if high is None else high}"

@@ -12,8 +12,9 @@ from auditor.report.html.courses import Address
 from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
-from auditor.report.html.shapes import Picture, span
+from auditor.report.html.shapes import Picture
 from auditor.report.html.stories import DRAWN, TABLES_SHOWN, Story, gravest_first, stories
+from auditor.report.layout import between
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
 from auditor.report.placed import Place
@@ -133,7 +134,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "tables_most": TABLES_SHOWN,
         "milestones_most": MILESTONES_SHOWN,
         "moment": moment,
-        "span": span,
+        "between": between,
         "availability": availability,
     }
 

@@ -9,6 +9,7 @@ from auditor.report.layout import counted
 from auditor.report.model import AuditReport, Counterfactual, PlacedCounterfactual, ProtocolOutcome
 from auditor.report.postmortem.impact import not_told
 from auditor.report.postmortem.parts import place, places
+from rules.finding import offsets_told
 
 
 def protocols(report: AuditReport) -> Iterator[str]:
@@ -28,7 +29,7 @@ def one(placed: PlacedCounterfactual) -> Iterator[str]:
     table = placed.table
     yield (
         f"{place(placed)}: broker {table.follower} following broker {table.leader},"
-        f" offsets [{table.start_offset}, {table.end_offset})\n"
+        f" {offsets_told(table.start_offset, table.end_offset)}\n"
     )
     yield "| protocol | asked → answered | cut to | kept | lost |"
     yield "|---|---|---|---|---|"

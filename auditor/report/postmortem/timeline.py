@@ -103,4 +103,5 @@ def _standing(clock: ClockOffset | None) -> str:
 def _line(milestone: Milestone) -> str:
     shown = moment(milestone.reference_time) or "time unknown"
     own = f" (own clock {moment(milestone.time)})" if milestone.time != milestone.reference_time else ""
-    return f"- {shown}{own}  {text(milestone.clock)}: {text(milestone.text)}"
+    witness = "" if milestone.text.startswith(f"{milestone.clock} ") else f"{milestone.clock}: "
+    return f"- {shown}{own}  {text(witness + milestone.text)}"

@@ -7,22 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from auditor.report.bill import client_name, perhaps_held
-from auditor.report.gates import gate_words, told_once
-from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, Survivor
+from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, gate_words, told_gates
+from auditor.report.named_places import named_places
 from auditor.report.placed import Place
+from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
 from rules.finding import Finding, Severity, offsets_told
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 NAMED: Final = 8
-_FATE: Final = {
-    "replica": "Its broker may cut it back to its leader's log.",
-    "future replica": "A log that moves between disks is cut to the one that it follows.",
-    "deleted file": "Its broker removes the file as soon as it loads the log.",
-    "deleted dir": "A running broker removes the folder after file.delete.delay.ms, 60 seconds by default.",
-    "stray dir": "Nothing removes it by itself, and nothing else keeps these records.",
-}
+GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +63,27 @@ class Action:
     """The findings that call for it, where some do."""
 
     @property
+    def is_gate(self) -> bool:
+        """Whether it is about what may be done, not about who must do something."""
+        return self.kind in GOING
+
+    @property
     def text(self) -> str:
-        """The words with the first of the names."""
-        return f"{self.words} {self.names_are}: {_named(self.names)}." if self.names else self.words
+        """The words with the first of the names, and with what comes first."""
+        names = f" {self.names_are} {_named(self.names)}." if self.names else ""
+        return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}"
+
+    def told(self, most: int) -> str:
+        """The same with its place; of many partitions so many are named."""
+        aims = [aim.words for aim in self.aims]
+        where = ", ".join(aims) if len(aims) <= most else named_places([aim.place for aim in self.aims], most)
+        return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
 
 
 def actions(report: AuditReport) -> tuple[Action, ...]:
     """All of them, those that are alike together, the most urgent kind first."""
     told = [
-        *(action for placed in report.advice for action in _gates(placed)),
+        *(action for placed in report.advice for action in _gates(placed, report)),
         *(action for history in report.histories for action in _after(history, report)),
         *_of_findings(report),
     ]
@@ -96,11 +103,15 @@ def _joined(alike: Sequence[Action]) -> Action:
     return replace(first, aims=aims, names=names, findings=findings)
 
 
-def _gates(placed: PlacedAdvice) -> Iterator[Action]:
-    """Restarts, elections and changes of versions; what is settled needs none of them."""
+def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
+    """Restarts, elections and changes of versions; copies that stand beside them are not named again."""
     aim = Aim(cluster_id=placed.cluster_id, topic=placed.topic, partition=placed.partition)
-    for gate in told_once(placed.advice.gates):
-        yield Action(kind=gate.going, words=gate_words(gate), first=gate.first, aims=(aim,))
+    own = [h for h in report.histories if (h.cluster_id, h.topic, h.partition) == aim.place]
+    copied = {s.path for h in own for loss in h.losses if loss.matters and not loss.restored for s in loss.survivors}
+    for gate in told_gates(placed.advice):
+        paths = gate.first.removeprefix("copy ").split(", ")
+        first = "make these copies" if copied.issuperset(paths) else gate.first
+        yield Action(kind=gate.going, words=gate_words(gate), first=first, aims=(aim,))
 
 
 def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
@@ -111,16 +122,17 @@ def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
 
 
 def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[Action]:
-    for survivor in loss.survivors:
-        yield _copy(history, survivor, report)
+    for words, ranges in copies(history, loss, report):
+        aims = tuple(_aim(history, start, end) for start, end in ranges)
+        yield Action(kind="copy", words=words, first="", aims=aims)
     aim = _aim(history, loss.start_offset, loss.end_offset)
     yield Action(
         kind="act",
-        words=f"Producers: write the acknowledged records again.{perhaps_held(loss)}",
+        words=f"Producers must write the acknowledged records again.{perhaps_held(loss)}",
         first="",
         aims=(aim,),
         names=tuple(client_name(client.client_id) for client in loss.clients),
-        names_are="Answered for them",
+        names_are="They were acknowledged to",
     )
     yield from _consumers(history, loss)
 
@@ -135,48 +147,28 @@ def _aim(history: PlacedHistory, start: int, end: int) -> Aim:
     )
 
 
-def _copy(history: PlacedHistory, survivor: Survivor, report: AuditReport) -> Action:
-    """A copy that still stands, and until when: a start that cuts none of it does not end it, a move of leaders may."""
-    where = f"broker {survivor.broker} ({survivor.kind}, {survivor.path})"
-    if survivor.kind == "replica" and _may_start(history, survivor.broker, report):
-        words = f"Copy these records from {where} before leaders move. One restart alone does not cut them."
-    else:
-        words = f"Copy these records from {where} before that broker starts. {_FATE[survivor.kind]}"
-    aim = _aim(history, survivor.start_offset, survivor.end_offset)
-    return Action(kind="copy", words=words, first="", aims=(aim,))
-
-
-def _may_start(history: PlacedHistory, broker: int, report: AuditReport) -> bool:
-    """Whether the advice on the partition lets the broker start, and knows of nothing that it would cut for good."""
-    place = (history.cluster_id, history.topic, history.partition)
-    own = [a.advice for a in report.advice if (a.cluster_id, a.topic, a.partition) == place]
-    starts = [gate.going for advice in own for gate in advice.gates if gate.action == f"restart broker {broker}"]
-    ends = any(doomed.broker == broker for advice in own for doomed in advice.doomed)
-    return bool(starts) and not ends and all(going == "go" for going in starts)
-
-
 def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     """Who read what went, and whose committed offsets no longer hold."""
     if loss.reused_end > loss.start_offset:
         yield Action(
             kind="act",
-            words="Consumers that read these offsets before: read them again. They hold other records now.",
+            words="Consumers that read these offsets before must read them again. Other records stand there now.",
             first="",
             aims=(_aim(history, loss.start_offset, loss.reused_end),),
             names=tuple(client_name(reader.client_id) for reader in loss.readers),
-            names_are="Served before",
+            names_are="They were served to",
         )
     asked = {
-        "beyond the log end": f"set them back to {loss.start_offset}, or auto.offset.reset decides",
-        "in the cut epoch": f"set them back to {loss.start_offset}",
+        "beyond the log end": f"set it back to {loss.start_offset}, or auto.offset.reset decides",
+        "in the cut epoch": f"set it back to {loss.start_offset}",
         "among the cut offsets": "find out which records they read, the lost ones or those there now",
     }
     for standing, what in asked.items():
         groups = tuple(group.group for group in loss.groups if group.standing == standing)
         if groups:
-            words = f"Consumer groups whose committed offset is {standing}: {what}."
+            words = f"Consumer groups whose committed offset is {standing} need a new one: {what}."
             aim = _aim(history, loss.start_offset, loss.end_offset)
-            yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are="Groups")
+            yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are="The groups are")
 
 
 def _named(words: Sequence[str]) -> str:
@@ -213,8 +205,9 @@ def _write_again(finding: Finding) -> str:
     told = finding.values()
     lacking = told.get("lacking")
     brokers = [str(broker) for broker in lacking] if isinstance(lacking, tuple | list) else []
-    condition = f"If broker {' or '.join(brokers)} is let lead, producers" if brokers else "Producers:"
-    return f"{condition} write again what broker {told.get('leader')} acknowledged."
+    condition = f"If broker {' or '.join(brokers)} is let lead, producers" if brokers else "Producers"
+    records = f"the records of {told.get('epochs')} again that broker {told.get('leader')} acknowledged"
+    return f"{condition} must write {records}."
 
 
 def _said_already(finding: Finding, grave: Iterable[Finding], report: AuditReport) -> bool:

@@ -81,7 +81,7 @@ class LossTotals:
         """Who had been told that they were written, in words."""
         kinds = (
             (self.committed, "committed"),
-            (self.acknowledged, "acknowledged and not committed"),
+            (self.acknowledged, "acknowledged but not committed"),
             (self.possibly_acknowledged, "possibly acknowledged"),
             (self.never_committed, "never committed"),
         )

@@ -112,13 +112,13 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
     if coverage.nameless:
         yield Unseen(kind="names", words=f"{coverage.nameless}.", blocking=False)
     if coverage.scope.lacking and not coverage.scope.partial:
-        words = f"Only some brokers' {coverage.scope.lacking} are here (--partial says that this is all there is)."
+        words = f"Only some brokers' {coverage.scope.lacking} are here (give --partial if there are no others)."
         yield Unseen(kind="logs", words=words, blocking=True)
     if (untold := coverage.scope.metadata_untold) and not coverage.scope.partial:
         words = f"The metadata log here does not tell of {counted(untold, 'partition')}: it is emptied, cut or older"
-        yield Unseen(kind="logs", words=f"{words} (--partial says that this is all there is).", blocking=True)
+        yield Unseen(kind="logs", words=f"{words} (give --partial if there are no others).", blocking=True)
     if coverage.scope.cut_short and not coverage.scope.partial:
-        words = f"{_cut_short(coverage)} (--partial says that this is all there is)."
+        words = f"{_cut_short(coverage)} (give --partial if there are no others)."
         yield Unseen(kind="logs", words=words, blocking=True)
 
 
@@ -145,5 +145,5 @@ def _deeper(coverage: Coverage) -> Iterator[Unseen]:
         if point.asked_at_level is not None:
             unasked.setdefault(point.asked_at_level, set()).add(point.rule)
     for level, rules in sorted(unasked.items()):
-        words = f"Asked only with --level {level}: {', '.join(sorted(rules))}."
+        words = f"Checked only with --level {level}: {', '.join(sorted(rules))}."
         yield Unseen(kind="deeper", words=words, blocking=False, rules=tuple(sorted(rules)))

@@ -29,7 +29,7 @@ def why_counted(counted: Sequence[RemoteEnd], reached: int) -> str:
     if not counted:
         return f"nobody else was counted, and the leader held offset {reached - 1}"
     names = " and ".join(f"broker {remote.broker}" for remote in counted)
-    return f"everyone counted ({names}) had asked for offset {reached} or beyond"
+    return f"every replica that counts ({names}) had asked for offset {reached} or beyond"
 
 
 def why_resting(because: str, enough: int | None) -> str:

@@ -48,7 +48,7 @@ def called(drawing: str, times: dict[int, int | None]) -> list[str]:
 
 def test_an_election_without_an_epoch_stands_where_it_was_called() -> None:
     drawing = TOLD.format(whom="")
-    opened = "broker 2 opens epoch 1 as leader at offset 2, high watermark 2"
+    opened = "broker 2 becomes leader in epoch 1, log end 2, high watermark 2"
     assert called(drawing, {4900: None}) == ["the controller elects broker 2 uncleanly", opened]
     assert called(drawing, {4900: None, 4950: 1}) == ["the controller elects broker 2 uncleanly for epoch 1", opened]
 

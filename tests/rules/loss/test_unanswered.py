@@ -85,7 +85,7 @@ def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
     moments = tuple(replace(m, latest_term=next(of)) if m.kind == "produced" else m for m in told.moments)
     checked = BY_ID["ACK001"].check(replace(told, chronicle=Chronicle(moments)))
     (found,) = (v for v in checked if isinstance(v, Violation))
-    assert (found.facts["epochs"], found.facts["more"]) == (said, " and whatever else the batch at 3 held")
+    assert (found.facts["epochs"], found.facts["more"]) == (said, " and the rest of the batch at offset 3")
 
 
 HOLED = """

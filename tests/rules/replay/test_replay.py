@@ -209,7 +209,7 @@ def test_a_proposed_isr_is_not_the_equal_one_that_was_in_force_before() -> None:
 def test_each_side_names_the_fact_that_sets_it() -> None:
     last = answers(read_sketch(DRAWING).evidence.replayed)[-1]
     assert last.expected.because == (
-        "everyone counted (broker 2) had asked for offset 5 or beyond",
+        "every replica that counts (broker 2) had asked for offset 5 or beyond",
         "broker 2, in sync, had asked for no more than offset 10",
     )
 

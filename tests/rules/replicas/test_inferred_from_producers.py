@@ -81,14 +81,14 @@ def test_a_producer_that_enters_a_later_epoch_in_the_middle_of_its_sequence(yard
     yard.healthy([sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 40, producer=8)], 1, 2)
     ((reason, _),) = asked(yard)
     assert reason.startswith("records of epoch 0 were cut at 20 or below, from 60, after epoch 0 had written 40 more")
-    assert "Producer 8 of epoch 0 goes on with sequence 40 at offset 20, where 0 was due" in reason
+    assert "Producer 8 of epoch 0 goes on with sequence 40 at offset 20, where sequence 0 was due" in reason
 
 
 def test_a_sequence_ahead_of_the_one_due_in_a_new_epoch(yard: Yard) -> None:
     yard.healthy([sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 50)], 1, 2)
     ((reason, missing),) = asked(yard)
     assert reason.startswith("records of epoch 0 were cut at 20 or below, from 50, after epoch 0 had written 30 more")
-    assert "goes on with sequence 50 at offset 20, where 20 was due" in reason
+    assert "goes on with sequence 50 at offset 20, where sequence 20 was due" in reason
     assert missing.startswith("the logs of the broker that led epoch 0")
 
 

@@ -1,0 +1,65 @@
+"""What is to be bundled: the dumps and the findings, told apart by how they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from auditor.config import ConfigError
+from auditor.memory import recall
+from auditor.report.model import AuditReport
+from rules.finding import Finding
+
+_ID: Final = re.compile(r"[FI]-[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleRequest:
+    """What to hand over, and in which file."""
+
+    dumps: Sequence[Path]
+    target: Path
+    findings: Sequence[str] = ()
+    """Ids of findings or incidents, or beginnings of them; empty for all findings."""
+
+
+def requested(given: Sequence[Path], target: Path, findings: Sequence[str]) -> BundleRequest:
+    """A word that is an id and no path is a finding; without a dump it is of the last audit's."""
+    ids = [str(word) for word in given if _ID.fullmatch(str(word)) and not word.exists()]
+    dumps = [word for word in given if str(word) not in ids]
+    if not dumps:
+        last = recall(None, None)
+        dumps = [*last.archives] or [last.dump]
+    return BundleRequest(dumps=dumps, target=target, findings=(*ids, *findings))
+
+
+def wanted(report: AuditReport, asked: Sequence[str]) -> tuple[Finding, ...]:
+    """The findings that were asked for, those of an incident in its order; all of them where none was."""
+    violated = tuple(finding for finding in report.findings if finding.verdict == "violated")
+    if not violated:
+        raise ConfigError("the audit found nothing that a bundle could show")
+    if not asked:
+        return tuple({finding.id: finding for finding in violated}.values())
+    chosen = [finding for word in asked for finding in _meant(word, report, violated)]
+    return tuple({finding.id: finding for finding in chosen}.values())
+
+
+def _meant(word: str, report: AuditReport, violated: Sequence[Finding]) -> Sequence[Finding]:
+    if word.startswith("I-"):
+        incidents = [incident for incident in report.incidents if incident.id.startswith(word)]
+        named = _only(word, "incident", [i.id for i in incidents], [i.id for i in report.incidents])
+        return [f for i in incidents for f in violated if i.id == named and f.id in i.findings]
+    name = word if word.startswith("F-") else f"F-{word}"
+    meant = [finding for finding in violated if f"F-{finding.fingerprint}".startswith(name)]
+    _only(word, "finding", [finding.id for finding in meant], [finding.id for finding in violated])
+    return meant
+
+
+def _only(word: str, what: str, meant: Sequence[str], known: Sequence[str]) -> str:
+    if len(meant) != 1:
+        listed = ", ".join((meant or known)[:10])
+        raise ConfigError(f"{word}: expected one {what} of this audit, of which there are: {listed}")
+    return meant[0]

@@ -1,0 +1,61 @@
+"""Copies of lost records that still stand: what is to be copied from where, and before what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from auditor.report.layout import counted
+from auditor.report.model import AuditReport, Loss, PlacedHistory, Survivor
+
+_FATE: Final = {
+    "replica": "It may then cut them to be like its leader's log.",
+    "future replica": "A log that moves between disks is cut to the one that it follows.",
+    "deleted file": "A broker removes such files as soon as it loads the log.",
+    "deleted dir": "A running broker removes such folders after file.delete.delay.ms, 60 seconds by default.",
+    "stray dir": "Nothing removes it by itself, and nothing else keeps these records.",
+}
+
+
+def copies(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+    """Each copy in words, with the ranges that it holds; deleted files of one folder are one copy."""
+    held: dict[tuple[int, str, str], list[Survivor]] = {}
+    for survivor in loss.survivors:
+        held.setdefault((survivor.broker, survivor.kind, _folder(survivor)), []).append(survivor)
+    for own in held.values():
+        yield _words(history, own, report), _joint(own)
+
+
+def _folder(survivor: Survivor) -> str:
+    return survivor.path.rpartition("/")[0] if survivor.kind == "deleted file" else survivor.path
+
+
+def _words(history: PlacedHistory, held: Sequence[Survivor], report: AuditReport) -> str:
+    """Where the copy is and until when: a start that cuts none of it does not end it, an election may."""
+    first = held[0]
+    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f"{first.kind} "
+    more = f" and {counted(len(held) - 1, 'file')} beside it" if len(held) > 1 else ""
+    where = f"{broker} ({kind}{first.path}{more})"
+    if first.kind == "replica" and _may_start(history, first.broker, report):
+        return f"Copy these records from {where} before any election. A restart of {broker} alone keeps them."
+    return f"Copy these records from {where} before {broker} starts. {_FATE[first.kind]}"
+
+
+def _joint(held: Sequence[Survivor]) -> list[tuple[int, int]]:
+    """The ranges that copies hold together."""
+    ranges: list[tuple[int, int]] = []
+    for start, end in sorted((survivor.start_offset, survivor.end_offset) for survivor in held):
+        if ranges and start <= ranges[-1][1]:
+            ranges[-1] = ranges[-1][0], max(ranges[-1][1], end)
+        else:
+            ranges.append((start, end))
+    return ranges
+
+
+def _may_start(history: PlacedHistory, broker: int, report: AuditReport) -> bool:
+    """Whether the advice on the partition lets the broker start, and knows of nothing that it would cut for good."""
+    place = (history.cluster_id, history.topic, history.partition)
+    own = [a.advice for a in report.advice if (a.cluster_id, a.topic, a.partition) == place]
+    starts = [gate.going for advice in own for gate in advice.gates if gate.action == f"restart broker {broker}"]
+    ends = any(doomed.broker == broker for advice in own for doomed in advice.doomed)
+    return bool(starts) and not ends and all(going == "go" for going in starts)

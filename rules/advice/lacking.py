@@ -1,0 +1,52 @@
+"""What a candidate for leader lacks, in words: what it costs to elect it, and who has the records to copy first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rules.advice.model import Candidate, Stretch, worth_of
+from rules.finding import any_of, numbered, offsets_told
+from rules.loss.survivors import Survivor
+from rules.protocol.offsets import without
+
+Held = tuple[int, Stretch]
+"""A broker, and a stretch that it holds and a candidate for leader does not."""
+
+
+def costs(lacks: Sequence[Stretch]) -> str:
+    """What an election costs, by what somebody was told of it."""
+    return f"loses {worth_of(lacks)}: {named(lacks)}."
+
+
+def copies_first(candidate: Candidate, held: Sequence[Held]) -> str:
+    """Which copies come first: of what a candidate lacks, by who has it; empty where it lacks nothing."""
+    told: dict[str, list[Stretch]] = {}
+    for stretch in candidate.lacks:
+        told.setdefault(_holders(stretch, held), []).append(stretch)
+    return "copy " + " and ".join(f"{named(own)} from {who}" for who, own in told.items()) if told else ""
+
+
+def _holders(stretch: Stretch, held: Sequence[Held]) -> str:
+    """Any of the brokers that have all of a stretch, else those that have parts."""
+    parts: dict[int, list[tuple[int, int]]] = {}
+    for broker, other in held:
+        if other.epoch == stretch.epoch and other.start_offset < stretch.end_offset:
+            parts.setdefault(broker, []).append((other.start_offset, other.end_offset))
+    whole = [b for b, own in parts.items() if not [*without(stretch.start_offset, stretch.end_offset, sorted(own))]]
+    return any_of("broker", sorted(whole)) if whole else numbered("broker", sorted(parts))
+
+
+def named(stretches: Iterable[Stretch | Survivor]) -> str:
+    """Stretches in words; those that follow each other in one epoch, as of several files, are one."""
+    joined: list[tuple[int, int, int]] = []
+    for s in stretches:
+        if joined and joined[-1][0] == s.epoch and joined[-1][2] == s.start_offset:
+            joined[-1] = s.epoch, joined[-1][1], s.end_offset
+        else:
+            joined.append((s.epoch, s.start_offset, s.end_offset))
+    return ", ".join(f"{offsets_told(start, end)}{_of_epoch(epoch)}" for epoch, start, end in joined)
+
+
+def _of_epoch(epoch: int) -> str:
+    """Formats 0 and 1 carry none."""
+    return f" of epoch {epoch}" if epoch >= 0 else ""

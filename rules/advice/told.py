@@ -1,0 +1,92 @@
+"""Gates as people are told them: equal ones once, and elections of which each costs something as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rules.advice.gates import BLINDLY, CUTS_NOTHING, ROLLING
+from rules.advice.lacking import named
+from rules.advice.model import Advice, Candidate, Gate, worth_of
+from rules.finding import any_of, capital, numbered
+
+_DOING: Final = {
+    "restart": "restarting",
+    "elect": "electing",
+    "restart or elect": "restarting or electing",
+    ROLLING: "a rolling restart or a new inter-broker protocol",
+}
+
+
+def told_gates(advice: Advice) -> Iterator[Gate]:
+    """The gates of a partition in their order."""
+    gates, candidates = advice.gates, advice.candidates
+    if _all_free(gates):
+        yield _free(gates)
+    elif advice.may_be_elected and len(candidates) > 1 and all(candidate.lacks for candidate in candidates):
+        elections = [gate for gate in gates if gate.action.startswith("elect ")]
+        place = gates.index(elections[0])
+        yield from _told_once(gates[:place])
+        yield _each_costs(advice)
+        yield from _told_once(gates[place + len(elections) :])
+    else:
+        yield from _told_once(gates)
+
+
+def _all_free(gates: Sequence[Gate]) -> bool:
+    """Whether every restart, every election and a rolling restart may be done, and none of them cuts anything."""
+    cuts = any(gate.action.startswith("restart broker ") and gate.because != CUTS_NOTHING for gate in gates)
+    return {gate.going for gate in gates} == {"go"} and not cuts and any(gate.action == ROLLING for gate in gates)
+
+
+def _free(gates: Sequence[Gate]) -> Gate:
+    brokers = [int(gate.action.removeprefix("elect broker ")) for gate in gates if gate.action.startswith("elect ")]
+    because = (
+        "cuts nothing and loses nothing. No replica here has acknowledged records that another one lacks."
+        f" {capital(_DOING[ROLLING])} {BLINDLY}"
+    )
+    return Gate(action=f"restart or elect {any_of('broker', sorted(brokers))}", going="go", because=because)
+
+
+def _told_once(gates: Sequence[Gate]) -> Iterator[Gate]:
+    """The gates in their order, with all the brokers of which each is true."""
+    held: dict[Gate, list[int]] = {}
+    for gate in gates:
+        verb, _, broker = gate.action.rpartition(" broker ")
+        held.setdefault(replace(gate, action=verb or gate.action), []).extend([int(broker)] if verb else [])
+    for gate, brokers in held.items():
+        yield replace(gate, action=f"{gate.action} {any_of('broker', sorted(brokers))}") if brokers else gate
+
+
+def _each_costs(advice: Advice) -> Gate:
+    """Elections of which each loses what another replica holds: what each lacks, and who is chosen after the copies."""
+    candidates, best = advice.candidates, advice.candidates[0]
+    lacking: dict[str, list[int]] = {}
+    for candidate in candidates:
+        lacking.setdefault(named(candidate.lacks), []).append(candidate.broker)
+    told = " ".join(_lack(brokers, what) for what, brokers in lacking.items())
+    worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
+    who = any_of("broker", sorted(candidate.broker for candidate in candidates))
+    choice = "" if advice.absent or advice.unread else f". Then {_chosen(best, advice)}"
+    first = f"copy what each lacks from the other{'s' * (len(candidates) > 2)}{choice}"  # noqa: PLR2004 - the other
+    return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {told}", first=first)
+
+
+def _lack(brokers: Sequence[int], what: str) -> str:
+    if len(brokers) == 1:
+        return f"Broker {brokers[0]} lacks {what}."
+    return f"{numbered('Broker', sorted(brokers))} lack each other's {what}."
+
+
+def _chosen(best: Candidate, advice: Advice) -> str:
+    if best.broker == advice.leading:
+        return f"keep broker {best.broker} as leader: it led last"
+    return f"elect broker {best.broker}"
+
+
+def gate_words(gate: Gate) -> str:
+    """What comes of an action, in sentences: electing broker 1, 2 or 3 loses nothing."""
+    verb, broker, number = gate.action.rpartition(" broker ")
+    doing = f"{_DOING.get(verb, verb)}{broker}{number}" if verb else _DOING.get(gate.action, gate.action)
+    return f"{doing} {gate.because}"
