@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -19,9 +18,6 @@ from auditor.report.model import (
 from auditor.report.named_places import named_places
 from auditor.report.placed import Place
 from rules.finding import Finding, Severity
-
-_OFFSETS: Final = re.compile(r"\b((?:brokers?|epochs?) \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
-_IDS: Final = re.compile(r"\b[FI]-[0-9a-f]{8,}")
 
 SHOWN: Final = 400
 """Of one kind in one part of the appendix; the rest is counted."""
@@ -46,11 +42,6 @@ def places(several: Iterable[PlacedHistory | PlacedCounterfactual | PlacedAdvice
     """The names of several partitions, neighbours by their ends."""
     told: list[Place] = [(placed.cluster_id, placed.topic, placed.partition) for placed in several]
     return text(named_places(told))
-
-
-def but_for_offsets(words: str) -> str:
-    """Words as equal statements of two partitions share them: brokers and epochs stay, offsets and ids do not."""
-    return _OFFSETS.sub(lambda found: found[1] or "#", _IDS.sub("#", words))
 
 
 def about(finding: Finding) -> str:
