@@ -146,6 +146,11 @@ def test_what_bars_an_action_comes_before_what_is_free() -> None:
         assert kinds == sorted(kinds, key=order.index)
 
 
+def test_who_is_to_mend_a_replica_is_told_whose() -> None:
+    (asked,) = (action for action in told("bit_rot_payload").actions if action.kind == "act")
+    assert asked.told(3).startswith("d-0 offsets 40–49 on broker 3: Stop the broker, move this replica's folder away")
+
+
 def test_what_leaves_the_verdict_open_comes_first() -> None:
     report = report_on(SAMPLES / "lost_pages_hw")
     open_points = [each.blocking for each in summary(replace(report, interrupted=True)).unseen]

@@ -12,7 +12,7 @@ from auditor.report.named_places import named_places
 from auditor.report.placed import Place
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
-from rules.finding import Finding, Severity, offsets_told
+from rules.finding import Finding, Severity, numbered, offsets_told
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
@@ -29,6 +29,8 @@ class Aim:
     partition: int | None
     start_offset: int | None = None
     end_offset: int | None = None
+    brokers: tuple[int, ...] = ()
+    """Whose replicas are meant, where that is to be said."""
 
     @property
     def place(self) -> Place:
@@ -39,9 +41,10 @@ class Aim:
     def words(self) -> str:
         """The partition and its offsets as people say them."""
         name = "the whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
+        whose = f" on {numbered('broker', self.brokers)}" if self.brokers else ""
         if self.start_offset is None or self.end_offset is None:
-            return name
-        return f"{name} {offsets_told(self.start_offset, self.end_offset)}"
+            return f"{name}{whose}"
+        return f"{name} {offsets_told(self.start_offset, self.end_offset)}{whose}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,16 +189,17 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
         if bearing.to_write_again:
             yield _of_finding(finding, _write_again(finding))
         if bearing.calls_for:
-            yield _of_finding(finding, bearing.calls_for)
+            yield _of_finding(finding, bearing.calls_for, finding.brokers)
 
 
-def _of_finding(finding: Finding, words: str) -> Action:
+def _of_finding(finding: Finding, words: str, brokers: tuple[int, ...] = ()) -> Action:
     aim = Aim(
         cluster_id=finding.cluster_id,
         topic=finding.topic,
         partition=finding.partition,
         start_offset=finding.start_offset,
         end_offset=finding.end_offset,
+        brokers=brokers,
     )
     return Action(kind="act", words=words, first="", aims=(aim,), findings=(finding.id,))
 
