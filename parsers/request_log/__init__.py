@@ -1,6 +1,7 @@
 """Request logs of brokers and controllers: fetch traces with their sessions rebuilt, and the requests around them."""
 
 from parsers.request_log.alike import Again, Worded
+from parsers.request_log.blocks import Other
 from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
 from parsers.request_log.columns import Rows, Told
 from parsers.request_log.fetches import fetch_rows, fold
@@ -19,7 +20,7 @@ from parsers.request_log.told import (
     produce_columns,
     produce_numbers,
 )
-from parsers.request_log.trace import Other, Trace, sessions_after
+from parsers.request_log.trace import Trace, sessions_after
 
 __all__ = [
     "DEFAULT_PATTERN", "EVERY_API", "NOTHING", "Again", "Answered", "Asked", "FetchCall", "FetchTold", "LineCounts",

@@ -219,9 +219,9 @@ def line_of(call: FetchCall) -> typed.FetchLine:
     topics = [typed.AnsweredTopic(*answered.key[:2], [_answered_of(answered)]) for answered in call.answered]
     response = typed.FetchAnswered(_number(call.session_error), _number(call.answer_session_id), topics)
     return typed.FetchLine(
-        typed.Header(version, "FETCH", correlation, call.client_id), call.endpoint,
-        *(typed.UNKNOWN if time is None else time / 1000 for time in call.times),
-        request=request, response=response if call.answer_known else None,
+        call.endpoint, *(typed.UNKNOWN if time is None else time / 1000 for time in call.times),
+        requestHeader=typed.FetchHeader(version, "FETCH", correlation, call.client_id), request=request,
+        response=response if call.answer_known else None,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from operator import itemgetter
 
@@ -11,6 +11,7 @@ from parsers.request_log.batches import batches_of
 from parsers.request_log.call import FetchCall, line_of
 from parsers.request_log.columns import Told
 from parsers.request_log.folded import Folded
+from parsers.request_log.gathered import Taken
 from parsers.request_log.sessions import NOTHING, SessionState
 from parsers.tables import from_arrow
 from parsers.tables.requests import Fetch, SessionGap
@@ -21,8 +22,7 @@ def fetch_rows(
 ) -> Iterator[Fetch | SessionGap]:
     """The rows of a range, in order, given what its sessions were before it."""
     folded = Folded(before, runs=False)
-    for call in calls:
-        folded.fetches.add((line_of(call), call.start, call.end, call.time_text.encode()))
+    _add(folded, list(calls))
     yield from _rows(folded.rest(), origin)
 
 
@@ -40,8 +40,14 @@ def _rows(parts: Iterable[Told], origin: Origin) -> Iterator[Fetch | SessionGap]
 def fold(calls: Iterable[FetchCall]) -> SessionState:
     """What a range of a broker's log does to the sessions it touches."""
     folded = Folded()
-    for call in calls:
-        folded.fetches.add((line_of(call), call.start, call.end, call.time_text.encode()))
+    _add(folded, list(calls))
     for _ in folded.rest():
         pass
     return folded.sessions()
+
+
+def _add(folded: Folded, calls: Sequence[FetchCall]) -> None:
+    if calls:
+        lines, times = [line_of(call) for call in calls], [call.time_text.encode() for call in calls]
+        taken = Taken(lines, [call.start for call in calls], [call.end for call in calls], times)
+        folded.add_fetches(taken)

@@ -11,7 +11,8 @@ from parsers.request_log.call import PartitionKey
 from parsers.request_log.columns import Codes, Integers, Rows, Told
 from parsers.request_log.entries import KEYS, Entries, Flags
 from parsers.request_log.fold import fold
-from parsers.request_log.gathered import Gathered, Lines, Named, fetches_in, integers, produces_in
+from parsers.request_log.gathered import Gathered, Taken, Topics, fetches_in, integers, produces_in
+from parsers.request_log.joined import Joined, Named, joined
 from parsers.request_log.known import Calls, Side, touched_by
 from parsers.request_log.lives import REFUSED, Lives
 from parsers.request_log.resting import ANSWERED_ONLY
@@ -20,11 +21,10 @@ from parsers.request_log.typed import NULL, FetchLine, ProduceLine
 
 TOGETHER: Final = 1 << 21
 """Bytes of lines that are folded at once."""
-_ENOUGH: Final = 64
-"""Lines that are worth columns of their own."""
 _WORN: Final = 1 << 16
 """Texts and topics from which on those of no use any more are forgotten."""
 _PARTITIONS: Final = 1 << 31
+_OF_SESSIONS: Final = ("session_id", "session_epoch", "session_error", "answer_session_id", "answered")
 _WRITTEN: Final = ("error_code", "base_offset", "log_start_offset")
 
 
@@ -42,33 +42,47 @@ class Folded:
     """Folds what is added in the order of the lines; a partition that rests is told once, or `runs` False each time."""
 
     __slots__ = (
-        "_endpoints", "_entries", "_keys", "_lives", "_names", "_runs", "_texts", "fetches", "produces",
+        "_endpoints",
+        "_entries",
+        "_keys",
+        "_lives",
+        "_runs",
+        "_texts",
+        "_topics",
+        "fetches",
+        "produces",
     )  # fmt: skip
 
     def __init__(self, before: SessionState = NOTHING, *, runs: bool = True) -> None:
-        self.fetches, self.produces = Lines[FetchLine](fetches_in), Lines[ProduceLine](produces_in)
+        self.fetches, self.produces = list[Gathered](), list[Gathered]()
         self._lives, self._entries, self._runs = Lives(), Entries(), runs
-        self._texts, self._names = Codes[str | None](), Codes[tuple[str, str]]()
+        self._texts, self._topics = Codes[str | None](), Topics()
         self._keys = Codes[int]()
         """Topics and partitions, each by one number."""
         self._endpoints = _Endpoints()
         self._restore(before)
 
-    def gather(self, least: int = _ENOUGH) -> None:
-        """Puts the lines that were added into columns, where there are enough of a kind."""
-        self.produces.gather(self._texts, self._names, whole=not self._runs, least=least)
-        self.fetches.gather(self._texts, self._names, whole=not self._runs, least=least)
+    def add_fetches(self, taken: Taken[FetchLine]) -> Gathered:
+        """Fetches in columns, to be folded unless they are taken back."""
+        self.fetches.append(fetches_in(taken, self._texts, self._topics))
+        return self.fetches[-1]
+
+    def add_produces(self, taken: Taken[ProduceLine]) -> Gathered:
+        """The same of produces."""
+        self.produces.append(produces_in(taken, self._texts, self._topics))
+        return self.produces[-1]
 
     def rest(self) -> Iterator[Told]:
         """What the lines tell that were added."""
-        self.gather(least=1)
-        for lines in self.produces.taken():
-            yield Told(produces=self._of_produces(lines), texts=self._texts, names=self._names)
-        for lines in self.fetches.taken():
-            yield from self._of_fetches(lines)
+        if self.produces:
+            yield Told(produces=self._of_produces(joined(self.produces)), texts=self._texts, names=self._topics.names)
+        if self.fetches:
+            yield from self._of_fetches(joined(self.fetches))
+        self.produces.clear()
+        self.fetches.clear()
         self._renew()
 
-    def _of_fetches(self, lines: Gathered) -> Iterator[Told]:
+    def _of_fetches(self, lines: Joined) -> Iterator[Told]:
         heads = lines.heads
         calls, gaps = self._steps(lines)
         asked, forgotten, answered = map(self._side, self._unrefused(lines.sides, calls.life == REFUSED))
@@ -76,22 +90,23 @@ class Folded:
             number, reason, lost = (integers(column) for column in zip(*gaps, strict=True))
             holes = {"line": number, "reason": reason, "lost": lost, "last": np.full(len(gaps), -1)}
             told = Rows(lines=heads, time_texts=lines.time_texts, rows=holes)
-            yield Told(gaps=told, texts=self._texts, names=self._names)
+            yield Told(gaps=told, texts=self._texts, names=self._topics.names)
         ranks = None if self._runs else self._ranks()
         for rows in fold(calls, asked, forgotten, answered, self._entries, ranks):
-            yield Told(fetches=self._rows(lines, rows), texts=self._texts, names=self._names)
+            yield Told(fetches=self._rows(lines, rows), texts=self._texts, names=self._topics.names)
 
-    def _steps(self, lines: Gathered) -> tuple[Calls, list[tuple[int, int, int]]]:
-        told, heads = ("session_id", "session_epoch", "session_error", "answer_session_id", "answered"), lines.heads
-        endpoints = map(self._endpoints.__getitem__, lines.connections)
-        began, steps = self._lives.steps(zip(endpoints, *(heads[name].tolist() for name in told), strict=True))
+    def _steps(self, lines: Joined) -> tuple[Calls, list[tuple[int, int, int]]]:
+        heads, endpoints = lines.heads, map(self._endpoints.__getitem__, lines.connections)
+        session, *told = (heads[name].tolist() for name in _OF_SESSIONS)
+        began, steps = self._lives.steps(zip(zip(endpoints, session, strict=True), *told, strict=True))
+        life, inherited = integers(steps.life), [life for life, base in steps.based.items() if base is Base.INHERITED]
         asker = ("answered", "replica", "client_id", "min_bytes")
         calls = Calls(
-            life=integers(steps.life),
-            opens=np.array(steps.opens),
+            life=life,
+            opens=heads["session_epoch"] == 0,
             doubted=integers(steps.doubted),
-            unseen=np.array(steps.unseen),
-            inherited=np.array(steps.inherited),
+            unseen=np.isin(life, list(steps.based)),
+            inherited=np.isin(life, inherited),
             answered=heads["answered"] == 1,
             waited=heads["remote_time_us"] > 0,
             asker=np.stack([heads[name] for name in asker], axis=1),
@@ -112,18 +127,18 @@ class Folded:
 
     def _ranks(self) -> Integers:
         """How partitions are ordered by their names, so that rows of one line stand as they do wherever it is read."""
-        spelt = list(self._names)
+        spelt = list(self._topics.names)
         named = [(*spelt[key // _PARTITIONS], key % _PARTITIONS) for key in self._keys]
         ranks = np.empty(len(named), dtype=np.int64)
         ranks[sorted(range(len(named)), key=named.__getitem__)] = np.arange(len(named))
         return ranks
 
-    def _rows(self, lines: Gathered, rows: dict[str, Integers]) -> Rows:
+    def _rows(self, lines: Joined, rows: dict[str, Integers]) -> Rows:
         keys = integers(self._keys)[rows.pop("key")]
         named = {"name": keys // _PARTITIONS, "partition": keys % _PARTITIONS}
         return Rows(lines=lines.heads, time_texts=lines.time_texts, rows=rows | named)
 
-    def _of_produces(self, lines: Gathered) -> Rows:
+    def _of_produces(self, lines: Joined) -> Rows:
         """Rows of produces: partitions in the order in which they are first named, the last word about each."""
         sent, written = map(self._side, lines.sides)
         rows = touched_by(sent, Side(*np.empty((3, 0), dtype=np.int64)), written)
@@ -139,7 +154,7 @@ class Folded:
 
     def sessions(self) -> SessionState:
         """What has become of every session, once all is told."""
-        spelt, keys = list(self._names), list(self._keys)
+        spelt, keys = list(self._topics.names), list(self._keys)
         named = [PartitionKey(*spelt[key // _PARTITIONS], key % _PARTITIONS) for key in keys]
         return SessionState(
             sessions={
@@ -157,7 +172,7 @@ class Folded:
             life = self._lives.new(of, session.base, session.first_epoch, session.next_epoch)
             life.broken = session.broken
             for key, cached in session.partitions.items():
-                number = self._keys[self._names[key.topic, key.topic_id] * _PARTITIONS + key.partition]
+                number = self._keys[self._topics.names[key.topic, key.topic_id] * _PARTITIONS + key.partition]
                 partitions[life.number * KEYS + number] = cached
         self._entries.restore(partitions)
 
@@ -177,10 +192,11 @@ class Folded:
             self._rename()
 
     def _rename(self) -> None:
-        spelt, keys = list(self._names), list(self._keys)
-        self._names, self._keys = Codes[tuple[str, str]](), Codes[int]()
+        spelt, keys = list(self._topics.names), list(self._keys)
+        self._topics, self._keys = Topics(), Codes[int]()
         used, place = np.unique(self._entries.code % KEYS, return_inverse=True)
         old = (keys[number] for number in used.tolist())
-        new = [self._keys[self._names[spelt[key // _PARTITIONS]] * _PARTITIONS + key % _PARTITIONS] for key in old]
+        names = self._topics.names
+        new = [self._keys[names[spelt[key // _PARTITIONS]] * _PARTITIONS + key % _PARTITIONS] for key in old]
         self._entries.code = self._entries.code // KEYS * KEYS + integers(new)[place]
         self._entries.keep(np.argsort(self._entries.code))

@@ -56,15 +56,12 @@ class Call(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What became of sessions at each line: whose it is, if it opens it, since when it is in doubt; and the gaps."""
+    """What became of sessions at each line: whose it is, since when that is in doubt; and the gaps."""
 
     life: list[int]
-    opens: list[bool]
     doubted: list[int]
-    unseen: list[bool]
-    """Whether the session's beginning was not seen."""
-    inherited: list[bool]
-    """Whether it lies before these lines, and may be known."""
+    based: dict[int, Base]
+    """The sessions whose beginnings were not seen, and what they stand upon."""
     gaps: list[tuple[int, int, int]]
     """Line, reason, and how many are missing."""
 
@@ -88,24 +85,23 @@ class Lives:
         self._count += 1
         return life
 
-    def steps(self, calls: Iterable[tuple[str, int, int, int, int, int]]) -> tuple[int, Steps]:
+    def steps(self, calls: Iterable[tuple[SessionKey, int, int, int, int]]) -> tuple[int, Steps]:
         """What fetches do, one after the other; and the moment at which the first of them begins."""
-        began = self._line * MOMENTS
-        told = Steps([], [], [], [], [], [])
-        for line, call in enumerate(calls):
-            endpoint, session, epoch, error, answer, answered = call
-            life = self.open.get((endpoint, session))
+        began, opened, full = self._line * MOMENTS, self.open.get, Base.FULL
+        lives, doubted, based, gaps = told = Steps([], [], {}, [])
+        for key, epoch, error, answer, answered in calls:
+            life = opened(key)
             # Nearly all fetches follow one another.
             if life is not None and epoch == life.next_epoch > 0 and not error and answer and answered:
                 life.next_epoch = epoch_after(epoch)
             else:
-                life = self._step(line, Call(*call), told.gaps, began + MOMENTS * line)
-            told.life.append(life.number)
-            told.opens.append(epoch == 0)
-            told.doubted.append(life.doubted)
-            told.unseen.append(life.base is not Base.FULL)
-            told.inherited.append(life.base is Base.INHERITED)
-        self._line += len(told.life)
+                line = len(lives)
+                life = self._step(line, Call(*key, epoch, error, answer, answered), gaps, began + MOMENTS * line)
+            lives.append(life.number)
+            doubted.append(life.doubted)
+            if life.base is not full:
+                based[life.number] = life.base
+        self._line += len(lives)
         return began, told
 
     def _step(self, line: int, call: Call, gaps: list[tuple[int, int, int]], moment: int) -> Life:

@@ -14,9 +14,9 @@ from parsers.request_log.request import Request, Times
 from parsers.request_log.typed import (
     NULL,
     UNKNOWN,
-    Header,
     ProduceAnswered,
     ProduceAsked,
+    ProduceHeader,
     ProduceLine,
     Sent,
     SentTopic,
@@ -114,7 +114,7 @@ def _by_place(topics: Sequence[Struct], lists: tuple[str, ...]) -> dict[Place, S
 def line_of(rows: Sequence[Produce]) -> ProduceLine:
     """The rows of a produce that the grammar read, as other produces are told."""
     told = rows[0]
-    header = Header(_number(told.api_version), "PRODUCE", _number(told.correlation_id), told.client_id)
+    header = ProduceHeader(_number(told.api_version), "PRODUCE", _number(told.correlation_id), told.client_id)
     transactional = UNSET if told.transactional is None else "" if told.transactional else None
     sent = [
         SentTopic(row.topic or "", row.topic_id or "", [Sent(row.partition or 0, _number(row.records_size))])
@@ -122,8 +122,9 @@ def line_of(rows: Sequence[Produce]) -> ProduceLine:
     ]
     written = [WrittenTopic(row.topic or "", row.topic_id or "", [_written(row)]) for row in rows]
     return ProduceLine(
-        header, "", *(UNKNOWN if time is None else time / 1000 for time in times_of(told)),
-        request=ProduceAsked(_number(told.acks), transactional, sent), response=ProduceAnswered(written),
+        "", *(UNKNOWN if time is None else time / 1000 for time in times_of(told)),
+        requestHeader=header, request=ProduceAsked(_number(told.acks), transactional, sent),
+        response=ProduceAnswered(written),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
@@ -21,6 +21,7 @@ from parsers.request_log.typed import (
     I32,
     I64,
     NULL,
+    UNFIT,
     UNKNOWN,
     AnsweredOld,
     AnsweredTopic,
@@ -28,13 +29,14 @@ from parsers.request_log.typed import (
     AskedTopic,
     FetchAnswered,
     FetchAsked,
+    FetchHeader,
     FetchLine,
     ForgottenTopic,
-    Header,
     Index,
     Odd,
     ProduceAnswered,
     ProduceAsked,
+    ProduceHeader,
     ProduceLine,
     Written,
     WrittenTopic,
@@ -149,8 +151,30 @@ _RECORDS: Final = re.compile(rb"\},record_set=(\[\]|[^,(){}\[\]]*(?:\([^(){}]*\)
 _TIMES: Final = re.compile(TIMES_IN_ORDER.pattern.encode())
 
 
-def spelt_line(data: bytes) -> FetchLine | ProduceLine:
-    """The fetch or produce whose text stands behind `Completed request:`; UNFIT where it is odd."""
+def spelt_fetch(data: bytes) -> FetchLine | None:
+    """The fetch whose text stands behind `Completed request:`; None where it is odd."""
+    try:
+        told, text, place, times = _parts(data)
+        fetch = _fetch(_as_json(_RACK.sub(b"rack_id=0", _records_sized(text))))
+    except UNFIT:
+        return None
+    header = FetchHeader(told[0], "FETCH", *told[1:])
+    return FetchLine(place, *times, requestHeader=header, request=fetch.request, response=fetch.response)
+
+
+def spelt_produce(data: bytes) -> ProduceLine | None:
+    """The same of a produce."""
+    try:
+        told, text, place, times = _parts(data)
+        produce = _produce(_as_json(text))
+    except UNFIT:
+        return None
+    header = ProduceHeader(told[0], "PRODUCE", *told[1:])
+    return ProduceLine(place, *times, requestHeader=header, request=produce.request, response=produce.response)
+
+
+def _parts(data: bytes) -> tuple[tuple[int, int, str], bytes, str, Iterable[float]]:
+    """What the header tells, the request with its answer, the connection, and how long it took."""
     header = _HEADER.match(data)
     if header is None:
         raise WrongShape("a fetch or a produce in text")
@@ -161,19 +185,13 @@ def spelt_line(data: bytes) -> FetchLine | ProduceLine:
     behind = data.find(b";", ends)
     if end == 0 or connection < 0 or behind < 0:
         raise WrongShape("an answer, a connection and times")
-    place, times = data[ends:behind].decode(), _times(data, ends, behind)
     version, correlation = int(header[2]), int(header[4])
     if version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
         raise WrongShape("a version and a correlation id that fit their fields")
     answer = b",response=" + data[answered:connection] if connection > answered else b""
+    told = (version, correlation, header[3].decode())
     text = b"{request=" + data[asked:end] + answer + b"}"
-    kind: Literal["FETCH", "PRODUCE"] = "FETCH" if header[1] == b"FETCH" else "PRODUCE"
-    told = Header(version, kind, correlation, header[3].decode())
-    if kind == "FETCH":
-        fetch = _fetch(_as_json(_RACK.sub(b"rack_id=0", _records_sized(text))))
-        return FetchLine(told, place, *times, request=fetch.request, response=fetch.response)
-    produce = _produce(_as_json(text))
-    return ProduceLine(told, place, *times, request=produce.request, response=produce.response)
+    return told, text, data[ends:behind].decode(), _times(data, ends, behind)
 
 
 def _times(data: bytes, start: int, behind: int) -> Iterable[float]:

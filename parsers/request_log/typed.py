@@ -6,7 +6,8 @@ which says why it is refused.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Final, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -28,9 +29,25 @@ class Header(Struct, gc=False):
     """Who asked."""
 
     requestApiVersion: Version
-    requestApiKeyName: Literal["FETCH", "PRODUCE"]
+    requestApiKeyName: str
     correlationId: I32 = NULL
     clientId: str | None = None
+
+
+class FetchHeader(Header, gc=False):
+    """Who fetched."""
+
+    requestApiKeyName: Literal["FETCH"]
+
+
+class ProduceHeader(Header, gc=False):
+    """Who produced."""
+
+    requestApiKeyName: Literal["PRODUCE"]
+
+
+class Unread(Struct, gc=False):
+    """Of which nothing is read but that it is there."""
 
 
 class Line(Struct, gc=False):
@@ -158,11 +175,14 @@ class FetchAnswered(Struct, gc=False):
     errorCode: I16 = NULL
     sessionId: I32 = NULL
     responses: list[AnsweredTopic] = []
+    nodeEndpoints: list[Unread] = []
 
 
 class FetchLine(Line, gc=False, kw_only=True):
     """A fetch and its answer."""
 
+    requestHeader: FetchHeader
+    clientInformation: Unread | None = None
     request: FetchAsked
     response: FetchAnswered | Literal[""] | None = None
 
@@ -218,16 +238,46 @@ class ProduceAnswered(Struct, gc=False):
     """A produce answer."""
 
     responses: list[WrittenTopic] = []
+    nodeEndpoints: list[Unread] = []
 
 
 class ProduceLine(Line, gc=False, kw_only=True):
     """A produce and its answer; none was sent where nobody waits for it."""
 
+    requestHeader: ProduceHeader
+    clientInformation: Unread | None = None
     request: ProduceAsked
     response: ProduceAnswered | Literal[""] | None = None
 
 
-fetch_line: Final = msgspec.json.Decoder(FetchLine).decode
-produce_line: Final = msgspec.json.Decoder(ProduceLine).decode
 UNFIT: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 """What is raised for lines that fit no struct."""
+Of = TypeVar("Of", bound=Struct)
+
+
+class Reader(Generic[Of]):
+    """Reads texts as structs of one kind."""
+
+    __slots__ = ("_many", "_one")
+
+    def __init__(self, kind: type[Of]) -> None:
+        decoder = msgspec.json.Decoder(kind)
+        self._one, self._many = decoder.decode, decoder.decode_lines
+
+    def structs(self, joined: bytes, texts: Sequence[bytes]) -> Sequence[Of | None]:
+        """What each of some texts holds, which line feeds join; None of one that fits no struct."""
+        try:
+            read = self._many(joined)
+        except UNFIT:
+            read = []
+        return read if len(read) == len(texts) else [self._if_fit(text) for text in texts]
+
+    def _if_fit(self, text: bytes) -> Of | None:
+        try:
+            return self._one(text)
+        except UNFIT:
+            return None
+
+
+FETCHES: Final = Reader(FetchLine)
+PRODUCES: Final = Reader(ProduceLine)

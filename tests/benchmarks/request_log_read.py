@@ -22,9 +22,11 @@ from auditor.engines.told.traces import thinned
 from auditor.engines.uncollected import uncollected
 from parsers.provenance import Origin
 from parsers.request_log import LineCounts
+from parsers.request_log.blocks import Reading
 from parsers.request_log.folded import Folded
 from parsers.request_log.lines import blocks_of
-from parsers.request_log.trace import Reading, read_pieces
+from parsers.request_log.trace import read_pieces
+from parsers.request_log.typed import FETCHES
 from tests.benchmarks.busy_audit import busy_trace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
@@ -38,6 +40,7 @@ KINDS: dict[str, Callable[[bytes], bool]] = {
     "text (1.1), fetches and produces": lambda line: line[71:76] == b"FETCH" or line[71:78] == b"PRODUCE",
 }
 TIMES = re.compile(rb"(?m)^(\[\d{4}-\d\d-\d\d )(\d\d)")
+JSON_FETCHES = re.compile(rb'Completed request:(\{"isForwarded":\w+,"requestHeader":\{"requestApiKey":1,.*\}) ')
 CORRELATION = re.compile(rb'(correlationId"?[:=])(\d+)')
 FETCH = (
     '[2026-11-21 05:%02d:%02d,%03d] DEBUG Completed request:{"isForwarded":false,"requestHeader":{"requestApiKey":1,'
@@ -75,7 +78,9 @@ def main() -> None:
 
 
 def measure(kind: str, text: bytes) -> None:
-    """The stages one above the other."""
+    """The stages one above the other; how fast structs alone are read of the same fetches tells the machine's speed."""
+    if fetches := JSON_FETCHES.findall(text):
+        report(f"{kind}: structs of fetches alone", b"".join(fetches), lambda _: structs(fetches))
     report(f"{kind}: to rows, sessions rebuilt", text, rows)
     report(f"{kind}: to statements of the audit", text, said)
 
@@ -152,6 +157,12 @@ def report(name: str, text: bytes, work: Callable[[bytes], object]) -> None:
         work(text)
         times.append(time.process_time() - start)
     print(f"{name:72} {len(text) / 1e6:7.1f} MB {len(text) / 1e6 / median(times):8.1f} MB/s", flush=True)
+
+
+def structs(fetches: list[bytes]) -> None:
+    """Fetches one after the other, none of which is kept."""
+    for fetch in fetches:
+        FETCHES.structs(fetch, (fetch,))
 
 
 def rows(text: bytes) -> None:

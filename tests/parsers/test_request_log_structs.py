@@ -30,9 +30,10 @@ from parsers.request_log import (
     read_request_lines,
 )
 from parsers.request_log.batches import batches_of
+from parsers.request_log.blocks import Reading
 from parsers.request_log.folded import Folded
 from parsers.request_log.lines import blocks_of
-from parsers.request_log.trace import Reading, read_pieces
+from parsers.request_log.trace import read_pieces
 from parsers.tables import Fetch, Produce, SessionGap, from_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
@@ -278,7 +279,7 @@ def test_every_recorded_fetch_and_produce_fits_a_struct(monkeypatch: pytest.Monk
     def none_left(*_: object) -> list[object]:
         raise AssertionError("a recorded line is left to the grammar")
 
-    monkeypatch.setattr("parsers.request_log.trace.line_events", none_left)
+    monkeypatch.setattr("parsers.request_log.blocks.line_events", none_left)
     # A list of numbers alone is not spelt.
     texts = (line.replace(b"[1,2]", b"[1]") for line in TEXTS[:2])
     text = b"".join(line + b"\n" for line in (*recorded(), *texts))

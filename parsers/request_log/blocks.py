@@ -1,0 +1,237 @@
+"""The lines of blocks: each is tried as it is as a rule written, a block's fetches and produces at once.
+
+One that is written otherwise is read by the grammar of `read`, which says why it is refused if it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import compress, groupby
+from operator import attrgetter
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+from parsers.provenance import Origin
+from parsers.request_log import positions
+from parsers.request_log.alike import Again, Alike, Worded, words_of
+from parsers.request_log.call import FetchCall, line_of
+from parsers.request_log.columns import Told
+from parsers.request_log.folded import Folded
+from parsers.request_log.gathered import Gathered, Taken
+from parsers.request_log.layout import MARKER, Layout, layout_of
+from parsers.request_log.lines import MARKS_LIMIT, Block, Line
+from parsers.request_log.marks import braces_in, marked_in
+from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
+from parsers.request_log.request import is_spliced
+from parsers.request_log.spelling import spelt_fetch, spelt_produce
+from parsers.request_log.typed import FETCHES, PRODUCES, Reader
+from parsers.request_log.typed import Line as Struct
+from parsers.tables import Refusal
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
+
+Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | Refusal | Again
+Of = TypeVar("Of", bound=Struct)
+
+PRODUCE: Final = "PRODUCE"
+_TIMED, _OPENS = 24, 112
+"""Letters of a line up to its time's end, and up to behind what it says of which request it tells."""
+_OPENINGS: Final = 1 << 10
+Written: TypeAlias = tuple[int, int, int, int, bytes | None]
+"""Where a line begins, where its request does and its answer ends, where it ends; and its time if not Kafka's own."""
+Opening: TypeAlias = tuple[int, Callable[[Written], None] | None, bool, bytes | None]
+"""Where its message begins, 0 where the grammar must read it; to what it is added, null for what tells nothing.
+
+Then whether it is JSON, and its time if that is not Kafka's own.
+"""
+_UNOPENED: Final[Opening] = (0, None, False, None)
+_BRACE: Final = ord("{")
+_HEAD: Final = (
+    rb'(?:\{(?:"isForwarded":(?:true|false),)?"requestHeader":\{"requestApiKey":(\d{1,3}),'
+    rb"|RequestHeader\(apiKey=([A-Z_]{1,64}), )"
+)
+"""How a message tells what is asked, before any name that a client gave."""
+
+
+class Reading(NamedTuple):
+    """How some lines are read: whose they are, which requests are of use, what became of them, and their layout."""
+
+    origin: Origin
+    counts: LineCounts
+    apis: Collection[str] = EVERY_API
+    layout: Layout = layout_of()
+    runs: bool = True
+    """Whether what says the same again is told with a count, or without its rows."""
+
+
+Place: TypeAlias = tuple[int, int]
+"""Where a line begins and ends in its log."""
+Places: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[bytes]]
+"""Where some lines begin, where they end, and their times."""
+Found: TypeAlias = tuple[Of, int, int, bytes]
+
+
+class _Kind(Generic[Of]):
+    """The fetches or the produces of a block, and how they become columns."""
+
+    __slots__ = ("_add", "_folded", "_of_json", "_of_text", "found", "json", "text")
+
+    def __init__(
+        self, of_json: Reader[Of], of_text: Callable[[bytes], Of | None], add: Callable[[Taken[Of]], Gathered],
+        folded: list[Gathered],
+    ) -> None:  # fmt: skip
+        self._of_json, self._of_text, self._add, self._folded = of_json, of_text, add, folded
+        self.json, self.text = list[Written](), list[Written]()
+        """Those that are as a rule written, of either form."""
+        self.found = list[Found[Of]]()
+        """What the grammar reads beside them."""
+
+    def read(self, data: bytes, base: int) -> tuple[int, list[Place]]:
+        """Reads what is as a rule written; returns how many, and where those stand that the grammar must read."""
+        odd, read = list[Place](), 0
+        for written, read_some in ((self.json, self._some_of_json), (self.text, self._some_of_text)):
+            if not written:
+                continue
+            starts, messages, stops, ends, times = zip(*written, strict=True)
+            texts = [data[message:stop] for message, stop in zip(messages, stops, strict=True)]
+            time_texts = [time or data[at + 1 : at + _TIMED] for at, time in zip(starts, times, strict=True)]
+            unfit = read_some(texts, ([at + base for at in starts], [at + base for at in ends], time_texts))
+            odd += unfit
+            read += len(written) - len(unfit)
+            written.clear()
+        return read, odd
+
+    def _some_of_json(self, texts: Sequence[bytes], places: Places) -> list[Place]:
+        joined = b"\n".join(texts)
+        lines = self._of_json.structs(joined, texts)
+        whole = [line for line in lines if line is not None]
+        if len(whole) == len(lines):
+            # A line that holds parts of two holds a struct that is not read.
+            if self._add(Taken(whole, *places)).structs == braces_in(joined):
+                return []
+            self._folded.pop()
+        spliced = (is_spliced(text, 0, len(text)) for text in texts)
+        return self._add_fitting([None if two else line for line, two in zip(lines, spliced, strict=True)], places)
+
+    def _some_of_text(self, texts: Sequence[bytes], places: Places) -> list[Place]:
+        return self._add_fitting([self._of_text(text) for text in texts], places)
+
+    def _add_fitting(self, lines: Sequence[Of | None], places: Places) -> list[Place]:
+        fits = [line is not None for line in lines]
+        if any(fits):
+            whole, (starts, ends, times) = [line for line in lines if line is not None], places
+            self._add(Taken(whole, [*compress(starts, fits)], [*compress(ends, fits)], [*compress(times, fits)]))
+        return [(start, end) for start, end, fit in zip(*places[:2], fits, strict=True) if not fit]
+
+    def add_found(self) -> None:
+        """Adds what the grammar has read."""
+        if self.found:
+            self._add(Taken(*zip(*self.found, strict=True)))
+            self.found.clear()
+
+
+class Blocks:
+    """Reads the blocks and the lines of a log, one after the other."""
+
+    __slots__ = ("_added", "_alike", "_fetches", "_known", "_opening", "_openings", "_produces", "_reading")
+
+    def __init__(self, reading: Reading, folded: Folded) -> None:
+        self._reading = reading
+        self._alike = Alike(reading.layout)
+        self._opening = re.compile(reading.layout.prefix.pattern + b"(?P<marker>" + MARKER + b")" + _HEAD)
+        self._openings: dict[bytes, Opening] = {}
+        self._known = {name.encode(): name for name in reading.apis}
+        self._known |= {key: name for key, name in API_KEYS.items() if name in reading.apis}
+        self._fetches = _Kind(FETCHES, spelt_fetch, folded.add_fetches, folded.fetches)
+        self._produces = _Kind(PRODUCES, spelt_produce, folded.add_produces, folded.produces)
+        self._added = {
+            (FETCH, True): self._fetches.json.append, (FETCH, False): self._fetches.text.append,
+            (PRODUCE, True): self._produces.json.append, (PRODUCE, False): self._produces.text.append,
+        }  # fmt: skip
+
+    def of_block(self, block: Block) -> Iterator[Told | Other]:
+        """What the lines of a block tell."""
+        base, counts = block.start, self._reading.counts
+        odd = self._sorted_out(block.data, base)
+        fetches, unfit = self._fetches.read(block.data, base)
+        produces, others = self._produces.read(block.data, base)
+        if unfit or others:
+            odd = sorted(odd + unfit + others)
+        counts.lines += fetches + produces
+        counts.fetches += fetches
+        counts.requests += produces
+        for start, end in odd:
+            yield from self._by_grammar(Line(start, end, block.data[start - base : end - base]))
+        self._fetches.add_found()
+        self._produces.add_found()
+
+    def of_line(self, line: Line) -> Iterator[Told | Other]:
+        """What a line tells that stands by itself."""
+        yield from self._by_grammar(line)
+        self._fetches.add_found()
+        self._produces.add_found()
+
+    def _sorted_out(self, data: bytes, base: int) -> list[Place]:
+        """Lines by what they tell; returns where those stand that only the grammar can read."""
+        start, unread, odd, openings = 0, 0, list[Place](), self._openings.get
+        for end, timed in zip(*marked_in(data), strict=True):
+            opening = openings(data[start + _TIMED : start + _OPENS]) if timed else None
+            behind, add, is_json, time_text = opening or self._opened(data, start, timed=timed)
+            message = start + behind
+            if not behind or end - start >= MARKS_LIMIT or (add is None and data.find(MARKER, message, end) >= 0):
+                odd.append((base + start, base + end))
+            elif add is None:
+                unread += 1
+            else:
+                add((start, message, data.rfind(b"}", message, end) + 1 if is_json else end, end, time_text))
+            start = end + 1
+        self._reading.counts.lines += unread
+        self._reading.counts.unread += unread
+        return odd
+
+    def _opened(self, data: bytes, start: int, *, timed: bool) -> Opening:
+        """How a line opens; most do as others did, but for their times."""
+        found = self._opening.match(data, start)
+        if found is None:
+            return _UNOPENED
+        marker, api = found.start("marker"), self._known.get(found[found.lastindex or 0])
+        # The first marker is the message's: what stands behind another was named by a client.
+        if data.find(MARKER, start, marker + 1) >= 0:
+            return _UNOPENED
+        behind = marker + len(MARKER) - start
+        is_json = data[start + behind] == _BRACE
+        add = None if api is None else self._added.get((api, is_json))
+        opening = (behind if api is None or add else 0, add, is_json, found["time"])
+        whole = timed and found.end() <= start + _OPENS and found.span("time") == (start + 1, start + _TIMED)
+        if whole and len(self._openings) < _OPENINGS:
+            self._openings[data[start + _TIMED : start + _OPENS]] = (*opening[:3], None)
+        return opening
+
+    def _by_grammar(self, line: Line) -> Iterator[Told | Other]:
+        """What a line tells that is none of a fetch or a produce as they are as a rule written."""
+        counts = self._reading.counts
+        counts.lines += 1
+        words = words_of(line) if self._reading.runs else None
+        again = None if words is None else self._alike.find(line, words)
+        if again is not None:
+            counts.requests += 1
+            yield again
+            return
+        rows, sent, others, read = list[Worded](), list[Produce](), 0, counts.requests
+        for event in line_events(line, self._reading.origin, self._reading.layout, counts, self._reading.apis):
+            if isinstance(event, EpochRequest | OffsetRequest | IsrRequest):
+                rows.append(event)
+                yield event
+                continue
+            others += 1
+            if isinstance(event, FetchCall):
+                self._fetches.found.append((line_of(event), event.start, event.end, event.time_text.encode()))
+            elif isinstance(event, Produce):
+                sent.append(event)
+            else:
+                yield event
+        for first, own in groupby(sent, key=attrgetter("span_start")):
+            told = list(own)
+            line_told = positions.line_of(told)
+            self._produces.found.append((line_told, first, told[0].span_end, told[0].time_text.encode()))
+        if words is not None and counts.requests == read + 1 and not others:
+            self._alike.keep(words, rows)
