@@ -23,6 +23,7 @@ from rules.evidence import (
     same_topic,
 )
 from rules.history.moments import ROLE_KINDS
+from rules.history.statements import LogCut
 from rules.history.turns import BY_HIGH_WATERMARK, cuts, decided_by
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
@@ -79,7 +80,7 @@ def _as_cut(moment: Moment) -> Moment:
     return replace(moment, kind="truncated", offset=moment.end_offset) if moment.kind == "truncation-kept" else moment
 
 
-def _watermark(cut: Cut, decision: Moment | None) -> int | None:
+def _watermark(cut: Cut, decision: LogCut | None) -> int | None:
     """The high watermark that the follower went by: a decision for it names it."""
     by_it = decision is not None and decision.kind in BY_HIGH_WATERMARK
     return decision.offset if by_it and decision is not None and decision.offset is not None else cut.high_watermark

@@ -13,7 +13,7 @@ from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.history.accounts import Accounts
 from rules.history.gaps import TraceGap
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
-from rules.history.repetitions import times_told
+from rules.history.statements import RoleTaken
 from rules.history.turns import Cut, LeaderChange
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
@@ -67,7 +67,7 @@ __all__ = [
     "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "InferredCut",
     "KeptOlder", "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
-    "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic", "times_told",
+    "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic",
     "translated",
 ]  # fmt: skip
 
@@ -134,7 +134,7 @@ class PartitionEvidence:
         return epochs_used_twice(self.moments, self.current, fall_back=self.chronicle.roles_fall_back)
 
     @cached_property
-    def openings(self) -> Mapping[int, Moment]:
+    def openings(self) -> Mapping[int, RoleTaken]:
         """Where each epoch began, by its leader's own word or by the logs."""
         return first_openings(self.moments, self.own_logs)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence
-from rules.history.moments import Moment
+from rules.history.statements import PartitionState
 from rules.protocol.topics import METADATA_TOPIC
 from rules.replicas.keyless import KeylessTally, Order, order_of
 from rules.replicas.partition_counts import PartitionCount
@@ -146,7 +146,7 @@ def share_of(evidence: PartitionEvidence) -> PartitionShare | None:
     )
 
 
-def _last_state(evidence: PartitionEvidence) -> Moment | None:
+def _last_state(evidence: PartitionEvidence) -> PartitionState | None:
     """The last state that names the assignment: the controller's, else what a tool printed."""
     told = [state for state in evidence.chronicle.states if state.replicas]
     printed = [moment for moment in evidence.moments if moment.kind == "described" and moment.replicas]

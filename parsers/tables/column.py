@@ -6,7 +6,8 @@ import dataclasses
 import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -85,9 +86,14 @@ def _column(name: str, hint: Any) -> Column:
 
 def _optional(hint: Any) -> Any:
     """The type inside `X | None`, or None where the hint admits no null."""
-    if get_origin(hint) not in (Union, types.UnionType):
+    if get_origin(hint) not in (Union, types.UnionType) or type(None) not in get_args(hint):
         return None
-    return next(argument for argument in get_args(hint) if argument is not type(None))
+    return reduce(or_, (argument for argument in get_args(hint) if argument is not type(None)))
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    """The row classes inside a union of some, which their `kind` tells apart; none of any other hint."""
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else ()
 
 
 @cache
@@ -114,7 +120,16 @@ def _arrow_type(hint: Any) -> pa.DataType:
         return pa.list_(_arrow_type(get_args(hint)[0]))
     if dataclasses.is_dataclass(hint):
         return pa.struct(list(arrow_schema(hint)))  # type: ignore[arg-type]
+    if members := _members(hint):
+        return pa.struct(list(_fields_of_any(members)))
     return _PLAIN[hint]
+
+
+def _fields_of_any(members: Sequence[Any]) -> Iterable[pa.Field]:
+    """The fields of several row classes as those of one; what a class lacks is null in its rows."""
+    named = {field.name: field for member in members for field in arrow_schema(member)}
+    shared = set.intersection(*(set(arrow_schema(member).names) for member in members))
+    return (field if name in shared else field.with_nullable(True) for name, field in named.items())
 
 
 def no_rows(row_class: type) -> pa.RecordBatch:
@@ -144,6 +159,9 @@ def _teller(hint: Any) -> Change:
     def of_fields(fields: Fields) -> Change:
         return lambda value: {name: tell(getattr(value, name)) for name, tell in fields}
 
+    if members := _members(hint):
+        of_class = {member: _teller(member) for member in members}
+        return lambda value: None if value is None else of_class[type(value)](value)
     return _converter(hint, _teller, of_fields, list)
 
 
@@ -153,6 +171,9 @@ def _maker(hint: Any) -> Change:
     def of_fields(fields: Fields) -> Change:
         return lambda value: hint(**{name: make(value[name]) for name, make in fields})
 
+    if members := _members(hint):
+        of_kind = {kind: _maker(member) for member in members for kind in get_args(get_type_hints(member)["kind"])}
+        return lambda value: None if value is None else of_kind[value["kind"]](value)
     return _converter(hint, _maker, of_fields, tuple)
 
 

@@ -79,7 +79,8 @@ def _exposed(evidence: PartitionEvidence, row: LeaderRow, leader: int, condition
         return False
     most = max(map(len, row.isr))
     if condition == "one-copy":
-        return most == 1 or (row.moment.acks == FOR_ALL and row.stands_alone(leader) is True)
+        for_all = row.moment.kind == "produced" and row.moment.acks == FOR_ALL
+        return most == 1 or (for_all and row.stands_alone(leader) is True)
     setting = evidence.setting(leader, MIN_IN_SYNC, row.moment) if condition == "below-min-isr" else None
     least = None if setting is None else whole_number(setting.value)
     return least is not None and most < least

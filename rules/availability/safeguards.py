@@ -10,6 +10,7 @@ from rules.availability.account import Safeguard, StateRow
 from rules.evidence import Moment, PartitionEvidence, Setting
 from rules.finding import numbered
 from rules.history.moments import succeeded
+from rules.history.statements import Produced
 from rules.loss.incurred import Loss
 from rules.settings import FACTOR, LAG_TIME, MIN_IN_SYNC, UNCLEAN
 
@@ -140,7 +141,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _cost(answer: Moment, loss: Loss) -> bool:
+def _cost(answer: Produced, loss: Loss) -> bool:
     known = answer.term == loss.epoch and answer.latest_term is None
     return known and loss.start_offset <= (answer.offset or 0) < loss.end_offset
 

@@ -13,7 +13,8 @@ from typing import Final
 
 from rules.availability.account import Condition, StateRow
 from rules.evidence import PartitionEvidence
-from rules.history.moments import ONE_CONTROLLER, STARTING, ZOOKEEPER_CLOCK, Moment
+from rules.history.moments import ONE_CONTROLLER, STARTING, ZOOKEEPER_CLOCK, Moment, assigned, is_metadata
+from rules.history.statements import PartitionState, Role, RoleTaken
 from rules.protocol.numbers import whole_number
 from rules.settings import MIN_IN_SYNC
 
@@ -32,15 +33,15 @@ class _State:
     key: Key
     leader: int | None
     isr: tuple[int, ...]
-    told: tuple[Moment, ...]
+    told: tuple[Role, ...]
 
-    def dated_by(self, clock: str) -> Moment | None:
+    def dated_by(self, clock: str) -> Role | None:
         """The first word of it on a clock."""
         return next((m for m in self.told if m.clock == clock and _dates(m)), None)
 
     @property
     def assigned(self) -> tuple[int, ...] | None:
-        return next((m.replicas for m in self.told if m.replicas), None)
+        return next(filter(None, map(assigned, self.told)), None)
 
 
 def state_rows(evidence: PartitionEvidence) -> tuple[StateRow, ...]:
@@ -60,20 +61,19 @@ def state_rows(evidence: PartitionEvidence) -> tuple[StateRow, ...]:
 
 def _states(moments: Iterable[Moment]) -> list[_State]:
     """What is told of each state; one of which two witnesses tell different things is told by neither."""
-    told: dict[Key, list[Moment]] = {}
+    told: dict[Key, list[Role]] = {}
     for moment in moments:
-        key = _key(moment)
-        if key is not None:
+        if isinstance(moment, RoleTaken | PartitionState) and (key := _key(moment)) is not None:
             told.setdefault(key, []).append(moment)
     states = (_state(key, tuple(sorted(told[key], key=_rank))) for key in sorted(told))
     return [state for state in states if len({(_leader(m), m.isr) for m in state.told}) == 1]
 
 
-def _state(key: Key, told: tuple[Moment, ...]) -> _State:
+def _state(key: Key, told: tuple[Role, ...]) -> _State:
     return _State(key=key, leader=_leader(told[0]), isr=told[0].isr or (), told=told)
 
 
-def _key(moment: Moment) -> Key | None:
+def _key(moment: Role) -> Key | None:
     """The state that a statement tells, if it tells one whole."""
     if moment.doubtful or moment.isr is None or moment.partition_epoch is None:
         return None
@@ -88,26 +88,27 @@ def _key(moment: Moment) -> Key | None:
     return epoch, moment.partition_epoch
 
 
-def _led_by(moment: Moment) -> int | None:
+def _led_by(moment: Role) -> int | None:
     return moment.broker if moment.leader is None and moment.kind != "leadership" else moment.leader
 
 
-def _leader(moment: Moment) -> int | None:
+def _leader(moment: Role) -> int | None:
     """Who leads by a statement; null where nobody does."""
     leader = _led_by(moment)
     return None if leader is None or leader < 0 else leader
 
 
-def _rank(moment: Moment) -> tuple[int, str, int]:
+def _rank(moment: Role) -> tuple[int, str, int]:
     """The controllers' record first, then one controller's log, then brokers, then what was saved of ZooKeeper."""
     one = moment.clock.startswith(ONE_CONTROLLER)
-    word = 0 if moment.is_metadata else 3 if moment.clock == ZOOKEEPER_CLOCK else 1 if one else 2
+    word = 0 if is_metadata(moment) else 3 if moment.clock == ZOOKEEPER_CLOCK else 1 if one else 2
     return word, moment.clock, moment.time or 0
 
 
-def _dates(moment: Moment) -> bool:
+def _dates(moment: Role) -> bool:
     """Whether its time is one at which the state came about or was heard of: a snapshot's state was there before."""
-    found = moment.clock == CONTROLLER and moment.previous_isr is None and (moment.partition_epoch or 0) > 0
+    recorded = isinstance(moment, PartitionState) and moment.clock == CONTROLLER and moment.previous_isr is None
+    found = recorded and (moment.partition_epoch or 0) > 0
     return moment.time is not None and moment.set_back is not None and not found
 
 
@@ -143,7 +144,7 @@ def _row(
         leader=state.leader,
         isr=state.isr,
         assigned=assigned,
-        eligible=next((m.elr for m in state.told if m.elr is not None), None),
+        eligible=_eligible(state.told),
         clock=begun.clock,
         time=begun.clock_time if _dates(begun) else None,
         until=None if ended is None else ended.clock_time,
@@ -156,9 +157,13 @@ def _row(
     )
 
 
+def _eligible(told: Iterable[Role]) -> tuple[int, ...] | None:
+    return next((m.elr for m in told if isinstance(m, PartitionState) and m.elr is not None), None)
+
+
 def _dated(
     state: _State, after: _State | None, starts: Mapping[str, Sequence[int]]
-) -> tuple[Moment, Moment | None]:
+) -> tuple[Role, Role | None]:
     """The best word of a state, and of the very next one by the same clock where that tells how long it lasted."""
     for clock in _witnesses(state) if after is not None else ():
         begun, ended = state.dated_by(clock), None if after is None else after.dated_by(clock)
@@ -174,7 +179,7 @@ def _dated(
 
 def _witnesses(state: _State) -> Iterator[str]:
     """Clocks by which a state may be timed: the controllers', and that of the leader which acts under it."""
-    deciding = (m.clock for m in state.told if m.is_metadata or m.clock.startswith(ONE_CONTROLLER))
+    deciding = (m.clock for m in state.told if is_metadata(m) or m.clock.startswith(ONE_CONTROLLER))
     yield from dict.fromkeys(deciding)
     if state.leader is not None:
         yield f"broker {state.leader}"

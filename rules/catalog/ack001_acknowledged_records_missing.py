@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Produce
-from rules.evidence import PartitionEvidence, times_told
+from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
+from rules.history.repetitions import times_told
 from rules.loss.answers import answered_for
 from rules.loss.gone import Gone
 from rules.loss.unsettled import Unsettled

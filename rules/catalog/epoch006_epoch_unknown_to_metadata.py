@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry, MetadataChange
-from rules.evidence import Moment, PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.moments import is_metadata
+from rules.history.statements import PartitionState
 from rules.rule import rule
 
 
@@ -45,7 +47,7 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
     t1 leader 2 epoch 2 isr 1,2
     """
     # A ZooKeeper controller's log is no history: it is rotated, and its predecessors wrote their own.
-    given = [m for m in evidence.moments if m.is_metadata and m.epoch is not None]
+    given = [m for m in evidence.moments if is_metadata(m) and m.epoch is not None]
     if not given:
         return
     if not any(m.partition_epoch == 0 for m in given) or evidence.copied_live:
@@ -67,13 +69,13 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
         )
 
 
-def _same_topic(replica: Replica, given: list[Moment], told: frozenset[str]) -> bool:
+def _same_topic(replica: Replica, given: list[PartitionState], told: frozenset[str]) -> bool:
     """Of a topic that was created again, a directory without an id may be of either life."""
     ids = {m.topic_id for m in given}
     return (replica.topic_id is None and len(told) < 2) or replica.topic_id in ids or ids == {None}
 
 
-def _unknown(replica: Replica, known: frozenset[int], given: list[Moment]) -> Iterator[Violation]:
+def _unknown(replica: Replica, known: frozenset[int], given: list[PartitionState]) -> Iterator[Violation]:
     """Epochs between those that it gave."""
     spans = {run.epoch: run.first for run in replica.log.epochs}
     spans |= {entry.epoch: entry.span for entry in replica.epoch_file.entries}

@@ -7,8 +7,9 @@ from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import Closing, Moment, OffsetClaim, PartitionEvidence, Unclosed
+from rules.evidence import Closing, OffsetClaim, PartitionEvidence, Unclosed
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import Fetched
 from rules.replay.taken_back import perhaps_restarted, taken_back
 from rules.replay.told import none_told
 from rules.rule import rule
@@ -74,7 +75,7 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
             yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
 
 
-def _undecided(before: Moment, after: Moment) -> Undecided:
+def _undecided(before: Fetched, after: Fetched) -> Undecided:
     restart = "it may have been restarted in between"
     asked = Silence(broker=after.witness, log="server", window="of that time", perhaps=restart)
     return Undecided(
@@ -129,7 +130,7 @@ def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
     )
 
 
-def _violation(before: Moment, after: Moment) -> Violation:
+def _violation(before: Fetched, after: Fetched) -> Violation:
     return Violation(
         brokers=() if after.witness is None else (after.witness,),
         start_offset=after.high_watermark,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
 from rules.evidence import PartitionEvidence, Told
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import Fetched
 from rules.replay.missing import unbounded
 from rules.rule import rule
 
@@ -83,7 +84,7 @@ def _violation(answers: list[Told]) -> Violation:
             "epoch": worst.moment.term,
             "because": "" if bound is None else bound.because,
             "answers": count,
-            "counted": f"at least {count}" if any(told.moment.left_out for told in answers) else count,
+            "counted": f"at least {count}" if any(map(_leaves_out, answers)) else count,
             "subject": str(worst.moment.term),
         },
         exhibits=(
@@ -91,3 +92,7 @@ def _violation(answers: list[Told]) -> Violation:
             Exhibit(span=answers[-1].moment.span, role="the last such answer"),
         ),
     )
+
+
+def _leaves_out(told: Told) -> bool:
+    return isinstance(told.moment, Fetched) and told.moment.left_out > 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Committed, Moment, PartitionEvidence
+from rules.evidence import Committed, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation, sentences
+from rules.history.statements import PartitionState
 from rules.history.turns import last_isr
 from rules.replicas.electable import vacancy
 from rules.replicas.kept_proofs import kept_proofs
@@ -96,7 +97,7 @@ def _given_up(broker: int, proof: Committed, untold: int) -> Undecided:
     return Undecided(reason=reason, missing=missing, brokers=(broker,), end_offset=proof.end_offset)
 
 
-def _lacking(broker: int, end: int, proof: Committed, last: Moment) -> Violation:
+def _lacking(broker: int, end: int, proof: Committed, last: PartitionState) -> Violation:
     return Violation(
         brokers=(broker,),
         start_offset=end,

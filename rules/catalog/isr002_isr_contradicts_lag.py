@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Course, Lag, LeaderRow, Moment, PartitionEvidence
+from rules.evidence import Course, Lag, LeaderRow, PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
+from rules.history.statements import PartitionState
 from rules.replay.against_lag import Dropped, dropped_caught_up, kept_behind
 from rules.rule import rule
 
@@ -68,7 +69,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     t99000 acks 1 at 10 acks=1
     t99001 shrinks 1 from 1,2 to 1 at 11
     """
-    shrinking: dict[tuple[str, int | None], list[Moment]] = {}
+    shrinking: dict[tuple[str, int | None], list[PartitionState]] = {}
     for m in evidence.moments:
         if m.kind == "isr-shrinking":
             shrinking.setdefault((m.clock, m.term), []).append(m)

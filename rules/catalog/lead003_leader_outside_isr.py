@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, IsrRequest, MetadataChange
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import PartitionState, RoleTaken
 from rules.rule import rule
 
 
@@ -45,7 +46,8 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     t2 leader 1 epoch 1 isr 2
     """
     told: set[int | None] = set()
-    for moment in evidence.moments:
+    states = (moment for moment in evidence.moments if isinstance(moment, RoleTaken | PartitionState))
+    for moment in states:
         leader = _leader(moment)
         if leader is None or leader < 0 or moment.doubtful:
             continue
@@ -67,7 +69,7 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
         )
 
 
-def _leader(moment: Moment) -> int | None:
+def _leader(moment: RoleTaken | PartitionState) -> int | None:
     """Who leads, where the statement tells leader and ISR as one state."""
     if moment.kind == "leader-starts":
         return moment.broker

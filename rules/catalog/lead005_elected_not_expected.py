@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from parsers.tables import IsrRequest, MetadataChange
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import PartitionState
 from rules.rule import rule
 
 
@@ -72,7 +73,7 @@ def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Un
             )
 
 
-def _expected(before: Moment, after: Moment) -> int | None:
+def _expected(before: PartitionState, after: PartitionState) -> int | None:
     """Whom the order of the assignment calls for; null where something else may lawfully decide, or nobody is elected."""
     told = after.replicas is not None and before.replicas == after.replicas
     follows = before.partition_epoch is not None and after.partition_epoch == before.partition_epoch + 1

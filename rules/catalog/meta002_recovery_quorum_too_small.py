@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import ConfigChange, MetadataChange
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
+from rules.history.statements import PartitionState
 from rules.rule import rule
 from rules.settings import MIN_IN_SYNC
 
@@ -72,7 +73,7 @@ def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation
         yield _violation(last, known, needed)
 
 
-def _needed(evidence: PartitionEvidence, last: Moment) -> int | None:
+def _needed(evidence: PartitionEvidence, last: PartitionState) -> int | None:
     """How many brokers a record must have been on to be committed, by whatever broker may be asked."""
     broker = next(iter((*(last.last_known_elr or ()), *(last.replicas or ()))), None)
     setting = evidence.setting(broker, MIN_IN_SYNC, last) or evidence.setting(broker, MIN_IN_SYNC)
@@ -80,7 +81,7 @@ def _needed(evidence: PartitionEvidence, last: Moment) -> int | None:
     return int(value) if value.isdecimal() else None
 
 
-def _violation(last: Moment, known: tuple[int, ...], needed: int | None) -> Violation:
+def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None) -> Violation:
     wanted = "at least one broker is needed"
     if needed is not None:
         brokers = "broker" if needed == 1 else "brokers"

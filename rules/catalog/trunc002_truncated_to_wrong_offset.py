@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochRequest
-from rules.evidence import Moment, PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import Inquiry
 from rules.protocol.truncation import Truncation, truncate_by_epoch_end
 from rules.rule import rule
 
@@ -86,14 +87,14 @@ def _id(broker: int | None) -> int:
     return -1 if broker is None else broker
 
 
-def _still_answers(leader: Replica, asked: Moment, answer: int) -> bool:
+def _still_answers(leader: Replica, asked: Inquiry, answer: int) -> bool:
     """Whether the leader would answer the same of the log that it has: where it begins the first epoch that is newer."""
     entries = leader.at(leader.log_end_offset).epochs
     newer = (entry.start_offset for entry in entries if entry.epoch > (asked.asked_epoch or 0))
     return next(newer, None) == answer
 
 
-def _due(follower: Replica, leader: Replica, moment: Moment, kept: int) -> Truncation | None:
+def _due(follower: Replica, leader: Replica, moment: Inquiry, kept: int) -> Truncation | None:
     """What KIP-279 makes of both logs as they stood: the follower up to where it went on."""
     asking = follower.at(kept)
     if not asking.epochs or asking.epochs[-1].epoch != moment.asked_epoch:
@@ -101,7 +102,7 @@ def _due(follower: Replica, leader: Replica, moment: Moment, kept: int) -> Trunc
     return truncate_by_epoch_end(asking, leader.at(leader.log_end_offset))
 
 
-def _violation(moment: Moment, due: Truncation, kept: int) -> Violation:
+def _violation(moment: Inquiry, due: Truncation, kept: int) -> Violation:
     exchange = due.exchanges[0]
     return Violation(
         brokers=(_id(moment.broker),),

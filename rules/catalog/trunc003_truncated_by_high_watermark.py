@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
-from rules.evidence import Cut, Moment, PartitionEvidence, Replica
+from rules.evidence import Cut, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import LogCut
 from rules.protocol.truncation import Truncation
 from rules.replicas.disagreement import differ
 from rules.replicas.due_cut import cuts_by_high_watermark
@@ -126,7 +127,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
             yield _violation(cut, done.decision, leader, due, first)
 
 
-def _violation(cut: Cut, decision: Moment, leader: Replica, due: Truncation, first: int) -> Violation:
+def _violation(cut: Cut, decision: LogCut, leader: Replica, due: Truncation, first: int) -> Violation:
     exchange = due.exchanges[-1] if due.exchanges else None
     return Violation(
         brokers=(cut.broker,),

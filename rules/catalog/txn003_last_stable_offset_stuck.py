@@ -7,8 +7,9 @@ from itertools import groupby
 from typing import Final
 
 from parsers.tables import BatchHeader, Fetch, Transaction
-from rules.evidence import Course, Moment, PartitionEvidence
+from rules.evidence import Course, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.statements import Fetched
 from rules.protocol.watermarks import expected_interval
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replicas.open_transactions import open_transactions
@@ -16,7 +17,7 @@ from rules.rule import rule
 
 STUCK_MS: Final = 60_000
 """A leader works its last stable offset out a moment after the high watermark, never a minute."""
-Behind = tuple[Moment, int]
+Behind = tuple[Fetched, int]
 """An answer, and the last stable offset that was due in it."""
 
 
@@ -97,10 +98,12 @@ def _in_answers(evidence: PartitionEvidence, course: Course) -> Iterator[Violati
             yield _told_late(told)
 
 
-def _answers(evidence: PartitionEvidence, course: Course) -> Iterator[tuple[Moment, int | None]]:
+def _answers(evidence: PartitionEvidence, course: Course) -> Iterator[tuple[Fetched, int | None]]:
     """Answers that tell a last stable offset, with the one that was due where that is higher."""
     for row in course.rows:
         moment = row.moment
+        if not isinstance(moment, Fetched):
+            continue
         told, watermark = moment.last_stable_offset, moment.high_watermark
         if told is None or watermark is None or moment.doubtful or moment.error:
             continue

@@ -6,8 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from rules.history.moments import Moment
+from rules.history.statements import Produced
 
-Timed = tuple[int, Moment]
+Timed = tuple[int, Produced]
 
 
 class Acknowledged:
@@ -21,7 +22,7 @@ class Acknowledged:
         for answers in self._answers.values():
             answers.sort(key=_time)
 
-    def between(self, clock: str, start: int, end: int | None) -> list[Moment]:
+    def between(self, clock: str, start: int, end: int | None) -> list[Produced]:
         """What a witness answered from one time of its clock to another, or from then on."""
         own = self._answers.get(clock, [])
         last = None if end is None else bisect_left(own, end, key=_time)

@@ -15,6 +15,7 @@ from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.led import given_terms, sure_terms
 from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.shortened import led_by_nobody
+from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
 from rules.history.turns import (
     Cut,
     LeaderChange,
@@ -50,7 +51,7 @@ class Chronicle:
         return led_by_nobody(self.moments)
 
     @cached_property
-    def opened(self) -> Mapping[int, Moment]:
+    def opened(self) -> Mapping[int, RoleTaken]:
         """Who opened each epoch, and from which offset, by the leader's own word."""
         return epoch_starts(self.moments)
 
@@ -92,7 +93,7 @@ class Chronicle:
         return found
 
     @cached_property
-    def furthest_fetches(self) -> Mapping[tuple[int, int | None], Moment]:
+    def furthest_fetches(self) -> Mapping[tuple[int, int | None], Fetched]:
         """The furthest fetch of each broker in each term that its leader counted."""
         return furthest_fetches(self.moments)
 
@@ -101,7 +102,7 @@ class Chronicle:
         """Brokers that were at some time no replica: their logs were deleted in order, and begin anew."""
         return once_unassigned(self.moments)
 
-    def roles_around(self, moment: Moment) -> tuple[Moment | None, Moment | None]:
+    def roles_around(self, moment: Moment) -> tuple[Role | None, Role | None]:
         """The role that a statement's writer had taken before it, and the one that it took next."""
         story = self.stories.get(moment.clock, NO_STORY)
         return story.roles_around(self._places[id(moment)])
@@ -116,7 +117,7 @@ class Chronicle:
         return tuple(leader_changes(self.moments, self.states))
 
     @cached_property
-    def states(self) -> tuple[Moment, ...]:
+    def states(self) -> tuple[PartitionState, ...]:
         """The partition's states in the order of leader epoch and partition epoch, each once."""
         return tuple(partition_states(self.moments))
 

@@ -11,6 +11,7 @@ from typing import Final
 from rules.chronicle.stories import Story
 from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment
+from rules.history.statements import Produced, RoleTaken
 
 SLACK_MS: Final = 5000
 """How long an answer may lie before it is logged as sent."""
@@ -22,7 +23,7 @@ class Deposed:
 
     broker: int
     led: int
-    role: Moment
+    role: RoleTaken
     until: Moment | None
     """Its next role, loading or cut."""
 
@@ -43,13 +44,13 @@ class AnsweredAfter:
     broker: int
     led: int
     offset: int
-    answer: Moment
-    opening: Moment
+    answer: Produced
+    opening: RoleTaken
 
 
 def answered_after(
     moments: Sequence[Moment],
-    openings: Mapping[int, Moment],
+    openings: Mapping[int, RoleTaken],
     clocks: Sequence[ClockOffset],
     untold: Mapping[int, int],
 ) -> Iterator[AnsweredAfter]:
@@ -75,6 +76,6 @@ def answered_after(
                 break
 
 
-def _lowest_from_each(openings: Mapping[int, Moment], epochs: Sequence[int]) -> list[int]:
+def _lowest_from_each(openings: Mapping[int, RoleTaken], epochs: Sequence[int]) -> list[int]:
     """The lowest offset at which each epoch or any newer one opened."""
     return list(accumulate((openings[epoch].offset or 0 for epoch in reversed(epochs)), min))[::-1]

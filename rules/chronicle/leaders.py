@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rules.history.moments import Moment
+from rules.history.statements import Fetched
 
 
 def leaders_by_epoch(moments: Iterable[Moment]) -> dict[int, int]:
@@ -32,12 +33,13 @@ def _name(leaders: dict[int, int], epoch: int, leader: int | None) -> None:
         leaders.setdefault(epoch, leader)
 
 
-def furthest_fetches(moments: Iterable[Moment]) -> dict[tuple[int, int | None], Moment]:
+def furthest_fetches(moments: Iterable[Moment]) -> dict[tuple[int, int | None], Fetched]:
     """The furthest fetch of each broker in each term that its leader counted: no error, and nothing to cut."""
-    furthest: dict[tuple[int, int | None], Moment] = {}
+    furthest: dict[tuple[int, int | None], Fetched] = {}
     for m in moments:
-        answered = m.kind == "fetched" and m.error == 0 and not m.doubtful and m.answered_epoch is None
-        if answered and m.broker is not None and m.offset is not None:
+        if m.kind != "fetched" or m.error != 0 or m.doubtful or m.answered_epoch is not None:
+            continue
+        if m.broker is not None and m.offset is not None:
             known = furthest.get((m.broker, m.term))
             if known is None or m.offset > (known.offset or 0):
                 furthest[m.broker, m.term] = m

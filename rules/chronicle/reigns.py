@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rules.history.moments import STARTING, Moment, gives_role
+from rules.history.statements import Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class Reign:
     """How many epochs the broker had opened before, by its own log."""
     epoch: int
     """What it is called."""
-    opening: Moment
+    opening: Role
     """The role with which it began."""
     lead: tuple[int, ...]
     """The epochs that its broker had led without a break, this one last."""
@@ -43,12 +44,12 @@ class Reign:
 class _Draft:
     """A reign while its broker's log is read; lives only inside `reigns`."""
 
-    def __init__(self, opening: Moment, lead: tuple[int, ...], start_offset: int | None) -> None:
+    def __init__(self, opening: Role, lead: tuple[int, ...], start_offset: int | None) -> None:
         """With what is told of the lead that it is part of."""
         self.opening, self.lead, self.start_offset = opening, lead, start_offset
-        self.roles = [opening]
+        self.roles: list[Role] = [opening]
         self.said: list[Moment] = []
-        self.later: list[Moment] = []
+        self.later: list[Role] = []
 
 
 def reigns(moments: Iterable[Moment]) -> Iterator[Reign]:
@@ -77,11 +78,11 @@ def _drafts(told: Iterable[Moment]) -> Sequence[_Draft]:
     return found
 
 
-def _leads(role: Moment) -> bool:
+def _leads(role: Role) -> bool:
     return role.kind == "leader-starts" or role.leader == role.witness
 
 
-def _opened(role: Moment, current: _Draft | None) -> _Draft | None:
+def _opened(role: Role, current: _Draft | None) -> _Draft | None:
     """The reign after a role is taken: the same one where it is told again, none where another broker leads."""
     if not _leads(role):
         return None

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
+from rules.history.statements import Role, RoleTaken
 
 TURNS: Final = (*ROLE_KINDS, *DISTURBED)
 """What a broker writes when something befalls its replica that no answer tells of."""
@@ -16,6 +17,7 @@ _ENDING: Final = ("follower-starts", "log-loaded", "log-created")
 
 Placed = tuple[int, Moment]
 """A statement with its place among all."""
+PlacedRole = tuple[int, Role]
 
 
 class Story:
@@ -25,7 +27,9 @@ class Story:
         self.turns: list[Placed] = []
         self.opened: dict[int | None, int] = {}
         """Where among the turns each epoch was opened first: after a restart a broker may open it again."""
-        self.roles: list[Placed] = []
+        self._openings: dict[int | None, RoleTaken] = {}
+        """The lines by which they were."""
+        self.roles: list[PlacedRole] = []
         """Every role, by a line or by an order."""
         self._breaks = [0]
         """How many of the first so many turns ended a reign."""
@@ -36,11 +40,12 @@ class Story:
         """One statement more; answers are no part of it."""
         moment = placed[1]
         if gives_role(moment):
-            self.roles.append(placed)
+            self.roles.append((placed[0], moment))
         if moment.kind not in TURNS:
             return
         if moment.kind == "leader-starts":
             self.opened.setdefault(moment.epoch, len(self.turns))
+            self._openings.setdefault(moment.epoch, moment)
         if moment.kind in ("log-loaded", "log-created"):
             self._loads.append(placed[0])
         self._breaks.append(self._breaks[-1] + (moment.kind in _ENDING))
@@ -51,10 +56,9 @@ class Story:
         start, end = self.opened.get(before), self.opened.get(epoch)
         return start is not None and end is not None and self._breaks[max(start, end)] == self._breaks[start]
 
-    def opening(self, epoch: int) -> Moment | None:
+    def opening(self, epoch: int) -> RoleTaken | None:
         """The line by which its broker opened an epoch."""
-        place = self.opened.get(epoch)
-        return None if place is None else self.turns[place][1]
+        return self._openings.get(epoch)
 
     def following(self, epoch: int) -> Moment | None:
         """What befell it next after it had opened an epoch."""
@@ -74,25 +78,26 @@ class Story:
         place = bisect_left(self._loads, begun)
         return self._loads[place] if place < len(self._loads) else None
 
-    def opened_before(self, epoch: int, place: int | None) -> Moment | None:
+    def opened_before(self, epoch: int, place: int | None) -> RoleTaken | None:
         """The line by which its broker opened an epoch, unless that stands behind a place among all statements."""
         opened = self.opened.get(epoch)
         if opened is None or (place is not None and self.turns[opened][0] > place):
             return None
-        return self.turns[opened][1]
+        return self._openings[epoch]
 
-    def roles_around(self, place: int) -> tuple[Moment | None, Moment | None]:
+    def roles_around(self, place: int) -> tuple[Role | None, Role | None]:
         """The role before a place among all statements, and the next one after it."""
         before = bisect_left(self.roles, place, key=_place)
         after = bisect_right(self.roles, place, key=_place)
         last = self.roles[before - 1][1] if before else None
         return last, self.roles[after][1] if after < len(self.roles) else None
 
-    def deposed(self) -> Iterator[tuple[Moment, Moment, Moment | None]]:
+    def deposed(self) -> Iterator[tuple[RoleTaken, RoleTaken, Moment | None]]:
         """The leader's roles that a follower's role of a newer epoch followed at once; that role, and the next turn."""
         for index, (before, after) in enumerate(pairwise(moment for _, moment in self.turns)):
-            led, follows = before.kind == "leader-starts", after.kind == "follower-starts"
-            if led and follows and before.epoch is not None and after.epoch is not None and after.epoch > before.epoch:
+            if before.kind != "leader-starts" or after.kind != "follower-starts":
+                continue
+            if before.epoch is not None and after.epoch is not None and after.epoch > before.epoch:
                 behind = self.turns[index + 2][1] if index + 2 < len(self.turns) else None
                 yield before, after, behind
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rules.history.moments import Committed, Moment, succeeded
 from rules.history.repetitions import begin_unseen
+from rules.history.statements import Fetched, Produced
 
 
 class Accounts:
@@ -19,8 +20,8 @@ class Accounts:
         self._committed: dict[int, int] = {}
         for proof in proofs:
             self._committed[proof.term] = max(proof.end_offset, self._committed.get(proof.term, 0))
-        self._answers: dict[int, list[Moment]] = {}
-        self._consumed: dict[int, list[Moment]] = {}
+        self._answers: dict[int, list[Produced]] = {}
+        self._consumed: dict[int, list[Fetched]] = {}
         for moment in moments:
             if moment.term is not None and succeeded(moment):
                 self._answers.setdefault(moment.term, []).append(moment)
@@ -32,12 +33,12 @@ class Accounts:
         return min(end, max(start, self._committed.get(epoch, start)))
 
     def answers(
-        self, epoch: int, start: int, end: int, counts: Callable[[Moment], bool] = lambda _: True
-    ) -> list[Moment]:
+        self, epoch: int, start: int, end: int, counts: Callable[[Produced], bool] = lambda _: True
+    ) -> list[Produced]:
         """What producers were told of the stretch, as far as the answers count."""
         return [m for m in self._answers.get(epoch, ()) if start <= (m.offset or 0) < end and counts(m)]
 
-    def left_out(self, epoch: int, answers: Sequence[Moment]) -> bool:
+    def left_out(self, epoch: int, answers: Sequence[Produced]) -> bool:
         """Whether other answers may be of the same stretch that a busy log's reading has left out."""
         return any(m.left_out for m in answers) or begin_unseen(self._answers.get(epoch, ()), answers)
 
@@ -46,6 +47,6 @@ class Accounts:
         last = max((m.offset or 0 for m in answers), default=None)
         return start if last is None else min(end, self._batch_end(last, epoch))
 
-    def consumed(self, epoch: int) -> Sequence[Moment]:
+    def consumed(self, epoch: int) -> Sequence[Fetched]:
         """Consumers' fetches in the epoch."""
         return self._consumed.get(epoch, ())

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, STARTING, ZOOKEEPER_CLOCK, Moment, gives_role, ordered
+from rules.history.moments import (
+    ONE_CONTROLLER,
+    ROLE_KINDS,
+    STARTING,
+    ZOOKEEPER_CLOCK,
+    Moment,
+    gives_role,
+    is_metadata,
+    ordered,
+)
 from rules.history.rotated import FileOrder, Place
 
 LAST: Final = 1 << 31
@@ -69,7 +78,7 @@ def _decisions(moments: Iterable[Moment], time: Clock) -> dict[int, int]:
 
 def _rank(moment: Moment) -> int:
     """Of one millisecond: the decision, the order that tells of it, the leader, whoever follows it, all else."""
-    if moment.kind in CALLED or moment.is_metadata:
+    if moment.kind in CALLED or is_metadata(moment):
         return DECIDES
     return next((rank for rank, kind in enumerate(("leadership", *ROLE_KINDS), 1) if moment.kind == kind), LATER)
 

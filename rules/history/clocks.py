@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import Moment, gives_role
+from rules.history.statements import PartitionState
 
 LEAST_SLACK_MS: Final = 1000
 ENOUGH_EVENTS: Final = 3
@@ -94,7 +95,9 @@ def _sightings(moments: Sequence[Moment]) -> Sightings:
             continue
         if gives_role(moment) or (moment.clock == "controller" and moment.epoch not in older):
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, -1), moment.time)
-        if (moment.kind == "isr" or moment.clock == "controller") and moment.partition_epoch is not None:
+        if not isinstance(moment, PartitionState) or moment.partition_epoch is None:
+            continue
+        if moment.kind == "isr" or moment.clock == "controller":
             seen.setdefault(moment.clock, {}).setdefault((moment.epoch, moment.partition_epoch), moment.time)
     return seen
 

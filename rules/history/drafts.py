@@ -16,18 +16,27 @@ _FIELDS: Final[dict[type, Mapping[str, object]]] = {}
 _VALUES_OF: Final[dict[type, Callable[[object], tuple[object, ...]]]] = {}
 
 
+def shared(base: type[Value]) -> type[Value]:
+    """A frozen dataclass without slots of its own whose fields drafted classes have; it makes no values itself."""
+    # Drafts have this base too, and are written field by field.
+    del base.__init__, base.__setattr__, base.__delattr__
+    return base
+
+
 def drafted(frozen: type[Value]) -> type[Value]:
     """A frozen dataclass with slots whose values are written as drafts, and frozen when they are whole.
 
-    A frozen one would set field by field through `object.__setattr__`, which takes five times as long for forty fields;
-    a trace makes statements by the hundred thousand.
+    A frozen one would set field by field through `object.__setattr__`, which takes five times as long; a trace makes
+    statements by the hundred thousand.
     """
     # Those that must be told come first, so that a draft can be made of values in their order.
     declared = sorted(fields(frozen), key=lambda field: field.default is not MISSING)  # type: ignore[arg-type]
     body: dict[str, object] = {field.name: field.default for field in declared if field.default is not MISSING}
     body["__annotations__"] = {field.name: field.type for field in declared}
-    made: type = dataclass(slots=True)(type(frozen.__name__, (), body))
-    draft = _DRAFTS[frozen] = cast("Callable[..., Value]", made)
+    written: type = dataclass(type(frozen.__name__, (), body))
+    # A draft becomes a frozen value by its class alone: the two must have the same slots above the same base.
+    shape = {"__slots__": frozen.__slots__, "__init__": vars(written)["__init__"]}  # type: ignore[attr-defined]
+    draft = _DRAFTS[frozen] = cast("Callable[..., Value]", type(frozen.__name__, frozen.__bases__, shape))
     _FIELDS[frozen] = {field.name: field.default for field in declared}
     _VALUES_OF[frozen] = attrgetter(*_FIELDS[frozen])
 

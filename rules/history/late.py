@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
 from rules.history.moments import Moment, gives_role
+from rules.history.statements import Answered, Fetched, PartitionState, Produced
 
 NO_EPOCH: Final = -1
 ROUNDED_MS: Final = 2
@@ -33,7 +34,7 @@ class _Roles(NamedTuple):
         last = bisect_left(self.perhaps, until)
         return [] if first < 0 else [epoch for epoch in self.leads[first:last] if epoch is not None]
 
-    def older_than_any(self, moment: Moment, begun: int | None) -> bool:
+    def older_than_any(self, moment: Answered, begun: int | None) -> bool:
         """Whether an answer was handled before the first of them, and not in order between it and what is told first.
 
         `begun` is when its file begins: what was handled before may be of a role that stood there.
@@ -69,8 +70,8 @@ def _begun(in_order: Iterable[Moment]) -> Mapping[str, int]:
     return begun
 
 
-def _is_unnamed(moment: Moment) -> bool:
-    answer = moment.kind in ("fetched", "consumed", "produced") and moment.error in (None, 0)
+def _is_unnamed(moment: Moment) -> TypeGuard[Answered]:
+    answer = isinstance(moment, Fetched | Produced) and moment.error in (None, 0)
     return answer and (moment.epoch is None or moment.epoch < 0)
 
 
@@ -84,7 +85,8 @@ def _roles(in_order: Iterable[Moment]) -> Mapping[str, _Roles]:
             continue
         newest[moment.clock] = moment.epoch
         roles = found.setdefault(moment.clock, _Roles([], [], [], moment.epoch))
-        began = moment.time if moment.arrived is None else moment.arrived
+        ordered = moment.arrived if isinstance(moment, PartitionState) else None
+        began = moment.time if ordered is None else ordered
         roles.perhaps.append(max(began, roles.perhaps[-1]) if roles.perhaps else began)
         roles.surely.append(moment.time)
         leads = moment.kind == "leader-starts" or (moment.kind == "leadership" and moment.leader == moment.witness)

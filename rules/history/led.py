@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Final
 
-from rules.history.moments import ROLE_KINDS, Moment, gives_role
+from rules.history.moments import ROLE_KINDS, Moment, gives_role, is_metadata
 
 
 def led_by_record(moments: Sequence[Moment]) -> Mapping[int, tuple[int, ...]]:
     """The epochs that each broker led, where the metadata log tells of every epoch; nothing where it leaves one out."""
-    states = [m for m in moments if m.is_metadata and m.epoch is not None and m.leader is not None]
+    states = [m for m in moments if is_metadata(m) and m.epoch is not None and m.leader is not None]
     epochs = {m.epoch for m in states}
     if epochs != set(range(len(epochs))):
         return {}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.moments import ROLE_KINDS, Moment, ordered
+from rules.history.moments import ROLE_KINDS, Moment, in_sync, ordered
 
 TIMELESS: Final = ("trace-begins", "described")
 """What is told of a log as a whole, or without a time of its own."""
@@ -44,7 +44,7 @@ def _since_made(moments: Iterable[Moment]) -> list[Moment]:
 
 
 def _taking_part(moments: Iterable[Moment]) -> frozenset[int]:
-    named = (broker for moment in moments for broker in (moment.broker, moment.witness, *(moment.isr or ())))
+    named = (broker for moment in moments for broker in (moment.broker, moment.witness, *in_sync(moment)))
     return frozenset(broker for broker in named if broker is not None)
 
 

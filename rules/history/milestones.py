@@ -11,6 +11,7 @@ from parsers.provenance import Span
 from rules.history.chronology import PLACED_BY_EPOCH, in_order
 from rules.history.clocks import ClockOffset
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
+from rules.history.statements import PartitionState, RoleTaken
 from rules.history.turns import Cut, cuts
 
 _FOLLOWS: Final = re.compile(r"broker \d+ follows\b")
@@ -96,25 +97,32 @@ def _milestone(moment: Moment, time: int | None) -> Milestone | None:
 
 
 def _words(moment: Moment) -> str | None:
-    opening = _role_words(moment)
-    return opening if opening is not None else _log_words(moment)
+    if isinstance(moment, RoleTaken):
+        return _role_words(moment)
+    return _state_words(moment) if isinstance(moment, PartitionState) else _log_words(moment)
 
 
-def _role_words(moment: Moment) -> str | None:
-    watermark = "" if moment.high_watermark is None else f", high watermark {moment.high_watermark}"
-    if moment.kind == "leader-starts":
-        return f"broker {moment.broker} becomes leader in epoch {moment.epoch}, log end {moment.offset}{watermark}"
-    if moment.kind == "follower-starts" and (moment.offset or 0) > 0:
-        # Releases up to 2.7 do not say whom.
-        leader = "" if moment.leader is None else " nobody yet" if moment.leader == -1 else f" broker {moment.leader}"
-        return f"broker {moment.broker} follows{leader} in epoch {moment.epoch} from offset {moment.offset}{watermark}"
+def _role_words(role: RoleTaken) -> str | None:
+    watermark = "" if role.high_watermark is None else f", high watermark {role.high_watermark}"
+    if role.kind == "leader-starts":
+        return f"broker {role.broker} becomes leader in epoch {role.epoch}, log end {role.offset}{watermark}"
+    if (role.offset or 0) == 0:
+        return None
+    # Releases up to 2.7 do not say whom.
+    leader = "" if role.leader is None else " nobody yet" if role.leader == -1 else f" broker {role.leader}"
+    return f"broker {role.broker} follows{leader} in epoch {role.epoch} from offset {role.offset}{watermark}"
+
+
+def _state_words(moment: PartitionState) -> str | None:
     if moment.kind == "unclean-election" and moment.leader is not None and moment.leader >= 0:
         opened = "" if moment.epoch is None else f" for epoch {moment.epoch}"
         return f"the controller elects broker {moment.leader} uncleanly{opened}"
     if moment.kind == "leadership" and moment.clock == ZOOKEEPER_CLOCK:
         leader = "nobody" if moment.leader in (None, -1) else f"broker {moment.leader}"
         return f"{leader} leads epoch {moment.epoch} with the in-sync replicas {_ids(moment.isr)}, as its znode held it"
-    return None
+    if moment.kind == "isr-shrinking":
+        return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
+    return _described_words(moment) if moment.kind == "described" else None
 
 
 def _log_words(moment: Moment) -> str | None:
@@ -122,16 +130,12 @@ def _log_words(moment: Moment) -> str | None:
         return f"broker {moment.broker} truncates its log to offset {moment.offset}"
     if moment.kind == "epoch-answer-kept":
         return f"broker {moment.broker} is answered {moment.answer_offset} and cuts nothing"
-    if moment.kind == "described":
-        return _described_words(moment)
-    if moment.kind == "isr-shrinking":
-        return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
     if moment.kind == "log-loaded" and (moment.end_offset or 0) > 0:
         return f"broker {moment.broker} {_LOADED} {moment.end_offset}"
     return None
 
 
-def _described_words(moment: Moment) -> str:
+def _described_words(moment: PartitionState) -> str:
     if moment.end_offset is not None:
         return f"broker {moment.broker}'s log ends at offset {moment.end_offset}, as a tool printed it"
     leader = "nobody leads" if moment.leader in (None, -1) else f"broker {moment.leader} leads"

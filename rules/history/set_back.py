@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Final
 
-from rules.history.moments import ROLE_KINDS, TIMES, Moment, gives_role, ordered
+from rules.history.drafts import altered
+from rules.history.moments import ROLE_KINDS, Moment, gives_role, ordered
+from rules.history.statements import times_of
 
 LEAST_MS: Final = 60_000
 """Lines that are older than those before them by less may be of threads that wrote at once."""
@@ -132,5 +134,4 @@ def _files(own: Sequence[Moment]) -> Iterator[_File]:
 
 def shifted_by(moment: Moment, by: int) -> Moment:
     """The same so much later on its clock, with the amount beside it."""
-    times = {name: time + by for name in TIMES if (time := getattr(moment, name)) is not None}
-    return replace(moment, set_back=by, **times)
+    return altered(moment, set_back=by, **{name: time + by for name, time in times_of(moment).items()})

@@ -16,6 +16,7 @@ from rules.history.late import handled_in
 from rules.history.led import answered_in
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
 from rules.history.repetitions import first_of, last_of
+from rules.history.statements import RoleTaken
 from rules.history.untold import EarlierRoles, UntoldRoles, is_served
 
 
@@ -155,7 +156,7 @@ class _Later:
 
     def pass_over(self, moment: Moment) -> None:
         """Go back beyond a statement."""
-        if moment.kind in STARTING or (gives_role(moment) and moment.fresh):
+        if moment.kind in STARTING or (isinstance(moment, RoleTaken) and moment.fresh):
             self.restarted.add(moment.clock)
         elif gives_role(moment):
             self.restarted.discard(moment.clock)

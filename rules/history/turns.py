@@ -6,10 +6,16 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeGuard, cast
 
 from rules.history.drafts import altered
-from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, gives_role
+from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, assigned, gives_role, in_sync, log_end
+from rules.history.statements import LogCut, LogEvent, PartitionState, Role, RoleTaken
+
+Watermarked = RoleTaken | LogEvent | LogCut
+"""What may tell a broker's own high watermark."""
+_STATES: Final = ("leadership", "isr")
+"""Kinds of statements that a partition's state is told by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +30,13 @@ class LeaderChange:
     last_leader: int | None
     """Who led last before it; null where nobody is told to have led."""
     unclean: bool
-    moment: Moment
-    before: Moment | None
+    moment: PartitionState
+    before: PartitionState | None
 
 
-def leader_changes(moments: Sequence[Moment], states: Sequence[Moment]) -> Iterator[LeaderChange]:
+def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) -> Iterator[LeaderChange]:
     """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
-    told: dict[int, tuple[Moment, tuple[int, ...], Moment | None, bool]] = {}
+    told: dict[int, tuple[PartitionState, tuple[int, ...], PartitionState | None, bool]] = {}
     for moment in moments:
         if _elects(moment) and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
             told.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
@@ -60,26 +66,28 @@ def _elects(moment: Moment) -> bool:
     return moment.epoch is not None and moment.leader is not None and moment.leader >= 0
 
 
-def _eligible(moments: Iterable[Moment], states: Sequence[Moment]) -> dict[int, tuple[int, ...]]:
+def _eligible(moments: Iterable[Moment], states: Sequence[PartitionState]) -> dict[int, tuple[int, ...]]:
     """By epoch the eligible leaders in the state right before its first one."""
     told: dict[int | None, tuple[int, ...]] = {}
     for moment in moments:
-        if moment.kind in ("leadership", "isr") and moment.elr is not None:
+        if isinstance(moment, PartitionState) and moment.kind in _STATES and moment.elr is not None:
             told.setdefault(moment.partition_epoch, moment.elr)
     first = {state.epoch: state.partition_epoch for state in reversed(states)}
     return {epoch or 0: told[own - 1] for epoch, own in first.items() if own is not None and own - 1 in told}
 
 
-def partition_states(moments: Iterable[Moment]) -> list[Moment]:
+def partition_states(moments: Iterable[Moment]) -> list[PartitionState]:
     """Partition states in the order of the logical clock, each once: leader epoch, then partition epoch."""
-    known: dict[tuple[int, int], Moment] = {}
+    known: dict[tuple[int, int], PartitionState] = {}
     for moment in moments:
-        if moment.kind in ("leadership", "isr") and moment.epoch is not None and moment.partition_epoch is not None:
+        if not isinstance(moment, PartitionState) or moment.kind not in _STATES:
+            continue
+        if moment.epoch is not None and moment.partition_epoch is not None:
             known.setdefault((moment.epoch, moment.partition_epoch), moment)
     return [known[key] for key in sorted(known)]
 
 
-def last_isr(moments: Sequence[Moment]) -> Moment | None:
+def last_isr(moments: Sequence[Moment]) -> PartitionState | None:
     """The newest partition state by the logical clock, where no leader may have changed its ISR by itself since."""
     states = [
         m for m in moments
@@ -103,7 +111,8 @@ def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:
 
 def last_assignment(moments: Iterable[Moment], topic_ids: frozenset[str] = frozenset()) -> tuple[int, ...]:
     """The brokers of the newest assignment that anything tells, of these topic ids where some are given."""
-    told = [m for m in moments if m.replicas and (not topic_ids or m.topic_id is None or m.topic_id in topic_ids)]
+    states = (m for m in moments if isinstance(m, PartitionState) and m.replicas)
+    told = [m for m in states if not topic_ids or m.topic_id is None or m.topic_id in topic_ids]
     newest = max(told, key=lambda m: (_or_none(m.epoch), _or_none(m.partition_epoch)), default=None)
     return (newest.replicas or ()) if newest is not None else ()
 
@@ -111,7 +120,7 @@ def last_assignment(moments: Iterable[Moment], topic_ids: frozenset[str] = froze
 def taking_part(moments: Iterable[Moment]) -> frozenset[int]:
     """Every broker that is told to have a replica: by an assignment, an ISR, or its own word that it took a role."""
     told = list(moments)
-    named = frozenset(broker for m in told for broker in (*(m.replicas or ()), *(m.isr or ())))
+    named = frozenset(broker for m in told for broker in (*assigned(m), *in_sync(m)))
     return named | {m.witness for m in told if gives_role(m) and m.witness is not None}
 
 
@@ -156,11 +165,13 @@ def roles_fall_back(moments: Iterable[Moment]) -> bool:
     return False
 
 
-def reopenings(moments: Iterable[Moment], first: Mapping[int, Moment]) -> dict[int, list[Moment]]:
+def reopenings(moments: Iterable[Moment], first: Mapping[int, RoleTaken]) -> dict[int, list[RoleTaken]]:
     """By epoch, where its leader opened it once more with a shorter log than at first: its disk lost the rest."""
-    found: dict[int, list[Moment]] = {}
+    found: dict[int, list[RoleTaken]] = {}
     for moment in moments:
-        opened = first.get(-1 if moment.epoch is None else moment.epoch) if moment.kind == "leader-starts" else None
+        if moment.kind != "leader-starts":
+            continue
+        opened = first.get(-1 if moment.epoch is None else moment.epoch)
         if opened is None or opened.clock != moment.clock or moment.offset is None or opened.offset is None:
             continue
         if moment.offset < opened.offset:
@@ -180,8 +191,8 @@ class Cut:
     epoch: int | None
     former_epoch: int | None
     """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older."""
-    moment: Moment
-    known: Moment | None
+    moment: LogCut
+    known: Watermarked | None
     """The statement that told the high watermark."""
 
     @property
@@ -197,22 +208,22 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
     if not any(moment.kind == "truncated" for moment in moments):
         return
     end: dict[str, int | None] = {}
-    known: dict[str, Moment] = {}
-    role: dict[str, Moment] = {}
+    known: dict[str, Watermarked] = {}
+    role: dict[str, Role] = {}
     started: set[str] = set()
     """Clocks of brokers that were started again, and tell no role since: in which one they cut is not known."""
     for moment in moments:
         # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
-        ordered = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
-        if not ordered and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
+        order = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
+        if not order and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
             continue
-        if moment.kind in ROLE_KINDS or ordered:
+        if gives_role(moment) and (order or moment.kind != "leadership"):
             # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
             repeated = moment.term == moment.epoch and moment.clock in role
             former = role[moment.clock].term if repeated else moment.term
             role[moment.clock] = moment if former == moment.term else altered(moment, term=former)
             started.discard(moment.clock)
-        told = moment.offset if moment.kind in ROLE_KINDS else moment.end_offset
+        told = log_end(moment)
         end[moment.clock] = told if told is not None else end.get(moment.clock)
         if moment.kind == "log-loaded":
             known.pop(moment.clock, None)
@@ -231,22 +242,23 @@ BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
 DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
 
 
-def decided_by(own: Sequence[Moment], place: int) -> Moment | None:
+def decided_by(own: Sequence[Moment], place: int) -> LogCut | None:
     """The last line of one log before the cut at that place that says what decided it."""
     for before in range(place - 1, -1, -1):
-        if own[before].kind in DECISIONS:
-            return own[before]
-        if own[before].kind in (*ROLE_KINDS, "log-loaded", "truncated"):
+        said = own[before]
+        if isinstance(said, LogCut) and said.kind in DECISIONS:
+            return said
+        if said.kind in (*ROLE_KINDS, "log-loaded", "truncated"):
             return None
     return None
 
 
-def _tells_watermark(moment: Moment) -> bool:
-    kinds = (*ROLE_KINDS, "high-watermark-loaded", "cut-below-high-watermark")
-    return moment.kind in kinds and moment.high_watermark is not None
+def _tells_watermark(moment: Moment) -> TypeGuard[Watermarked]:
+    told = isinstance(moment, RoleTaken) or moment.kind in ("high-watermark-loaded", "cut-below-high-watermark")
+    return told and cast("Watermarked", moment).high_watermark is not None
 
 
-def _lower(known: dict[str, Moment], moment: Moment) -> bool:
+def _lower(known: Mapping[str, Watermarked], moment: Watermarked) -> bool:
     """Releases up to 2.3 print one line an assigned replica, remote ones with 0: only the highest is the log's own."""
     before = known.get(moment.clock)
     if before is None or moment.kind != "high-watermark-loaded":
@@ -254,7 +266,7 @@ def _lower(known: dict[str, Moment], moment: Moment) -> bool:
     return (before.high_watermark or 0) > (moment.high_watermark or 0)
 
 
-def _cut(moment: Moment, end: int | None, known: Moment | None, role: Moment | None) -> Cut:
+def _cut(moment: LogCut, end: int | None, known: Watermarked | None, role: Role | None) -> Cut:
     return Cut(
         broker=-1 if moment.broker is None else moment.broker,
         offset=-1 if moment.offset is None else moment.offset,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rules.history.clocks import clock_offsets, translated
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role
+from rules.history.statements import RoleTaken
 from rules.protocol.steps import Bound
 
 Roles = Iterable[tuple[int | None, int | None]]
@@ -166,15 +167,17 @@ def _first_after_a_restart(placed: Iterable[Moment]) -> frozenset[int]:
     found: set[int] = set()
     first: dict[int, int] = {}
     for moment in placed:
-        state = moment.partition_epoch
-        if moment.kind in (*ROLE_KINDS, "leadership") and moment.epoch is not None and state is not None:
-            first[moment.epoch] = min(state, first.get(moment.epoch, state))
+        if isinstance(moment, RoleTaken) or moment.kind == "leadership":
+            state = moment.partition_epoch
+            if moment.epoch is not None and state is not None:
+                first[moment.epoch] = min(state, first.get(moment.epoch, state))
     for moment in placed:
         if moment.kind in STARTING:
             started.add(moment.clock)
         elif gives_role(moment):
             late = moment.partition_epoch is not None and moment.partition_epoch > first.get(moment.epoch or 0, 0)
-            if moment.clock in started or moment.fresh or late:
+            fresh = isinstance(moment, RoleTaken) and moment.fresh
+            if moment.clock in started or fresh or late:
                 found.add(id(moment))
             started.discard(moment.clock)
     return frozenset(found)

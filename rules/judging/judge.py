@@ -14,6 +14,7 @@ from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.milestones import Milestone, milestones
+from rules.history.moments import is_metadata
 from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
@@ -80,7 +81,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         assignment=assignment,
         assigned_only=tuple(sorted(set(assignment) - {replica.broker for replica in evidence.replicas})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
-        told_by_metadata=any(moment.is_metadata for moment in evidence.moments),
+        told_by_metadata=any(map(is_metadata, evidence.moments)),
         logs_cut_short=tuple(sorted({r.broker for r in evidence.current if stop_untold(r, evidence.settings)})),
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from rules.history.moments import Moment
 from rules.history.repetitions import times_told
+from rules.history.statements import Fetched, Produced
 from rules.protocol.offsets import without
 from rules.replicas.groups import GroupCommit
 from rules.zoom.aftermath import CopiedBatch, CopyRead
@@ -112,7 +112,7 @@ class GroupAtRisk:
 def portions(
     stretch: tuple[int, int],
     committed_end: int,
-    answers: Sequence[Moment],
+    answers: Sequence[Produced],
     read: Sequence[CopyRead],
     *,
     dense: bool = False,
@@ -133,7 +133,7 @@ def portions(
     return tuple(replace(portion, dense=dense) for portion in told)
 
 
-def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read: Sequence[CopyRead]) -> Portion:
+def _portion(worth: Worth, low: int, high: int, answers: Sequence[Produced], read: Sequence[CopyRead]) -> Portion:
     within = [batch for batch in _batches(read) if batch.base_offset < high and batch.end_offset > low]
     told = [(c.start_offset, c.end_offset) for c in read if _meets(c, low, high)]
     whole = not [*without(low, high, told)] and all(copy.complete for copy in read)
@@ -155,7 +155,7 @@ def _portion(worth: Worth, low: int, high: int, answers: Sequence[Moment], read:
     )
 
 
-def _sent(answers: Iterable[Moment]) -> Iterable[int | None]:
+def _sent(answers: Iterable[Produced]) -> Iterable[int | None]:
     """What was sent for each batch, once, although its answer may have been repeated."""
     return {answer.offset: answer.records_size for answer in answers}.values()
 
@@ -176,7 +176,7 @@ def _share(batch: CopiedBatch, low: int, high: int) -> int:
     return batch.size * last // width - batch.size * first // width
 
 
-def _sizes(answers: Sequence[Moment]) -> list[int | None]:
+def _sizes(answers: Sequence[Produced]) -> list[int | None]:
     """Bytes that were sent with each answer; null where an answer does not tell, or some are left out."""
     whole = times_told(answers) == len(answers)
     return [answer.records_size if whole else None for answer in answers]
@@ -239,15 +239,15 @@ def _last_sequence(batch: CopiedBatch) -> int:
     return -1 if batch.base_sequence < 0 else (batch.base_sequence + width - 1) % SEQUENCES
 
 
-def clients(answers: Iterable[Moment]) -> tuple[LostClient, ...]:
+def clients(answers: Iterable[Produced]) -> tuple[LostClient, ...]:
     """Who was answered, by client id."""
-    own: dict[str | None, list[Moment]] = {}
+    own: dict[str | None, list[Produced]] = {}
     for answer in answers:
         own.setdefault(answer.client_id, []).append(answer)
     return tuple(_client(name, own[name]) for name in sorted(own, key=lambda name: (name is None, name or "")))
 
 
-def _client(client_id: str | None, answers: Sequence[Moment]) -> LostClient:
+def _client(client_id: str | None, answers: Sequence[Produced]) -> LostClient:
     offsets = [answer.offset or 0 for answer in answers]
     sizes = _sizes(answers)
     return LostClient(
@@ -259,13 +259,13 @@ def _client(client_id: str | None, answers: Sequence[Moment]) -> LostClient:
     )
 
 
-def readers(moments: Iterable[Moment], epoch: int, leader: int | None, start: int, end: int) -> tuple[LostReader, ...]:
+def readers(fetches: Iterable[Fetched], epoch: int, leader: int | None, start: int, end: int) -> tuple[LostReader, ...]:
     """Consumers whose next fetch from the epoch's leader shows that they had lost records."""
     furthest: dict[str | None, int] = {}
-    for moment in moments:
-        served = moment.kind == "consumed" and moment.term == epoch and moment.error == 0 and not moment.doubtful
-        if served and moment.witness == leader and start < (moment.offset or 0) <= end:
-            furthest[moment.client_id] = max(furthest.get(moment.client_id, 0), moment.offset or 0)
+    for fetch in fetches:
+        served = fetch.kind == "consumed" and fetch.term == epoch and fetch.error == 0 and not fetch.doubtful
+        if served and fetch.witness == leader and start < (fetch.offset or 0) <= end:
+            furthest[fetch.client_id] = max(furthest.get(fetch.client_id, 0), fetch.offset or 0)
     names = sorted(furthest, key=lambda name: (name is None, name or ""))
     return tuple(LostReader(client_id=name, up_to=furthest[name]) for name in names[:READERS_KEPT])
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TypeGuard
 
 from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence
-from rules.replay.reign.statements import ANSWERED
+from rules.history.statements import Answered, Fetched, LogEvent, Produced
 
 
 @asked_once
@@ -24,9 +25,11 @@ class Deleted:
         """By clock, the terms in order and the highest log start up to each."""
         told: dict[str, dict[int, int]] = {}
         for moment in moments:
+            if not _of_its_own(moment) or moment.doubtful:
+                continue
             term = moment.term if moment.latest_term is None else moment.latest_term
             start = moment.log_start_offset
-            if term is not None and start is not None and start > 0 and not moment.doubtful and _of_its_own(moment):
+            if term is not None and start is not None and start > 0:
                 own = told.setdefault(moment.clock, {})
                 own[term] = max(own.get(term, 0), start)
         self._terms = {clock: sorted(own) for clock, own in told.items()}
@@ -39,7 +42,8 @@ class Deleted:
         return self._starts[clock][place - 1] if place else 0
 
 
-def _of_its_own(moment: Moment) -> bool:
+def _of_its_own(moment: Moment) -> TypeGuard[Answered | LogEvent]:
     """Whether a broker tells of its own log: in an answer, or in a line about it."""
-    broker = moment.broker if moment.kind == "log-start-moved" else moment.witness
-    return moment.kind in ANSWERED and moment.clock == f"broker {broker}"
+    if moment.kind == "log-start-moved":
+        return moment.clock == f"broker {moment.broker}"
+    return isinstance(moment, Fetched | Produced) and moment.clock == f"broker {moment.witness}"

@@ -12,6 +12,7 @@ from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.history.led import given_terms
 from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen
+from rules.history.statements import Produced, RoleTaken
 from rules.history.turns import reopenings
 from rules.loss.deleted import deleted
 from rules.loss.held_on import Holder, held_on, passed_over
@@ -23,9 +24,9 @@ class Gone:
     """Answers of one epoch whose records the log that leads does not hold."""
 
     epoch: int
-    following: Moment
+    following: RoleTaken
     """The opening of the epoch that left them out."""
-    answers: tuple[Moment, ...]
+    answers: tuple[Produced, ...]
     start_offset: int
     lowest: int
     """From where on more may have been answered: the first answer need not be the first that was given."""
@@ -81,8 +82,8 @@ class Gone:
 class HeldOn:
     """Answers whose records a leader had not, or need not have had, though a later one may have held them."""
 
-    answers: tuple[Moment, ...]
-    following: Moment
+    answers: tuple[Produced, ...]
+    following: RoleTaken
     """Who opened without them, or had written others there before."""
     holder: Holder
     passed: bool
@@ -96,11 +97,11 @@ class Fate:
     epoch: int
     gone: tuple[Gone, ...]
     held_on: HeldOn | None
-    unsure: tuple[Moment, ...]
+    unsure: tuple[Produced, ...]
     """Those that may be of the record that stands there, answered for once more."""
     stands: int | None
     """The epoch of the record at the first of these."""
-    unread: tuple[Moment, ...]
+    unread: tuple[Produced, ...]
     """Those at which the log of who led last is damaged."""
 
 
@@ -118,13 +119,13 @@ def fates(evidence: PartitionEvidence) -> tuple[Fate, ...]:
     )
 
 
-def _begins(evidence: PartitionEvidence, answer: Moment) -> int:
+def _begins(evidence: PartitionEvidence, answer: Produced) -> int:
     """Where its leader's log began at last, or below: what was deleted is no more to be missed."""
     latest = answer.term if answer.latest_term is None else answer.latest_term
     return deleted(evidence).below(answer.witness, -1 if latest is None else latest)
 
 
-def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment], log: Later) -> Fate:
+def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced], log: Later) -> Fate:
     later, opening = log.after(epoch), evidence.openings.get(epoch)
     missing = sorted((m for m in given if log.lacks(m, epoch, opening)), key=_offset) if later else []
     unsure = sorted((m for m in given if log.perhaps_lacks(m, epoch, opening) is not None), key=_offset)
@@ -145,7 +146,7 @@ def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment], log:
 
 
 def _missing(
-    evidence: PartitionEvidence, epoch: int, lost_by: Moment, given: Sequence[Moment], missing: Sequence[Moment]
+    evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, given: Sequence[Produced], missing: Sequence[Produced]
 ) -> tuple[tuple[Gone, ...], HeldOn | None]:
     """Without the log of who led last: who had them may have held them still, and led again with them."""
     place = 0
@@ -162,7 +163,7 @@ def _missing(
     return gone, HeldOn(answers=tuple(missing[:place]), following=lost_by, holder=holder, passed=False)
 
 
-def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Moment]) -> Iterator[list[Moment]]:
+def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:
     """Answers of one epoch together; of those that may be of several the ones in whose place one epoch stands now."""
     leading, sure = evidence.leader_at_the_end, all(_is_of(m, epoch) for m in missing)
     if sure or leading is None:
@@ -172,7 +173,7 @@ def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Moment]) -
         yield [*own]
 
 
-def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment]) -> HeldOn | None:
+def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced]) -> HeldOn | None:
     """Answers whose records the next leader need not have had, though its log was long enough."""
     begun = evidence.openings[epoch].offset if epoch in evidence.openings else None
     own = sorted((m for m in given if begun is not None and _offset(m) >= begun), key=_offset)
@@ -183,7 +184,7 @@ def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Moment
 
 
 def _gone(
-    evidence: PartitionEvidence, epoch: int, following: Moment, answers: Sequence[Moment], *, begun_unseen: bool
+    evidence: PartitionEvidence, epoch: int, following: RoleTaken, answers: Sequence[Produced], *, begun_unseen: bool
 ) -> Gone:
     begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
     first = max(_offset(begun), _begins(evidence, begun))
@@ -205,7 +206,7 @@ def _gone(
     )
 
 
-def _is_of(answer: Moment, epoch: int) -> bool:
+def _is_of(answer: Produced, epoch: int) -> bool:
     """Whether an answer is of that epoch, and may be of none after it."""
     return latest_epoch(answer, epoch) == epoch
 
@@ -214,9 +215,9 @@ def _offset(moment: Moment) -> int:
     return moment.offset or 0
 
 
-def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, Moment]) -> dict[int, list[Moment]]:
+def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, RoleTaken]) -> dict[int, list[Produced]]:
     """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
-    answers: dict[int, list[Moment]] = {}
+    answers: dict[int, list[Produced]] = {}
     given = given_terms(moments)
     for m in moments:
         if succeeded(m) and m.term is not None:

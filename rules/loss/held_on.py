@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.history.moments import ROLE_KINDS
+from rules.history.statements import Produced, RoleTaken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,7 @@ class Holder:
     """One who may have led with records that a leader before had not got."""
 
     broker: int | None
-    opening: Moment | None
+    opening: RoleTaken | None
     """The epoch that it led; null where no log tells that it did."""
 
     @property
@@ -25,7 +26,7 @@ class Holder:
         return f"led epoch {self.opening.epoch} and tells of no cut"
 
 
-def held_on(evidence: PartitionEvidence, answer: Moment, epoch: int, lost_by: Moment) -> Holder | None:
+def held_on(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_by: RoleTaken) -> Holder | None:
     """One who had a record of the epoch, led after its loss with a longer log or may have, and tells of no cut."""
     offset, lost_in = answer.offset or 0, lost_by.epoch or 0
     for replica in evidence.perhaps_led_since:
@@ -39,7 +40,7 @@ def held_on(evidence: PartitionEvidence, answer: Moment, epoch: int, lost_by: Mo
     return None
 
 
-def passed_over(evidence: PartitionEvidence, answer: Moment, epoch: int) -> Holder | None:
+def passed_over(evidence: PartitionEvidence, answer: Produced, epoch: int) -> Holder | None:
     """The opening of one that led next with a log long enough, and had written other records there before.
 
     That it took over those of the epoch in between, or cut its own, nothing tells.
@@ -58,7 +59,7 @@ def passed_over(evidence: PartitionEvidence, answer: Moment, epoch: int) -> Hold
     return None if gone else Holder(broker=opening.broker, opening=opening)
 
 
-def _had(evidence: PartitionEvidence, broker: int | None, answer: Moment, epoch: int) -> bool:
+def _had(evidence: PartitionEvidence, broker: int | None, answer: Produced, epoch: int) -> bool:
     return broker == answer.witness or _fetched(evidence, broker, epoch, answer.offset or 0)
 
 
@@ -67,13 +68,13 @@ def _fetched(evidence: PartitionEvidence, broker: int | None, epoch: int, offset
     return any((m.offset or 0) > offset for m in fetches)
 
 
-def _cut(evidence: PartitionEvidence, opening: Moment, answer: Moment, epoch: int) -> bool:
+def _cut(evidence: PartitionEvidence, opening: RoleTaken, answer: Produced, epoch: int) -> bool:
     """Whether a broker tells that its log ended at the record or below, between the answer and its own opening."""
     since = answer.time if opening.broker == answer.witness else None
     return any(end <= (answer.offset or 0) for end in _ends(evidence, opening, epoch, since))
 
 
-def _ends(evidence: PartitionEvidence, opening: Moment, epoch: int, since: int | None) -> Iterator[int]:
+def _ends(evidence: PartitionEvidence, opening: RoleTaken, epoch: int, since: int | None) -> Iterator[int]:
     """Where a broker's log ended before it opened: in later terms, by its fetches too, or since a moment of its own."""
     for m in evidence.moments:
         if m.term is None or m.term >= (opening.epoch or 0):

@@ -10,6 +10,7 @@ from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.repetitions import times_told
+from rules.history.statements import Produced
 from rules.history.turns import last_assignment
 from rules.loss import reopened
 from rules.loss.bill import (
@@ -217,7 +218,7 @@ def _of_its_log(moment: Moment, broker: int | None) -> bool:
     return moment.clock == f"broker {broker}" and moment.kind in (*ROLE_KINDS, "high-watermark-loaded")
 
 
-def _in_time(answer: Moment, part: LeftOut) -> bool:
+def _in_time(answer: Produced, part: LeftOut) -> bool:
     """Whether an answer is of what went: not of what was written since its epoch was opened once more."""
     again = part.reopening
     if again is None or again.time is None or answer.time is None or answer.clock != again.clock:
@@ -225,7 +226,7 @@ def _in_time(answer: Moment, part: LeftOut) -> bool:
     return answer.time < again.time
 
 
-def _end_at_most(answer: Moment) -> int | None:
+def _end_at_most(answer: Produced) -> int | None:
     """Where a batch ends at the latest that was sent uncompressed and of which only its answer is left."""
     size = answer.records_size
     if size is None or answer.offset is None:

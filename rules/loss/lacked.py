@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from rules.evidence import LeaderChange, Moment, PartitionEvidence
+from rules.evidence import LeaderChange, PartitionEvidence
+from rules.history.statements import RoleTaken
 from rules.replicas.epoch_ends import EpochEnd
 
 
@@ -25,7 +26,7 @@ class WithoutCommitted:
     epoch: int
     leader: int | None
     end_offset: int
-    opening: Moment
+    opening: RoleTaken
     checkpointed: bool = False
     """Whether what was committed is the word of a checkpoint, which no witness dated."""
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
-from rules.history.moments import Moment
+from rules.history.statements import RoleTaken
 from rules.history.turns import Cut, reopenings
 from rules.loss.deleted import deleted
 from rules.loss.gone import Gone, fates
@@ -35,7 +35,7 @@ class LeftOut:
     """Whether the records may be of older epochs: nothing tells that the replica had any of this one there."""
     known_end: int = 0
     """Up to where the replica that cut them knew its own records to be committed."""
-    reopening: Moment | None = None
+    reopening: RoleTaken | None = None
     """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
     anew: bool = False
     """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
@@ -133,7 +133,7 @@ class _Successors:
         self._first = evidence.openings
         self._again = reopenings(evidence.moments, evidence.openings)
 
-    def of(self, epoch: int, begun: int) -> Iterator[tuple[int, Moment]]:
+    def of(self, epoch: int, begun: int) -> Iterator[tuple[int, RoleTaken]]:
         """The openings after an epoch, in order, those that were opened once more included."""
         again = sorted(later for later in self._again if later > epoch)
         for following in self._lower_ones(epoch, begun):
@@ -179,7 +179,7 @@ def _up_to(epoch: int, epochs: Sequence[int], ends: Sequence[int]) -> int:
     return ends[place - 1] if place else 0
 
 
-def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], successor: Moment) -> int:
+def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], successor: RoleTaken) -> int:
     """Up to where a later leader went on from the epoch's records: where it opened, or before, on older records."""
     begun, end = written
     opened = end if successor.offset is None else successor.offset

@@ -7,6 +7,7 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
+from rules.history.statements import RoleTaken
 from rules.loss.left_out import LeftOut
 from rules.loss.reopened import held_again
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
@@ -73,7 +74,7 @@ class _LedAgain:
             return False
         return any(r.epoch not in (part.epoch, UNDEFINED_EPOCH) for r in replica.runs_within(part.start, part.end))
 
-    def _untold(self, again: Moment) -> Iterator[int]:
+    def _untold(self, again: RoleTaken) -> Iterator[int]:
         """The brokers of which nothing tells that they had the records when they led."""
         part, evidence = self._part, self._evidence
         own = (replica for replica in evidence.current if replica.broker == part.leader)
@@ -86,7 +87,7 @@ class _LedAgain:
         yield from {o.broker for o in self._later if o.broker is not None} - {part.leader} - cut_off
 
 
-def _read_through(evidence: PartitionEvidence, part: LeftOut, again: Moment) -> bool:
+def _read_through(evidence: PartitionEvidence, part: LeftOut, again: RoleTaken) -> bool:
     """Whether one file of its server.log reaches from when it still led the epoch up to when it led again."""
     clock = f"broker {part.leader}"
     if again.clock != clock or again.time is None:
@@ -104,8 +105,9 @@ _LEADING: Final = ("leader-starts", "produced", "fetched", "consumed")
 
 def _fetched_below(moment: Moment, part: LeftOut) -> bool:
     """Whether who wrote the records asked another leader for them, or was told to cut them."""
-    asked = moment.kind in ("fetched", "epoch-asked") and moment.error in (None, 0)
-    if not asked or moment.broker != part.leader or moment.term == part.epoch:
+    if moment.kind not in ("fetched", "epoch-asked"):
+        return False
+    if moment.error not in (None, 0) or moment.broker != part.leader or moment.term == part.epoch:
         return False
     told = [moment.offset if moment.kind == "fetched" else None, moment.answer_offset]
     return any(offset is not None and 0 <= offset < part.end for offset in told)

@@ -11,6 +11,7 @@ from rules.evidence import Moment, PartitionEvidence
 from rules.finding import capital
 from rules.history.gaps import ends_unseen
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
+from rules.history.statements import LogEvent, RoleTaken
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
 from rules.replay.reign.reigns import FIRST_FETCH_MS
@@ -27,7 +28,7 @@ class Unanswered:
 
     epoch: int
     leader: int | None
-    opening: Moment | None
+    opening: RoleTaken | None
     """The next leader's, which left them out."""
     start: int
     end: int
@@ -159,7 +160,7 @@ def _end_unseen(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
     return max(evidence.requests_until.get(leader, 0), *times, 0) <= following.time
 
 
-def _reign_of(own: Sequence[Moment], epoch: int) -> tuple[int | None, Moment | None]:
+def _reign_of(own: Sequence[Moment], epoch: int) -> tuple[int | None, RoleTaken | LogEvent | None]:
     """When a broker opened an epoch, and the role or the start after it."""
     opened = next((m.time for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
     if opened is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rules.evidence import Moment, PartitionEvidence, gives_role
+from rules.evidence import PartitionEvidence, gives_role
 from rules.history.moments import succeeded
+from rules.history.statements import Produced
 from rules.replicas.later import stands_no_more
 
 
@@ -27,7 +28,7 @@ def unplaced(evidence: PartitionEvidence) -> Iterator[Unplaced]:
     telling, sure = {m.clock for m in evidence.moments if m.kind == "leader-starts"}, evidence.chronicle.sure_terms
     ordered, newest = evidence.chronicle.given_terms, max(evidence.openings, default=-1)
     placed = max((epoch for epoch, opening in evidence.openings.items() if opening.offset is not None), default=-1)
-    answers: dict[tuple[bool, int], list[Moment]] = {}
+    answers: dict[tuple[bool, int], list[Produced]] = {}
     for m in evidence.moments:
         if succeeded(m) and m.witness is not None:
             known = m.clock in telling or (m.clock, m.term) in sure
@@ -49,7 +50,7 @@ def unplaced(evidence: PartitionEvidence) -> Iterator[Unplaced]:
 
 def _is_gone(
     evidence: PartitionEvidence,
-    answer: Moment,
+    answer: Produced,
     leaders: Mapping[int, int],
     rewritten: Sequence[tuple[int, int]],
     *,

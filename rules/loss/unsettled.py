@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import PartitionEvidence
+from rules.history.moments import Moment
+from rules.history.statements import Produced
 from rules.loss.gone import HeldOn
 from rules.loss.unanswered import REQUESTS, Unanswered, not_of_all_seen
 from rules.loss.unplaced import Unplaced
@@ -48,7 +50,7 @@ def held_or_not(evidence: PartitionEvidence, epoch: int, found: HeldOn) -> Unset
     )
 
 
-def sent_again_or_not(epoch: int, answers: Sequence[Moment], held: int | None) -> Unsettled:
+def sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None) -> Unsettled:
     """Answers of no certain epoch at whose offsets records of another one stand."""
     first, last = answers[0], answers[-1]
     one = first.offset == last.offset
@@ -65,7 +67,7 @@ def sent_again_or_not(epoch: int, answers: Sequence[Moment], held: int | None) -
     )
 
 
-def damaged_there(evidence: PartitionEvidence, epoch: int, answers: Sequence[Moment], leader: int) -> Unsettled:
+def damaged_there(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], leader: int) -> Unsettled:
     """The log of who led last is damaged at their offsets: which records it held is not known."""
     start, end = _range(evidence, epoch, answers)
     return Unsettled(
@@ -133,5 +135,5 @@ def _is_silent_here(evidence: PartitionEvidence, broker: int) -> bool:
     return broker in evidence.requests_until and any(moment.kind in REQUESTS for moment in evidence.moments)
 
 
-def _range(evidence: PartitionEvidence, epoch: int, answers: Sequence[Moment]) -> tuple[int, int]:
+def _range(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced]) -> tuple[int, int]:
     return answers[0].offset or 0, evidence.batch_end(answers[-1].offset or 0, epoch)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rules.chronicle.reigns import Reign
-from rules.evidence import Moment, PartitionEvidence, Replica, epoch_falls, epoch_held
+from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
 from rules.finding import numbered
 from rules.history.moments import succeeded
+from rules.history.statements import Produced, Role
 from rules.history.turns import taking_part
 
 ANEW = ("log-created", "log-deleted")
@@ -37,8 +38,8 @@ class NotHeld:
     """Records that a broker acknowledged in one epoch, and the logs that do not hold them."""
 
     epoch: int
-    opening: Moment
-    answers: tuple[Moment, ...]
+    opening: Role
+    answers: tuple[Produced, ...]
     end_offset: int
     end_told: bool
     elsewhere: tuple[Stands, ...]
@@ -106,7 +107,7 @@ def _stands(evidence: PartitionEvidence, replica: Replica, reign: Reign, offset:
 
 
 def _told(
-    evidence: PartitionEvidence, reign: Reign, answers: tuple[Moment, ...], elsewhere: tuple[Stands, ...]
+    evidence: PartitionEvidence, reign: Reign, answers: tuple[Produced, ...], elsewhere: tuple[Stands, ...]
 ) -> NotHeld:
     last = answers[-1].offset or 0
     runs = (run for replica in evidence.current for run in replica.runs_within(last, last + 1))
@@ -135,7 +136,7 @@ def _ends(reign: Reign) -> Iterator[int]:
         yield reign.end_offset
 
 
-def _doubt(evidence: PartitionEvidence, answer: Moment, *, everywhere: bool) -> str | None:
+def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -> str | None:
     """What else may explain that the records are not there."""
     who = f"broker {answer.witness}"
     if any(moment.set_back is None for moment in evidence.moments):

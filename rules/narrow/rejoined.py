@@ -13,11 +13,9 @@ from typing import Final
 
 from rules.history.drafts import altered
 from rules.history.moments import Moment
+from rules.history.statements import Answered, Fetched, Produced
 from rules.narrow.landmarks import CELL_MS, NONE, PAUSE_MS
 
-THINNED: Final = ("fetched", "consumed", "produced")
-_STREAM: Final = attrgetter("kind", "clock", "topic_id", "broker", "client_id", "acks")
-_PARTITION: Final = attrgetter("kind", "clock", "topic_id", "acks")
 _STATE: Final = attrgetter("asked_epoch", "epoch", "error", "log_start_offset", "answered_epoch", "doubtful")
 _SAID: Final = attrgetter("session", "offset", "high_watermark")
 
@@ -30,7 +28,7 @@ def rejoined(moments: Sequence[Moment], busy: frozenset[int], width: int = CELL_
     streams: dict[tuple[object, ...], Stream] = {}
     own: set[int] = set()
     for place, moment in enumerate(moments):
-        if moment.kind in THINNED and moment.witness in busy:
+        if isinstance(moment, Fetched | Produced) and moment.witness in busy:
             own.add(place)
             stream = streams.setdefault(_stream_of(moment), Stream(width))
             stream.take(place, moment)
@@ -42,12 +40,18 @@ def rejoined(moments: Sequence[Moment], busy: frozenset[int], width: int = CELL_
     return [*_unsure_where_they_end([_leaving_out(moment, kept.get(place, 0)) for place, moment in every])]
 
 
-def _stream_of(moment: Moment) -> tuple[object, ...]:
-    return (*_STREAM(moment), moment.session if moment.kind == "consumed" else None)
+def _stream_of(moment: Answered) -> tuple[object, ...]:
+    session = moment.session if moment.kind == "consumed" else None
+    return *_partition_of(moment), moment.broker, moment.client_id, session
+
+
+def _partition_of(moment: Answered) -> tuple[object, ...]:
+    return moment.kind, moment.clock, moment.topic_id, moment.acks if moment.kind == "produced" else None
 
 
 def _leaving_out(moment: Moment, left_out: int) -> Moment:
-    return moment if moment.left_out == left_out else altered(moment, left_out=left_out)
+    told = moment.left_out if isinstance(moment, Fetched | Produced) else 0
+    return moment if told == left_out else altered(moment, left_out=left_out)
 
 
 class Alike:
@@ -55,12 +59,12 @@ class Alike:
 
     __slots__ = ("begins", "cell", "count", "first", "last", "places")
 
-    def __init__(self, first: Moment, cell: int | None, *, begins: bool) -> None:
+    def __init__(self, first: Answered, cell: int | None, *, begins: bool) -> None:
         self.first, self.last, self.cell, self.begins = first, first, cell, begins
         self.places: list[int] = []
         self.count = 0
 
-    def add(self, place: int, moment: Moment) -> None:
+    def add(self, place: int, moment: Answered) -> None:
         """One more."""
         self.places.append(place)
         self.last = moment
@@ -81,7 +85,7 @@ class Stream:
         self.width = width
         self.alike: list[Alike] = []
 
-    def take(self, place: int, moment: Moment) -> None:
+    def take(self, place: int, moment: Answered) -> None:
         """The next statement."""
         before = self.alike[-1] if self.alike else None
         adjoins = before is not None and not before.last.left_out
@@ -92,11 +96,11 @@ class Stream:
             self.alike.append(before)
         before.add(place, moment)
 
-    def _begins(self, before: Moment, moment: Moment) -> bool:
+    def _begins(self, before: Answered, moment: Answered) -> bool:
         """Whether a run ends between two that adjoin."""
         if moment.time is None or before.error != moment.error:
             return True
-        if moment.kind == "produced":
+        if not isinstance(before, Fetched) or not isinstance(moment, Fetched):
             return False
         untold = (before.high_watermark is None) != (moment.high_watermark is None)
         if untold or _STATE(before) != _STATE(moment):
@@ -105,7 +109,7 @@ class Stream:
             return _is_beyond(before) != _is_beyond(moment)
         return before.session != moment.session or _falls(before, moment) or self._waits(before, moment.time)
 
-    def _waits(self, before: Moment, time: int) -> bool:
+    def _waits(self, before: Fetched, time: int) -> bool:
         ended = before.time if before.last_time is None else before.last_time
         return ended is None or time - ended > max(PAUSE_MS, self.width) or ended - PAUSE_MS > time
 
@@ -137,16 +141,17 @@ class Stream:
         return number + 2 == len(self.alike) or self.alike[number + 2].begins
 
 
-def _says_the_same(before: Moment, moment: Moment) -> bool:
-    alike = moment.kind != "produced" and _SAID(before) == _SAID(moment)
-    return alike and bool(_STATE(before) == _STATE(moment))
+def _says_the_same(before: Answered, moment: Answered) -> bool:
+    if not isinstance(before, Fetched) or not isinstance(moment, Fetched):
+        return False
+    return bool(_SAID(before) == _SAID(moment) and _STATE(before) == _STATE(moment))
 
 
-def _is_beyond(moment: Moment) -> bool:
+def _is_beyond(moment: Fetched) -> bool:
     return moment.high_watermark is not None and moment.high_watermark < (moment.offset or 0)
 
 
-def _falls(before: Moment, moment: Moment) -> bool:
+def _falls(before: Fetched, moment: Fetched) -> bool:
     falls = (NONE if moment.offset is None else moment.offset) < (NONE if before.offset is None else before.offset)
     return falls or (moment.high_watermark or 0) < (before.high_watermark or 0)
 
@@ -159,7 +164,7 @@ def _extremes(streams: Iterable[Stream]) -> Extremes:
     for alike in sorted((a for stream in streams for a in stream.alike[1:]), key=lambda alike: alike.places[0]):
         if alike.first.kind == "fetched" or (alike.first.kind == "produced" and alike.first.error != 0):
             continue
-        key = (*_PARTITION(alike.first), alike.cell)
+        key = (*_partition_of(alike.first), alike.cell)
         last[key] = alike
         if alike.offset < lowest.setdefault(key, alike).offset:
             lowest[key] = alike
@@ -174,7 +179,7 @@ def _unsure_where_they_end(kept: Sequence[Moment]) -> Iterator[Moment]:
     What is left out may tell its end: no more than the next that its follower asked for, or than what was produced.
     """
     furthest: dict[str, int] = {}
-    before: dict[tuple[object, ...], Moment] = {}
+    before: dict[tuple[object, ...], Answered] = {}
     sent = frozenset(moment.clock for moment in kept if moment.kind == "produced" and moment.left_out)
     for moment in kept:
         if moment.kind not in ("fetched", "produced") or moment.offset is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import Moment
+from rules.history.statements import Fetched, PartitionState
 from rules.replay.course import Course
 from rules.replay.lag import Lag, lags
 from rules.replay.leading.leader import LeaderRow
@@ -20,8 +21,8 @@ class Dropped:
     """A member that was taken out of the ISR although it had asked for all that the leader held."""
 
     broker: int
-    shrinking: Moment
-    asked: Moment
+    shrinking: PartitionState
+    asked: Fetched
     """Its last fetch before that."""
 
 
@@ -58,7 +59,7 @@ def _proposed(moments: Sequence[Moment], course: Course, lag: Lag, row: LeaderRo
     )  # fmt: skip
 
 
-def dropped_caught_up(course: Course, shrinking: Iterable[Moment]) -> Iterator[Dropped]:
+def dropped_caught_up(course: Course, shrinking: Iterable[PartitionState]) -> Iterator[Dropped]:
     """Members that a leader proposed to drop although they had asked for its log end."""
     version = course.rank.version
     if version is None or not version.at_least(2, 4):
@@ -73,11 +74,11 @@ def dropped_caught_up(course: Course, shrinking: Iterable[Moment]) -> Iterator[D
                 yield Dropped(broker=broker, shrinking=m, asked=asked[0])
 
 
-def _around(course: Course, broker: int, time: int) -> list[Moment]:
+def _around(course: Course, broker: int, time: int) -> list[Fetched]:
     """A follower's last accepted fetch before a time, and the next one, which may have been applied by then."""
-    rows = [row for row in course.rows if row.moment.kind == "fetched" and row.moment.broker == broker]
-    before = [row.moment for row in rows if (row.moment.time or 0) <= time]
-    after = [row.moment for row in rows if (row.moment.time or 0) > time]
+    own = [fetch for row in course.rows if (fetch := row.fetch) is not None and fetch.broker == broker]
+    before = [fetch for fetch in own if (fetch.time or 0) <= time]
+    after = [fetch for fetch in own if (fetch.time or 0) > time]
     asked = [*before[-1:], *after[:1]]
     unusable = any(m.doubtful or m.error not in (None, 0) or m.answered_epoch is not None for m in asked)
     return [] if unusable or not before else asked

@@ -12,6 +12,7 @@ from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
+from rules.history.statements import Fetched
 from rules.history.terms import telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay import ClockOffset, Replay, RoleEnd, translated
@@ -186,7 +187,7 @@ class _Known:
         because = f"broker {broker} asked broker {asked.witness} for offset {asked.offset}"
         return at_least(asked.offset or 0, because), asked
 
-    def _furthest_fetch(self, own: Sequence[Moment], broker: int, end: RoleEnd) -> Moment | None:
+    def _furthest_fetch(self, own: Sequence[Moment], broker: int, end: RoleEnd) -> Fetched | None:
         """The follower's furthest fetch in its last role, after whatever befell its log in it."""
         late = (m for m in own if m.kind in DISTURBED and (m.term or 0) >= end.epoch)
         windows = [translated(m.time, m.clock, end.reign.clock, self.offsets) for m in late]

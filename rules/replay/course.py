@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rules.history.clocks import ClockOffset, clock_offsets, translated
 from rules.history.gaps import TraceGap
 from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.statements import Fetched, LogEvent, RoleTaken
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.ends import RoleEnd, last_roles, role_ends
@@ -29,7 +30,7 @@ from rules.replay.missing import Missing, missing
 from rules.replay.reign.gaps import with_gaps
 from rules.replay.reign.in_sync import IsrHistory, isr_history
 from rules.replay.reign.own_words import CUTS, OwnWords
-from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, rank_of, release_at
+from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, once_assigned, rank_of, release_at
 from rules.replay.reign.reigns import Reign, reigns
 from rules.replay.reign.restarts import untelling, with_restarts
 from rules.replay.reign.statements import Statements
@@ -95,7 +96,7 @@ class _Story:
     ) -> None:
         self.statements, self.binaries, self.settings, self.offsets = statements, binaries, settings, offsets
         moments = statements.moments
-        self.brokers = _assignment(moments, statements.replicas)
+        self.brokers = once_assigned(moments, statements.replicas)
         self.untelling = untelling(binaries)
         self.assigned = assigned_to(statements)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
@@ -158,7 +159,7 @@ class _Story:
         maybe = [row for row in rows if row.moment.epoch is not None or (_last_time(row) or 0) <= window[1]]
         return maybe, [row for row in maybe if row.moment.epoch is not None or (_last_time(row) or 0) < window[0]]
 
-    def _late_load(self, broker: int, rows: Sequence[LeaderRow], reign: Reign) -> Moment | None:
+    def _late_load(self, broker: int, rows: Sequence[LeaderRow], reign: Reign) -> LogEvent | None:
         """A restart that its broker tells of before it has heard of this reign, and that may have come later yet."""
         asked = [row.moment for row in rows if row.moment.broker == broker and row.moment.kind == "fetched"]
         first = min((m.time for m in asked if m.time is not None and m.epoch is None), default=None)
@@ -169,7 +170,7 @@ class _Story:
         return load if window is None or window[1] >= first else None
 
     def _after_restart(
-        self, load: Moment, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: Reign
+        self, load: LogEvent, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: Reign
     ) -> ExpectedHighWatermark:
         """At the end of a reign in which the replica restarted: what it was surely told since, or its checkpoint.
 
@@ -206,7 +207,7 @@ class _Story:
             cuts = list(own.in_terms(reign.epochs, self.places[broker]))
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
 
-    def _within(self, broker: int, reign: Reign) -> Moment | None:
+    def _within(self, broker: int, reign: Reign) -> LogEvent | None:
         """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.
 
         Returns its last restart.
@@ -223,7 +224,7 @@ class _Story:
                 load = moment
                 # It goes on to fetch in the same reign: only its low side is what the restart left.
                 self.held[broker] = reopened(self.held[broker], moment)
-            elif moment.kind in ROLE_KINDS and not cut:
+            elif isinstance(moment, RoleTaken) and not cut:
                 # It may take a later epoch of the same leader before it cuts anything for an earlier one.
                 self._note(broker, moment, either(self.held[broker], self.uncut[broker]))
             else:
@@ -240,10 +241,10 @@ class _Story:
         elif moment.kind == "log-created":
             # It takes the place of a log that is gone, or it is filled beside one that stays.
             self.held[broker] = either(self.held[broker], UNKNOWN)
-        elif moment.kind in ROLE_KINDS or moment.kind == "high-watermark-loaded":
+        elif isinstance(moment, RoleTaken) or moment.kind == "high-watermark-loaded":
             self._note(broker, moment, self.held[broker])
 
-    def _grew_untold(self, broker: int, load: Moment) -> bool:
+    def _grew_untold(self, broker: int, load: LogEvent) -> bool:
         """Whether the log is longer than when it was loaded before, though its broker tells no role in between.
 
         Releases that log no follower's role leave open whom it followed, and what it was told.
@@ -251,7 +252,7 @@ class _Story:
         last = self.own[broker].turn_before[self.places[broker]]
         return last is not None and last.kind == "log-loaded" and (last.end_offset or 0) < (load.end_offset or 0)
 
-    def _note(self, broker: int, moment: Moment, held: ExpectedHighWatermark) -> None:
+    def _note(self, broker: int, moment: RoleTaken | LogEvent, held: ExpectedHighWatermark) -> None:
         # Up to 2.3 one line an assigned replica is printed, remote ones with 0, and a cut left the value alone.
         if moment.high_watermark is None or moment.doubtful or not self._rules(broker, moment).clamps:
             return
@@ -272,10 +273,10 @@ class _Story:
 
     def _note_answers(self, rows: Sequence[LeaderRow]) -> None:
         for row in rows:
-            told = row.moment.kind in ("fetched", "consumed") and not row.last
-            if told and row.moment.error in (None, 0) and not row.moment.doubtful:
-                observed = row.moment.high_watermark
-                self.told.append(Told(moment=row.moment, by_leader=True, expected=row.answer, observed=observed))
+            fetch = row.moment
+            if isinstance(fetch, Fetched) and not row.last and fetch.error in (None, 0) and not fetch.doubtful:
+                told = Told(moment=fetch, by_leader=True, expected=row.answer, observed=fetch.high_watermark)
+                self.told.append(told)
 
     def _release(self, broker: int, at: Moment | None) -> str | None:
         return release_at(broker, at, self.settings, self.offsets, self.binaries.get(broker))
@@ -291,9 +292,3 @@ class _Story:
 
 def _last_time(row: LeaderRow) -> int | None:
     return row.moment.last_time if row.moment.last_time is not None else row.moment.time
-
-
-def _assignment(moments: Sequence[Moment], replicas: Sequence[Replica]) -> frozenset[int]:
-    assigned = {b for m in moments for b in (*(m.replicas or ()), *(m.isr or ()), *(m.previous_isr or ()))}
-    asked = {m.broker for m in moments if m.kind == "fetched" and m.broker is not None}
-    return frozenset(assigned | asked | {r.broker for r in replicas if r.state == "current"})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rules.history.moments import Moment
+from rules.history.statements import LogEvent
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.leading.bounds import at_least, at_most
@@ -48,14 +49,14 @@ def either(first: ExpectedHighWatermark, second: ExpectedHighWatermark) -> Expec
     return expected_interval(tuple(bound for bound in (low, high) if bound is not None))
 
 
-def reopened(before: ExpectedHighWatermark, load: Moment) -> ExpectedHighWatermark:
+def reopened(before: ExpectedHighWatermark, load: LogEvent) -> ExpectedHighWatermark:
     """After a restart: what the checkpoint held, which may be older than the crash."""
     start = load.log_start_offset or 0
     low = at_least(start, f"broker {load.broker} restarted from a checkpoint of unknown age, its log starts at {start}")
     return expected_interval((low,) if before.high is None else (low, _at_least(before.high, start)))
 
 
-def restarted(before: ExpectedHighWatermark, load: Moment) -> ExpectedHighWatermark:
+def restarted(before: ExpectedHighWatermark, load: LogEvent) -> ExpectedHighWatermark:
     """The same, brought into the log as it was loaded."""
     why = f"broker {load.broker} loaded a log that ends at {load.end_offset}"
     return capped(reopened(before, load), load.end_offset, why)
@@ -94,8 +95,8 @@ def after_answers(
     epochs: Sequence[int],
 ) -> ExpectedHighWatermark:
     """After a reign of some epochs: the last answer surely processed at least, the leader's own at most."""
-    given = [row for row in rows if row.moment.broker == broker and row.moment.kind == "fetched" and not row.last]
-    taken = [row for row in given if accepted(row.moment)]
+    given = [row for row in rows if row.moment.broker == broker and row.fetch is not None and not row.last]
+    taken = [row for row in given if _accepted(row)]
     if not rows:
         return UNKNOWN
     before = _told_beside_a_cut(before, given)
@@ -114,6 +115,10 @@ def after_answers(
     return expected_interval((low,) if final_high is None else (low, final_high))
 
 
+def _accepted(row: LeaderRow) -> bool:
+    return row.fetch is not None and accepted(row.fetch)
+
+
 def _last_processed(given: Sequence[LeaderRow], *, renewed: bool) -> LeaderRow | None:
     """The last answer that its follower surely worked off: it asked for more, or again in the same epoch.
 
@@ -125,7 +130,7 @@ def _last_processed(given: Sequence[LeaderRow], *, renewed: bool) -> LeaderRow |
         following = given[place + 1].moment if place + 1 < len(given) else None
         again = following is not None and following.epoch == this.epoch and sure
         more = following is not None and (following.offset or 0) > (this.offset or 0)
-        if accepted(this) and (more or again or (this.count > 1 and sure)):
+        if _accepted(given[place]) and (more or again or (this.count > 1 and sure)):
             return given[place]
     return None
 
@@ -146,7 +151,8 @@ def loosened(after: ExpectedHighWatermark, broker: int, rows: Sequence[LeaderRow
 
 def _told_beside_a_cut(before: ExpectedHighWatermark, given: Sequence[LeaderRow]) -> ExpectedHighWatermark:
     """Up to 3.4.0 a diverging answer's high watermark was taken too, before the cut (KAFKA-14704): it can be lower."""
-    lows = [row.answer.low for row in given if row.moment.answered_epoch not in (None, -1) and row.answer.low]
+    diverging = (row for row in given if row.fetch is not None and row.fetch.answered_epoch not in (None, -1))
+    lows = [row.answer.low for row in diverging if row.answer.low]
     lowest = min(lows, key=_offset, default=None)
     if lowest is None or before.low is None or lowest.offset >= before.low.offset:
         return before

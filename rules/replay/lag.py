@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.moments import Moment
+from rules.history.statements import Fetched
 from rules.replay.course import Course
 from rules.replay.leading.leader import LeaderRow
 from rules.replay.leading.tracks import RemoteEnd
@@ -61,7 +61,7 @@ class _Watch:
         self.caught_up = self.answered = began
         self.former_end = self.end = log_end
 
-    def answer(self, m: Moment, time: int, log_end: int) -> None:
+    def answer(self, m: Fetched, time: int, log_end: int) -> None:
         """Take in an answered fetch."""
         settled = not m.doubtful and m.error in (None, 0) and m.offset is not None
         if not settled or (m.offset or 0) >= self.end:

@@ -13,6 +13,7 @@ from rules.chronicle.silence import Silence
 from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import Moment, gives_role
 from rules.history.shortened import told_as_leader, watermark_told
+from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
 from rules.replay.closing import Closing, Unclosed
 from rules.replay.reign.own_words import CUTS
 from rules.replicas.replica import Replica
@@ -33,7 +34,7 @@ class Shorter:
     told: Moment | None
     """Who tells that it had it: its own fetch, its word as the leader, or what told its end last before it stopped."""
     as_leader: bool = False
-    load: Moment | None = None
+    load: LogEvent | None = None
     """Its loading; null where its disk shows its end, after an orderly stop."""
     closing: Closing | None = None
     """That stop."""
@@ -50,7 +51,7 @@ class Known:
     """What is known of a partition by those who ask for its logs' ends."""
 
     chronicle: Chronicle
-    openings: Mapping[int, Moment]
+    openings: Mapping[int, RoleTaken]
     clocks: Sequence[ClockOffset]
 
 
@@ -99,7 +100,7 @@ def _gone(had: int, end: int, *, sure: bool) -> Possible:
     return (held if sure else held.in_doubt) - Possible.known((0, end))
 
 
-def _below_its_fetch(known: Known, own: Sequence[Moment], load: Moment, fetch: Moment) -> Iterator[Shorter]:
+def _below_its_fetch(known: Known, own: Sequence[Moment], load: LogEvent, fetch: Fetched) -> Iterator[Shorter]:
     """A follower asks for its own log end: it held all below it."""
     had, end = fetch.offset, load.end_offset
     placed, before = _between_epochs(known.chronicle, load), _before_by_clocks(known, fetch, load)
@@ -125,7 +126,7 @@ def _below_its_word(known: Known, own: Sequence[Moment]) -> Iterator[Shorter]:
 
 
 def _loaded(
-    load: Moment,
+    load: LogEvent,
     told: Moment,
     had: int,
     silence: Silence | None,
@@ -150,7 +151,7 @@ def _loaded(
     )
 
 
-def _perhaps_cut(load: Moment) -> Silence:
+def _perhaps_cut(load: LogEvent) -> Silence:
     role = "a role that made it cut may be missing"
     return Silence(broker=load.broker, log="state-change", since_epoch=load.term, perhaps=role)
 
@@ -166,7 +167,7 @@ def _told_before_a_cut(known: Known, closing: Closing) -> bool:
     return opening is None or opening.offset is None or opening.offset < (told or 0)
 
 
-def _between_epochs(chronicle: Chronicle, load: Moment) -> bool:
+def _between_epochs(chronicle: Chronicle, load: LogEvent) -> bool:
     """Whether a role is told before the loading, and a newer one next after it.
 
     Only then was the former term over when the log was loaded, with all its fetches: a broker that goes on in its epoch
@@ -179,7 +180,7 @@ def _between_epochs(chronicle: Chronicle, load: Moment) -> bool:
     return before is not None and newer and not grew
 
 
-def _before_by_clocks(known: Known, fetch: Moment, load: Moment) -> bool | None:
+def _before_by_clocks(known: Known, fetch: Fetched, load: LogEvent) -> bool | None:
     """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
     clocks = {clock.clock: clock for clock in known.clocks}
     window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
@@ -189,7 +190,7 @@ def _before_by_clocks(known: Known, fetch: Moment, load: Moment) -> bool | None:
     return window[1] < load.time and (None if before is None else True)
 
 
-def _perhaps_cut_untold(known: Known, load: Moment, had: int) -> bool:
+def _perhaps_cut_untold(known: Known, load: LogEvent, had: int) -> bool:
     """Whether it may have been, before the loading, in a role of which its log has no word, and that made it cut.
 
     An epoch that opened with all that the replica held made it cut nothing, nor did one that nobody led.
@@ -204,7 +205,7 @@ def _perhaps_cut_untold(known: Known, load: Moment, had: int) -> bool:
     return below if led else load.latest_term not in named
 
 
-def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
+def _begun_anew(own: Sequence[Moment], load: LogEvent) -> bool:
     """Whether the broker tells, beside the loading, that it created the log: its directory is new."""
     place = next(place for place, moment in enumerate(own) if moment is load)
     before = takewhile(lambda moment: not gives_role(moment), reversed(own[:place]))
@@ -212,22 +213,22 @@ def _begun_anew(own: Sequence[Moment], load: Moment) -> bool:
     return any(moment.kind == "log-created" for moment in (*before, *behind))
 
 
-def _cut_between(known: Known, own: Sequence[Moment], fetch: Moment, load: Moment) -> bool:
+def _cut_between(known: Known, own: Sequence[Moment], fetch: Fetched, load: LogEvent) -> bool:
     """Whether the broker itself tells of a cut below what it had, before the loading and perhaps after the fetch."""
     below = (m for m in _cuts(own) if m.offset is not None and m.offset < (fetch.offset or 0))
     cuts = (m for m in below if m.time is None or load.time is None or m.time <= load.time)
     return any(not _precedes(known, cut, fetch) for cut in cuts)
 
 
-def _cuts(own: Sequence[Moment]) -> Iterator[Moment]:
+def _cuts(own: Sequence[Moment]) -> Iterator[LogCut]:
     """The cuts of which a broker tells; a decision is none where its log says next that nothing was cut."""
     for moment, following in zip_longest(own, own[1:]):
         kept = following is not None and following.kind == "truncation-kept"
-        if moment.kind in CUTS or (moment.kind in DECIDED and not kept):
+        if isinstance(moment, LogCut) and (moment.kind in CUTS or (moment.kind in DECIDED and not kept)):
             yield moment
 
 
-def _precedes(known: Known, cut: Moment, fetch: Moment) -> bool:
+def _precedes(known: Known, cut: LogCut, fetch: Fetched) -> bool:
     """Whether a cut surely came before a fetch: by the epochs, or by the clocks. The log has grown since."""
     latest = cut.term if cut.latest_term is None else cut.latest_term
     if latest is not None and fetch.term is not None and latest < fetch.term:

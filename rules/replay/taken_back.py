@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rules.history.moments import OF_SERVER_LOG, Moment
+from rules.history.statements import Fetched
 from rules.replay.course import Course
 from rules.replay.leading.instants import overtaken
 from rules.settings import Settings
 
 
-def taken_back(courses: Iterable[Course]) -> Iterator[tuple[Moment, Moment]]:
+def taken_back(courses: Iterable[Course]) -> Iterator[tuple[Fetched, Fetched]]:
     """Of each reign that shows it, the higher answer and the first lower one after it, to the same follower."""
     yield from (found for course in courses if (found := _first_of(course)) is not None)
 
 
-def _first_of(course: Course) -> tuple[Moment, Moment] | None:
-    highest: dict[int, Moment] = {}
-    for row in (row.moment for row in course.rows if row.moment.kind == "fetched" and not row.last):
+def _first_of(course: Course) -> tuple[Fetched, Fetched] | None:
+    highest: dict[int, Fetched] = {}
+    for row in (fetch for row in course.rows if (fetch := row.fetch) is not None and not row.last):
         if row.broker is None or row.high_watermark is None or row.doubtful or row.error not in (None, 0):
             continue
         before = highest.get(row.broker)
@@ -29,7 +30,7 @@ def _first_of(course: Course) -> tuple[Moment, Moment] | None:
     return None
 
 
-def perhaps_restarted(moments: Sequence[Moment], settings: Settings, before: Moment, after: Moment) -> bool:
+def perhaps_restarted(moments: Sequence[Moment], settings: Settings, before: Fetched, after: Fetched) -> bool:
     """Whether a leader may have been started again between two answers.
 
     No session outlives a restart, and its log may end before the second answer.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rules.history.moments import Moment
+from rules.history.statements import Fetched, LogEvent, RoleTaken
 from rules.protocol.watermarks import ExpectedHighWatermark
 
 Standing = Literal["inside", "above", "below"]
@@ -16,7 +16,7 @@ Standing = Literal["inside", "above", "below"]
 class Told:
     """A high watermark that somebody told, beside what it can have been."""
 
-    moment: Moment
+    moment: Fetched | RoleTaken | LogEvent
     by_leader: bool
     expected: ExpectedHighWatermark
     observed: int | None

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rules.history.moments import Committed, Moment
+from rules.history.statements import RoleTaken
 from rules.replicas.replica import Replica
 
 
 class BatchEnds:
     """How far the batches reach whose first records the answers to producers name."""
 
-    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> None:
+    def __init__(
+        self, moments: Sequence[Moment], replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
+    ) -> None:
         self._known = boundaries(moments, replicas)
         # What only an epoch file tells neither ends a batch nor says who had it.
         self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
@@ -37,7 +40,7 @@ class BatchEnds:
                 return
             yield opening.offset
 
-    def _shows_another(self, opening: Moment, offset: int, epoch: int) -> bool:
+    def _shows_another(self, opening: RoleTaken, offset: int, epoch: int) -> bool:
         """Of an older epoch, or of one between the two below what its leader wrote then: else it may be newer there."""
         if opening.epoch is None or opening.offset is None:
             return False
@@ -60,8 +63,8 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
     """Offsets at which batches of each epoch are known to begin or end, in order."""
     known: dict[int, set[int]] = {}
     for m in moments:
-        offset = m.end_offset if m.offset is None else m.offset
-        if m.term is not None and offset is not None and _at_boundary(m):
+        offset = _boundary(m)
+        if m.term is not None and offset is not None:
             known.setdefault(m.term, set()).add(offset)
             if m.kind == "produced" and m.end_offset is not None:
                 known[m.term].add(m.end_offset)
@@ -74,6 +77,10 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
 
 
-def _at_boundary(moment: Moment) -> bool:
-    own = moment.kind in ("follower-starts", "log-loaded", "producer-state-saved")
-    return own or (moment.kind in ("fetched", "produced") and moment.error == 0 and not moment.doubtful)
+def _boundary(moment: Moment) -> int | None:
+    """The offset that a statement names where a batch surely begins or ends."""
+    if moment.kind in ("fetched", "produced"):
+        return moment.offset if moment.error == 0 and not moment.doubtful else None
+    if moment.kind in ("follower-starts", "log-loaded", "producer-state-saved"):
+        return moment.end_offset if moment.offset is None else moment.offset
+    return None

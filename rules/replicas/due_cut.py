@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.moments import Moment
+from rules.history.statements import LogCut
 from rules.history.turns import BY_HIGH_WATERMARK, Cut, decided_by
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, assign
@@ -20,7 +20,7 @@ class CutByHighWatermark:
     """A cut that the high watermark decided, beside the one that epochs called for."""
 
     cut: Cut
-    decision: Moment
+    decision: LogCut
     leader: Replica | None
     """Whom it followed; null where the log end before the cut, or one of the two logs, is not here."""
     due: Truncation | None

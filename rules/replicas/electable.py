@@ -12,6 +12,7 @@ from typing import Final
 from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment
+from rules.history.statements import PartitionState
 from rules.replicas.replica import Replica
 
 NOBODY: Final = -1
@@ -38,7 +39,7 @@ def vacancy(evidence: PartitionEvidence) -> Vacancy:
     return Vacancy(electable=frozenset(state.isr or state.elr or ()), at_rest=at_rest)
 
 
-def _vacant(moments: Iterable[Moment]) -> Moment | None:
+def _vacant(moments: Iterable[Moment]) -> PartitionState | None:
     """The last state of the partition, where nobody leads in it and nothing is told of a later epoch."""
     told = [m for m in moments if m.epoch is not None]
     states = [m for m in told if m.kind == "leadership" and m.partition_epoch is not None and m.isr is not None]
@@ -48,7 +49,7 @@ def _vacant(moments: Iterable[Moment]) -> Moment | None:
     return None if any((m.epoch or 0) > (last.epoch or 0) for m in told) else last
 
 
-def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: Moment) -> Iterator[Replica]:
+def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: PartitionState) -> Iterator[Replica]:
     """The replicas whose logs are as their brokers told them since the epoch began that nobody leads.
 
     No copy of such a log is too early: in that epoch nothing is appended.

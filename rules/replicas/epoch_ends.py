@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rules.history.moments import Moment
+from rules.history.statements import Fetched, RoleTaken
 from rules.replicas.replica import Replica
 
 
@@ -22,7 +23,7 @@ class EpochEnd:
 
 def epoch_ends(
     moments: Sequence[Moment],
-    openings: Mapping[int, Moment],
+    openings: Mapping[int, RoleTaken],
     led: Mapping[int, int],
     batch_end: Callable[[int, int], int],
     replicas: Sequence[Replica] = (),
@@ -49,7 +50,7 @@ def epoch_ends(
 
 
 def _statements(
-    moments: Sequence[Moment], openings: Mapping[int, Moment], led: Mapping[int, int], replicas: Sequence[Replica]
+    moments: Sequence[Moment], openings: Mapping[int, RoleTaken], led: Mapping[int, int], replicas: Sequence[Replica]
 ) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int]]]:
     """By epoch the furthest end and the last answer, and the answers that are of the epoch or of a later one."""
     ends: dict[int, tuple[int, str]] = {}
@@ -94,7 +95,7 @@ def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
     return None
 
 
-def _gone_on(moments: Iterable[Moment], openings: Mapping[int, Moment]) -> Iterator[tuple[int, int, str]]:
+def _gone_on(moments: Iterable[Moment], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, int, str]]:
     """How far epochs had been written, by what the next leader's log held, if it had led or followed in them."""
     furthest = furthest_fetches(moments)
     for epoch, following in pairwise(sorted(openings)):
@@ -120,7 +121,7 @@ def furthest_fetches(moments: Iterable[Moment]) -> dict[Fetcher, int]:
     return found
 
 
-def _copied(replicas: Sequence[Replica], openings: Mapping[int, Moment]) -> Iterator[tuple[int, EpochEnd]]:
+def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochEnd]]:
     """How far copies hold records of each epoch: whoever wrote them, they were written."""
     for replica in replicas:
         runs = [(run, "log") for run in replica.log.epochs]
@@ -160,6 +161,6 @@ def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:
     return bool(replicas) and all(r.end_known and r.log_end_offset <= offset for r in replicas)
 
 
-def _agreed(fetch: Moment) -> bool:
+def _agreed(fetch: Fetched) -> bool:
     """Whether the leader took the follower's position for one in its own log."""
     return fetch.error == 0 and fetch.answered_epoch is None and not fetch.doubtful

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from rules.history.moments import Moment
+from rules.history.statements import Produced, RoleTaken
 from rules.replicas.lineage import epoch_held
 from rules.replicas.replica import Replica
 
@@ -16,10 +16,10 @@ class Later:
 
     def __init__(
         self,
-        openings: Sequence[Moment],
+        openings: Sequence[RoleTaken],
         last: Replica | None,
         led: Mapping[int, tuple[int, ...]],
-        again: Mapping[int, Sequence[Moment]],
+        again: Mapping[int, Sequence[RoleTaken]],
         logs: Mapping[int, Replica],
     ) -> None:
         self._openings, self._again = openings, again
@@ -29,7 +29,7 @@ class Later:
         self._last = last
         self._led, self._logs = led, logs
 
-    def after(self, epoch: int) -> Sequence[Moment]:
+    def after(self, epoch: int) -> Sequence[RoleTaken]:
         """The openings of newer epochs."""
         return self._openings[self._place(epoch) :]
 
@@ -37,7 +37,7 @@ class Later:
         """Of the first opening of a newer epoch."""
         return bisect_right(self._epochs, epoch)
 
-    def lost_by(self, missing: Sequence[Moment], epoch: int) -> Moment:
+    def lost_by(self, missing: Sequence[Produced], epoch: int) -> RoleTaken:
         """The first opening at or below the first of some records that are missing, once more or not; else the next."""
         first = min(missing, key=lambda m: m.offset or 0)
         later = self.after(epoch)
@@ -45,7 +45,7 @@ class Later:
         told = (m for opening in later for m in (opening, *self._again.get(opening.epoch or 0, ())))
         return next((m for m in (*own, *told) if (m.offset or 0) <= (first.offset or 0)), later[0])
 
-    def lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> bool:
+    def lacks(self, answer: Produced, epoch: int, opening: RoleTaken | None) -> bool:
         """Whether its record is gone: by the last leader's log, which may have come back with it, else by an opening.
 
         An answer beside a hole in its broker's log may be of any epoch up to the last one that the hole may hide,
@@ -57,7 +57,7 @@ class Later:
             return self._opened_below(offset, latest_epoch(answer, epoch)) and not self._damaged_at(offset)
         return self._is_anothers(held, offset, epoch, opening) and not self._may_be_of(held, answer, epoch)
 
-    def perhaps_lacks(self, answer: Moment, epoch: int, opening: Moment | None) -> int | None:
+    def perhaps_lacks(self, answer: Produced, epoch: int, opening: RoleTaken | None) -> int | None:
         """The epoch of another's record in its place: its own is gone, unless it is that one, which was sent again."""
         held = self._held(answer.offset or 0)
         if held is None or (held > epoch and self._opener.get(held) in (None, answer.witness)):
@@ -70,7 +70,7 @@ class Later:
         held = None if self._last is None else epoch_held(self._last, offset)
         return None if held is None or held < 0 else held
 
-    def _is_anothers(self, held: int, offset: int, epoch: int, opening: Moment | None) -> bool:
+    def _is_anothers(self, held: int, offset: int, epoch: int, opening: RoleTaken | None) -> bool:
         """Whether the record that stands there is none for which a leader of the epoch answers."""
         if opening is None or offset < (opening.offset or 0):
             return held > epoch  # what is sent again is answered as it was the first time: an older epoch's record
@@ -78,7 +78,7 @@ class Later:
         without_a_break = (one for one in self._led.get(epoch, (epoch,)) if one <= epoch)
         return held not in without_a_break
 
-    def _may_be_of(self, held: int, answer: Moment, epoch: int) -> bool:
+    def _may_be_of(self, held: int, answer: Produced, epoch: int) -> bool:
         """Whether it may have been given in a later epoch, for the record that stands there: that is sent again."""
         latest, own = latest_epoch(answer, epoch), (None, answer.witness)
         if held > epoch:
@@ -88,13 +88,13 @@ class Later:
         above = (m for m in self.after(epoch) if (m.epoch or 0) <= latest and (m.offset or 0) > (answer.offset or 0))
         return (latest > epoch and latest not in self._opener) or any(m.broker in own for m in above)
 
-    def _has_its_own(self, answer: Moment, epoch: int, latest: int) -> bool:
+    def _has_its_own(self, answer: Produced, epoch: int, latest: int) -> bool:
         """Whether the log of who answered holds a record of those epochs there: it did not answer for an older one."""
         log = None if answer.witness is None else self._logs.get(answer.witness)
         held = None if log is None else epoch_held(log, answer.offset or 0)
         return held is not None and epoch <= held <= latest
 
-    def unreadable(self, answer: Moment, epoch: int) -> bool:
+    def unreadable(self, answer: Produced, epoch: int) -> bool:
         """Whether a newer epoch opened at its offset or below, and the last leader's log is damaged there."""
         offset = answer.offset or 0
         return self._damaged_at(offset) and self._opened_below(offset, latest_epoch(answer, epoch))
@@ -110,12 +110,12 @@ class Later:
         return not last.holds(offset, offset + 1)
 
 
-def latest_epoch(answer: Moment, epoch: int) -> int:
+def latest_epoch(answer: Produced, epoch: int) -> int:
     """The newest epoch of which an answer may be that is told for this one."""
     return epoch if answer.latest_term is None else max(epoch, answer.latest_term)
 
 
-def stands_no_more(answer: Moment, last: Replica | None, leaders: Mapping[int, int]) -> bool:
+def stands_no_more(answer: Produced, last: Replica | None, leaders: Mapping[int, int]) -> bool:
     """Whether the log that leads shows no record where a broker of unknown epoch answered for one, if it can have led.
 
     What is sent again is answered as it was the first time, by a later leader too.

@@ -10,6 +10,7 @@ from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.facts.stretch import EpochRun
 from rules.history.moments import Committed, Moment
+from rules.history.statements import LogEvent, RoleTaken
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.protocol.steps import Bound
 from rules.replicas.batch_ends import BatchEnds
@@ -25,7 +26,7 @@ class LostTerm:
     leader: int | None
     start_offset: int
     committed: Committed
-    opening: Moment
+    opening: RoleTaken
 
     @property
     def checkpointed(self) -> bool:
@@ -39,7 +40,7 @@ class LostTerm:
 
 
 def openings_below_committed(
-    chronicle: Chronicle, first: Mapping[int, Moment], proofs: Sequence[Committed]
+    chronicle: Chronicle, first: Mapping[int, RoleTaken], proofs: Sequence[Committed]
 ) -> Iterator[LostTerm]:
     """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
 
@@ -75,7 +76,7 @@ class _Proofs:
         self._terms = sorted(self._pending, reverse=True)
         self._pool: list[tuple[int, int, Committed]] = []
 
-    def furthest_before(self, opening: Moment, lowest: int | None) -> Committed | None:
+    def furthest_before(self, opening: RoleTaken, lowest: int | None) -> Committed | None:
         """What was committed furthest before an opening and still counts; epochs may only rise from call to call."""
         epoch = -1 if opening.epoch is None else opening.epoch
         terms = Bound(len(self._terms), "taking up proofs of committed records")
@@ -94,7 +95,7 @@ class _Proofs:
             heappop(self._pool)
         return self._pool[0][2] if self._pool else None
 
-    def throw_away(self, opening: Moment, *, again: bool) -> None:
+    def throw_away(self, opening: RoleTaken, *, again: bool) -> None:
         """Forget what an opening has lost: it does not count against later ones."""
         self._pool.clear()
         if again and opening.epoch in self._pending:
@@ -106,7 +107,7 @@ class _Proofs:
         for index, proof in entries:
             heappush(self._pool, (-proof.end_offset, index, proof))
 
-    def _said_before(self, proof: Committed, opening: Moment) -> bool:
+    def _said_before(self, proof: Committed, opening: RoleTaken) -> bool:
         """Whether this leader wrote it in the same term, before it opened it again."""
         told = proof.moment
         own = told.clock == opening.clock and told.clock != ON_DISK
@@ -126,7 +127,7 @@ def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     return named or told.clock == ON_DISK or own
 
 
-def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Moment]:
+def _openings(moments: Sequence[Moment], first: Mapping[int, RoleTaken]) -> list[RoleTaken]:
     """The first opening of each epoch, and every later one by the same broker."""
     starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
     told = [m for m in starts if first[m.epoch or 0].clock == m.clock]
@@ -135,7 +136,7 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, Moment]) -> list[Mo
 
 
 def committed_batches(
-    chronicle: Chronicle, replicas: Sequence[Replica], first: Mapping[int, Moment]
+    chronicle: Chronicle, replicas: Sequence[Replica], first: Mapping[int, RoleTaken]
 ) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
     whole = BatchEnds(chronicle.moments, replicas, first).whole
@@ -148,7 +149,7 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
         claim = replica.high_watermark
         term = None if claim is None else epoch_held(replica, claim.offset - 1)
         if replica.state == "current" and claim is not None and term is not None:
-            told = Moment(
+            told = LogEvent(
                 kind="high-watermark-loaded",
                 clock=ON_DISK,
                 witness=replica.broker,
@@ -190,7 +191,7 @@ class KeptOlder:
     held_epoch: int
     held: Span
     committed: Committed
-    opening: Moment
+    opening: RoleTaken
     perhaps_before: tuple[int, ...] = ()
     """Epochs in between that others led, of whose openings nothing is told: one of them may have begun so before."""
 
@@ -231,7 +232,7 @@ def _unopened(chronicle: Chronicle, term: int, found: KeptOlder) -> Iterator[int
             yield epoch
 
 
-def _kept(leader: Replica, opening: Moment, former: Moment | None, proof: Committed) -> KeptOlder | None:
+def _kept(leader: Replica, opening: RoleTaken, former: RoleTaken | None, proof: Committed) -> KeptOlder | None:
     if former is None or former.offset is None or opening.offset is None or opening.epoch is None or leader.cleaned:
         return None
     older = older_run(leader, proof.term, former.offset, min(proof.end_offset, opening.offset))

@@ -8,13 +8,14 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.history.moments import Moment, epoch_starts
+from rules.history.statements import RoleTaken
 from rules.replicas.replica import EpochClaim, Replica
 
 ON_DISK: Final = "disk"
 """The clock of what no witness wrote and the disks themselves show."""
 
 
-def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, Moment]:
+def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, RoleTaken]:
     """Where each epoch began: by its leader's word, else by where all logs have its first batch, else by a file.
 
     What only an epoch file tells is doubtful.
@@ -32,8 +33,8 @@ def first_openings(moments: Sequence[Moment], replicas: Sequence[Replica]) -> di
     return {**by_files, **by_logs, **epoch_starts(moments)}
 
 
-def _opening(leader: int | None, epoch: int, offset: int, span: Span, *, doubtful: bool = False) -> Moment:
-    return Moment(
+def _opening(leader: int | None, epoch: int, offset: int, span: Span, *, doubtful: bool = False) -> RoleTaken:
+    return RoleTaken(
         kind="leader-starts", clock=ON_DISK, broker=leader, epoch=epoch, offset=offset, doubtful=doubtful, span=span
     )
 

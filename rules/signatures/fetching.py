@@ -7,6 +7,7 @@ from typing import Final
 
 from rules.evidence import Course, Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity
+from rules.history.statements import Fetched
 from rules.signatures.signature import Hit, Signature
 
 STORAGE_ERROR: Final = 56
@@ -15,11 +16,11 @@ IN_FLIGHT_MS: Final = 1000
 SHRINKS_WITHIN_MS: Final = 30_000
 
 
-def _fetches(evidence: PartitionEvidence) -> Iterator[Moment]:
+def _fetches(evidence: PartitionEvidence) -> Iterator[Fetched]:
     return (m for m in evidence.moments if m.kind == "fetched" and not m.doubtful)
 
 
-def _diverges(m: Moment) -> bool:
+def _diverges(m: Fetched) -> bool:
     return m.error in (None, 0) and m.answered_epoch is not None and m.answered_epoch >= 0
 
 
@@ -45,10 +46,10 @@ def _counted_a_diverging_fetch(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 def _risen(course: Course) -> Iterator[Hit]:
     """Answers beyond what a member of the ISR held whose diverging offset they reach."""
-    pending: dict[int, Moment] = {}
+    pending: dict[int, Fetched] = {}
     for row in course.rows:
         m = row.moment
-        told = m.high_watermark
+        told = m.high_watermark if isinstance(m, Fetched) else None
         for broker, asked in pending.items():
             reached = told is not None and asked.offset is not None and told >= asked.offset
             if reached and row.isr and all(broker in isr for isr in row.isr):

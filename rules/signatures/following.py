@@ -7,6 +7,7 @@ from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, gives_role
 from rules.finding import Exhibit, Severity
+from rules.history.statements import Inquiry, LogCut
 from rules.signatures.signature import Hit, Signature
 
 FENCED: Final = 74
@@ -15,7 +16,7 @@ ROUNDS: Final = 3
 
 
 def _asks_in_a_circle(evidence: PartitionEvidence) -> Iterator[Hit]:
-    rounds: dict[tuple[str, int | None], list[Moment]] = {}
+    rounds: dict[tuple[str, int | None], list[Inquiry | LogCut]] = {}
     busy: set[tuple[str, int | None]] = set()
     for m in evidence.moments:
         place = (m.clock, m.broker)
@@ -46,12 +47,13 @@ def _asks_in_a_circle(evidence: PartitionEvidence) -> Iterator[Hit]:
                 )
 
 
-def _of(m: Moment) -> str:
+def _of(m: Inquiry | LogCut) -> str:
     return f", by which it is to cut to {m.offset}," if m.kind == "epoch-round" else f", {m.answer_offset},"
 
 
-def _question(m: Moment) -> tuple[object, ...]:
-    return m.kind, m.epoch, m.asked_epoch, m.answered_epoch, m.answer_offset, m.offset
+def _question(m: Inquiry | LogCut) -> tuple[object, ...]:
+    asked = m.asked_epoch if isinstance(m, Inquiry) else None
+    return m.kind, m.epoch, asked, m.answered_epoch, m.answer_offset, m.offset
 
 
 def _stopped_when_fenced(evidence: PartitionEvidence) -> Iterator[Hit]:

@@ -9,6 +9,8 @@ from typing import Final
 
 from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence, Setting
 from rules.finding import Exhibit, Severity
+from rules.history.moments import high_watermark
+from rules.history.statements import Fetched
 from rules.protocol.numbers import whole_number
 from rules.settings import MIN_IN_SYNC
 from rules.signatures.signature import Hit, Signature
@@ -36,9 +38,9 @@ def _held_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield _holding(course, *held, "which lagged for too long and was dropped")
 
 
-def _held_back(course: Course) -> Iterator[tuple[Moment, Moment]]:
+def _held_back(course: Course) -> Iterator[tuple[Fetched, Fetched]]:
     """Last fetches of brokers outside the ISR, and answers that stand there although every member had gone on."""
-    asked: dict[int, list[Moment]] = {}
+    asked: dict[int, list[Fetched]] = {}
     for row in course.rows:
         m = row.moment
         if m.kind != "fetched" or m.broker is None or m.doubtful or m.error != 0 or m.time is None:
@@ -48,14 +50,13 @@ def _held_back(course: Course) -> Iterator[tuple[Moment, Moment]]:
             # Whatever of its fetches is left out behind the last one, it may have gone on meanwhile.
             stands = last.offset == m.high_watermark and not last.left_out
             outside = stands and all(broker not in isr for isr in row.isr)
-            if outside and _silence(last, m) > SETTLED_MS and _all_beyond(row, course, asked):
+            if outside and _silence(last, m) > SETTLED_MS and _all_beyond(row, m.high_watermark or 0, course, asked):
                 yield last, m
         asked.setdefault(m.broker, []).append(m)
 
 
-def _all_beyond(row: LeaderRow, course: Course, asked: dict[int, list[Moment]]) -> bool:
+def _all_beyond(row: LeaderRow, told: int, course: Course, asked: dict[int, list[Fetched]]) -> bool:
     """Whether each follower in the ISR had asked, long enough ago, for more than the watermark that is told now."""
-    told = row.moment.high_watermark or 0
     members = frozenset().union(*row.isr) - {course.reign.leader}
     settled = [
         next((m for m in reversed(asked.get(member, ())) if _silence(m, row.moment) > SETTLED_MS), None)
@@ -70,7 +71,7 @@ def _silence(last: Moment, now: Moment) -> int:
     return -1 if began is None or now.time is None else now.time - began
 
 
-def _holding(course: Course, last: Moment, now: Moment, which: str) -> Hit:
+def _holding(course: Course, last: Fetched, now: Fetched, which: str) -> Hit:
     return Hit(
         broker=course.reign.leader,
         at=now,
@@ -106,12 +107,14 @@ def _committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
             break
 
 
-def _told_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int) -> Iterator[tuple[Moment, Setting]]:
+def _told_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int) -> Iterator[tuple[Fetched, Setting]]:
     """Answers with a watermark beyond an offset, told while the ISR was smaller than it had to be."""
     replicas = course.rank.assigned or len(course.rank.replicas)
     for row in course.rows:
         m = row.moment
-        if m.high_watermark is None or m.high_watermark <= beyond or m.doubtful or not row.isr:
+        if not isinstance(m, Fetched) or m.doubtful or not row.isr:
+            continue
+        if m.high_watermark is None or m.high_watermark <= beyond:
             continue
         least = evidence.setting(m.witness, MIN_IN_SYNC, m)
         asked = whole_number(least.value) if least is not None and evidence.settings.is_certain(least) else None
@@ -121,9 +124,10 @@ def _told_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int
 
 def _starts_beyond_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
     for m in evidence.moments:
+        if not isinstance(m, Fetched) or m.error not in (None, 0) or m.doubtful:
+            continue
         start, told = m.log_start_offset, m.high_watermark
-        answer = m.kind in ("fetched", "consumed") and m.error in (None, 0) and not m.doubtful
-        if answer and start is not None and told is not None and start > told:
+        if start is not None and told is not None and start > told:
             yield Hit(
                 broker=m.witness,
                 at=m,
@@ -142,13 +146,13 @@ def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
             if joined.moment.clock == course.reign.clock and joined.moment.time is not None
             for broker in sorted(brokers - {course.reign.leader})
         ]
-        fetches: dict[int | None, list[Moment]] = {}
+        fetches: dict[int | None, list[Fetched]] = {}
         told: list[tuple[int, int]] = [(BEFORE_ALL, 0)]
         for row in course.rows if joins else ():
             m = row.moment
             if m.time is None:
                 continue
-            told.append((m.time, max(told[-1][1], m.high_watermark or 0)))
+            told.append((m.time, max(told[-1][1], high_watermark(m) or 0)))
             # One that is answered with an error, as when the role ends while it waits, counted when it came.
             if m.kind == "fetched":
                 fetches.setdefault(m.broker, []).append(m)
@@ -159,7 +163,7 @@ def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
                 yield hit
 
 
-def _joined(course: Course, joined: Moment, fetches: Sequence[Moment], watermark: int) -> Hit | None:
+def _joined(course: Course, joined: Moment, fetches: Sequence[Fetched], watermark: int) -> Hit | None:
     """A join of a broker that has come back with less since it last stood as far as its leader's high watermark."""
     # The fetch that made it join may be answered after that.
     count = bisect_right(fetches, joined.time or 0, key=lambda m: m.time or 0) + 1
@@ -185,7 +189,7 @@ def _joined(course: Course, joined: Moment, fetches: Sequence[Moment], watermark
     return None
 
 
-def _returned_with_less(before: Moment, after: Moment) -> bool:
+def _returned_with_less(before: Fetched, after: Fetched) -> bool:
     told_to_cut = before.answered_epoch is not None and before.answered_epoch >= 0
     return not told_to_cut and (after.offset or 0) < (before.offset or 0)
 

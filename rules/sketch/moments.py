@@ -46,6 +46,7 @@ from typing import Final
 from parsers.provenance import Span
 from rules.event_lines import Words, brokers, number, verb_and_rest, words_of
 from rules.history.moments import Moment
+from rules.history.statements import PartitionState, statement
 
 _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
 _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
@@ -103,8 +104,8 @@ def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
 
     def read(words: Words, time: int, span: Span) -> Moment:
         broker = number(words, "broker")
-        return Moment(
-            kind=kind,  # type: ignore[arg-type]
+        return statement(
+            kind,
             clock=f"broker {broker}",
             time=time,
             witness=broker,
@@ -131,8 +132,8 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
     def read(words: Words, time: int, span: Span) -> Moment:
         leader, asked = number(words, "leader"), kind == "epoch-asked"
         acks = words.get("acks")
-        return Moment(
-            kind=kind,  # type: ignore[arg-type]
+        return statement(
+            kind,
             clock=f"broker {leader}",
             time=time,
             witness=leader,
@@ -157,7 +158,7 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
 
 def _leadership(words: Words, time: int, span: Span) -> Moment:
     told = number(words, "told")
-    return Moment(
+    return PartitionState(
         kind="leadership",
         clock="order" if told is None else f"broker {told}",
         time=time,
@@ -175,7 +176,7 @@ def _leadership(words: Words, time: int, span: Span) -> Moment:
 
 def _told_to_a_client(words: Words, time: int, span: Span) -> Moment:
     witness = number(words, "witness")
-    return Moment(
+    return PartitionState(
         kind="leader-told",
         clock=f"broker {witness}",
         time=time,

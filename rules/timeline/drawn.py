@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.evidence import PartitionEvidence
+from rules.history.moments import log_end
 from rules.timeline.reigns import Reigning
 from rules.timeline.rows import Cell, Timeline, TimelineRow, Walk, walk
 from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReign, DrawnReplica, EventKind
@@ -148,7 +149,7 @@ def _events(row: TimelineRow, time: int) -> Iterator[DrawnEvent]:
     kind = "outside" if outside else _EVENTS.get(moment.kind)
     if kind is None or moment.doubtful:
         return
-    broker, offset = moment.broker, moment.end_offset if kind == "load" else moment.offset
+    broker, offset = moment.broker, log_end(moment) if kind == "load" else moment.offset
     if kind == "outside":
         broker, offset = outside[0].broker, outside[0].told_high_watermark
     if kind == "unclean":

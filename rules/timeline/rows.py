@@ -9,7 +9,8 @@ from typing import Final
 from rules.evidence import PartitionEvidence
 from rules.history.chronology import in_order
 from rules.history.clocks import on_reference
-from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.moments import ROLE_KINDS, Moment, high_watermark, log_end
+from rules.history.statements import Fetched
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import ClockOffset, Course, Missing, Told
@@ -176,7 +177,7 @@ class _Table:
         )
 
     def _served(self, led: LeaderRow) -> None:
-        moment = led.moment
+        moment, fetch = led.moment, led.fetch
         leader = self.cells.get(-1 if moment.witness is None else moment.witness)
         told = self.told.get(id(moment))
         if leader is not None:
@@ -187,29 +188,32 @@ class _Table:
                 told_high_watermark=told.observed if told else None,
                 outside=_outside(told),
             )
-        asker = self._asker(moment)
-        if asker is not None and accepted(moment) and moment.offset is not None:
+        asker = None if fetch is None else self._asker(fetch)
+        if fetch is not None and asker is not None and accepted(fetch) and fetch.offset is not None:
             # Whoever asks has worked off its former answer, and asks for its own log end.
             former = self.answered.get(asker.broker, asker.high_watermark)
-            held = capped(former, moment.offset, f"its log ended at {moment.offset}") if former != NOTHING else NOTHING
-            self.cells[asker.broker] = replace(asker, log_end=_asked(asker, moment.offset), high_watermark=held)
+            held = capped(former, fetch.offset, f"its log ended at {fetch.offset}") if former != NOTHING else NOTHING
+            self.cells[asker.broker] = replace(asker, log_end=_asked(asker, fetch.offset), high_watermark=held)
             self.answered[asker.broker] = led.answer
 
     def _served_unreplayed(self, moment: Moment) -> None:
         """What leader and asker held before it says nothing of what they hold now."""
-        leader, asker = self.cells.get(-1 if moment.witness is None else moment.witness), self._asker(moment)
+        leader, fetch = self.cells.get(-1 if moment.witness is None else moment.witness), None
+        if isinstance(moment, Fetched):
+            fetch = moment
+        asker = None if fetch is None else self._asker(fetch)
         if leader is not None:
-            told = moment.high_watermark if moment.kind in ("fetched", "consumed") else None
+            told = None if fetch is None else fetch.high_watermark
             self.cells[leader.broker] = replace(
                 leader, log_end=NOTHING, high_watermark=NOTHING, told_high_watermark=told
             )
-        if asker is not None:
-            surely = accepted(moment) and not moment.doubtful and moment.offset is not None
-            end = _asked(asker, moment.offset or 0) if surely else NOTHING
+        if fetch is not None and asker is not None:
+            surely = accepted(fetch) and not fetch.doubtful and fetch.offset is not None
+            end = _asked(asker, fetch.offset or 0) if surely else NOTHING
             self.cells[asker.broker] = replace(asker, log_end=end, high_watermark=NOTHING)
             self.answered.pop(asker.broker, None)
 
-    def _asker(self, moment: Moment) -> Cell | None:
+    def _asker(self, moment: Fetched) -> Cell | None:
         """The follower's cell, of a follower's fetch."""
         return self.cells.get(-1 if moment.broker is None else moment.broker) if moment.kind == "fetched" else None
 
@@ -219,7 +223,7 @@ class _Table:
 
     def _own(self, moment: Moment, cell: Cell) -> None:
         told = self.told.get(id(moment))
-        end = moment.offset if moment.kind in (*ROLE_KINDS, "truncated", "log-reset") else moment.end_offset
+        end = moment.offset if moment.kind in ("truncated", "log-reset") else log_end(moment)
         bounds: list[Bound] = []
         if end is not None:
             bounds = [at_least(end, "its own word"), at_most(end, "its own word")]
@@ -242,7 +246,7 @@ class _Table:
             log_end=expected_interval(bounds) if bounds else cell.log_end,
             high_watermark=expected,
             told_log_end=end,
-            told_high_watermark=moment.high_watermark,
+            told_high_watermark=high_watermark(moment),
             outside=_outside(told),
         )
 
@@ -259,7 +263,8 @@ def _holds_more(cell: Cell, end: int | None) -> bool:
 
 
 def _last_stable(evidence: PartitionEvidence, course: Course, led: LeaderRow) -> LastStable:
-    told = None if led.moment.doubtful else led.moment.last_stable_offset
+    fetch = led.moment if isinstance(led.moment, Fetched) and not led.moment.doubtful else None
+    told = None if fetch is None else fetch.last_stable_offset
     possible = evidence.stable.at(course, led.answer).interval
     return LastStable(
         expected=evidence.stable.at(course, led.high_watermark),

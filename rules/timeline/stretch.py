@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from rules.history.moments import Moment
 from rules.protocol.watermarks import ExpectedHighWatermark
@@ -25,12 +26,15 @@ def _touching(rows: Sequence[TimelineRow], start: int, end: int) -> Iterator[Tim
         before = {cell.broker: cell for cell in row.cells}
 
 
+_OFFSETS: Final = (
+    "offset", "end_offset", "high_watermark", "answer_offset", "log_start_offset", "last_stable_offset",
+)  # fmt: skip
+"""Fields that are offsets, in whatever statement has them."""
+
+
 def _offsets(moment: Moment) -> Iterator[int]:
     """What a statement names; an end stands one behind the last offset that it holds."""
-    named = (
-        moment.offset, moment.end_offset, moment.high_watermark, moment.answer_offset, moment.log_start_offset,
-        moment.last_stable_offset,
-    )  # fmt: skip
+    named = (getattr(moment, name, None) for name in _OFFSETS)
     yield from (offset for offset in named if offset is not None and offset >= 0)
 
 

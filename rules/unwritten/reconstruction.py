@@ -10,6 +10,7 @@ from typing import Final
 from rules.chronicle.chronicle import Chronicle
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
+from rules.history.statements import LogCut
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.replica import Replica
@@ -40,7 +41,7 @@ class Reconciled:
     """Whether its log ended there, or there at least."""
     asked: Asked
     moment: Moment
-    decision: Moment | None
+    decision: LogCut | None
 
 
 _SILENT: Final = Open(

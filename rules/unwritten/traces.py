@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.gaps import TraceGap
-from rules.history.moments import Moment
+from rules.history.moments import Moment, assigned
+from rules.history.statements import Answered
 from rules.unwritten.turns import Lead
 
 OFFSET_OUT_OF_RANGE: Final = 1
@@ -22,17 +23,19 @@ class Traces:
         own = [m for m in chronicle.moments if m.clock == f"broker {m.witness}"]
         self._places = {id(m): place for place, m in enumerate(own)}
         self._ordered = {(m.witness, m.epoch) for m in own if m.kind == "leadership"}
-        self._assigned = [(m.epoch, m.replicas) for m in chronicle.moments if m.replicas and m.epoch is not None]
+        self._assigned = [
+            (m.epoch, named) for m in chronicle.moments if m.epoch is not None and (named := assigned(m))
+        ]
         self._fetches: dict[tuple[int | None, int | None], list[Moment]] = {}
         self._reached: dict[int | None, list[Moment]] = {}
         self._out_of_range: dict[tuple[int | None, int | None], list[Moment]] = {}
         for moment in own:
             if moment.kind == "fetched" and moment.error == OFFSET_OUT_OF_RANGE:
                 self._out_of_range.setdefault((moment.witness, moment.broker), []).append(moment)
-            if moment.kind in ("fetched", "produced") and _counts(moment):
+            if _counts(moment):
                 self._reached.setdefault(moment.witness, []).append(moment)
-            if moment.kind == "fetched" and _counts(moment):
-                self._fetches.setdefault((moment.witness, moment.broker), []).append(moment)
+                if moment.kind == "fetched":
+                    self._fetches.setdefault((moment.witness, moment.broker), []).append(moment)
 
     def served(self, broker: int, lead: Lead, start: int, end: int) -> bool | None:
         """Whether a follower asked for offsets of a range in a lead; null where the leader's log may lack it."""
@@ -70,6 +73,9 @@ class Traces:
         return otherwise if moment is None else self._places.get(id(moment), otherwise)
 
 
-def _counts(moment: Moment) -> bool:
+def _counts(moment: Moment) -> TypeGuard[Answered]:
+    """Whether it is a replica's fetch or a produce by which its leader's log had come so far."""
+    if moment.kind != "produced" and (moment.kind != "fetched" or moment.answered_epoch is not None):
+        return False
     told = moment.offset is not None and moment.offset >= 0 and not moment.doubtful
-    return told and moment.error in (None, 0) and moment.answered_epoch is None
+    return told and moment.error in (None, 0)

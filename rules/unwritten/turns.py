@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
+from rules.history.statements import LogCut
 from rules.history.turns import BY_HIGH_WATERMARK, DECISIONS
 
 Kind = Literal["leads", "follows", "rests", "cuts", "keeps", "loads", "begins", "starts-at", "ends"]
@@ -29,7 +30,7 @@ class Turn:
     offset: int = 0
     """Where the log was cut, or begins."""
     by_watermark: bool = False
-    decision: Moment | None = None
+    decision: LogCut | None = None
 
 
 def turns_of(told: Iterable[Moment]) -> tuple[Turn, ...]:
@@ -38,9 +39,9 @@ def turns_of(told: Iterable[Moment]) -> tuple[Turn, ...]:
 
 
 def _turns(told: Iterable[Moment]) -> Iterator[Turn]:
-    decision: Moment | None = None
+    decision: LogCut | None = None
     for moment in told:
-        if moment.kind in _DECISIONS:
+        if isinstance(moment, LogCut) and moment.kind in _DECISIONS:
             decision = moment
         elif moment.kind in ("truncated", "truncation-kept"):
             yield _reconciled(moment, decision)
@@ -52,7 +53,7 @@ def _turns(told: Iterable[Moment]) -> Iterator[Turn]:
             yield _disk(moment)
 
 
-def _reconciled(moment: Moment, decision: Moment | None) -> Turn:
+def _reconciled(moment: LogCut, decision: LogCut | None) -> Turn:
     kept = moment.kind == "truncation-kept"
     return Turn(
         kind="keeps" if kept else "cuts",

@@ -81,7 +81,7 @@ def test_who_began_first_without_committed_records_is_open_where_a_leader_before
     report = bench.judged(Ablation("no broker 1", frozenset(s for s in bench.files if s.startswith("broker-1/"))))
     assert report is not None
     found = [f for f in report.violations if f.rule == "LEAD001"]
-    opened = [(f.brokers, "epoch 4 may have begun so before" in f.message) for f in found]
+    opened = [(f.brokers, "epoch 4 may have done so before" in f.message) for f in found]
     assert opened == [((), True)]
 
 

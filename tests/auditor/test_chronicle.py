@@ -6,7 +6,7 @@ from auditor.engines.told.chronicle import of_events
 from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin
 from rules.chronicle.chronicle import Chronicle
-from rules.history.moments import Moment, ordered
+from rules.history.moments import Moment, is_metadata, ordered
 from rules.history.terms import in_terms
 
 CREATED = (
@@ -49,7 +49,7 @@ def test_with_a_state_missing_between_nothing_is_told() -> None:
 def test_the_controllers_log_is_neither_the_brokers_word_nor_the_metadata() -> None:
     for moment in moments(CREATED, ELECTED):
         assert (moment.kind, moment.clock, moment.broker) == ("leadership", "controller 2", None)
-        assert not moment.is_metadata
+        assert not is_metadata(moment)
 
 
 def test_a_role_taken_right_after_the_replica_was_taken_up_is_the_first_of_its_process() -> None:

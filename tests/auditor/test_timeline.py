@@ -19,6 +19,7 @@ from auditor.timeline.window import window_of
 from rules.sketch.notation import read_sketch
 from rules.timeline.rows import timeline_of
 from rules.timeline.words import words
+from tests.rules.recast import recast
 
 AS_JSON = AuditConfig(format=("json",))
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -68,9 +69,9 @@ def test_no_value_that_is_none_is_written_as_a_number(case: str, topic: str) -> 
 
 def test_what_a_line_does_not_tell_is_a_question_mark() -> None:
     (moment, *_) = [m for m in read_sketch(ANEW).evidence.moments if m.kind == "leader-starts"]
-    untold = replace(moment, kind="follower-starts", leader=None, offset=None, epoch=None)
+    untold = recast(moment, "follower-starts", leader=None, offset=None, epoch=None)
     assert words(untold) == f"{moment.broker} follows ? in epoch ? from @?"
-    asked = replace(moment, kind="epoch-asked", leader=3, asked_epoch=-1, answered_epoch=-1, answer_offset=-1)
+    asked = recast(moment, "epoch-asked", leader=3, asked_epoch=-1, answered_epoch=-1, answer_offset=-1)
     assert words(asked) == f"{moment.broker}, without an epoch, asks 3 where it ends: unknown"
     known = replace(asked, asked_epoch=2, answered_epoch=1, answer_offset=21)
     assert words(known) == f"{moment.broker} asks 3 where epoch 2 ends: 1:21"
@@ -282,7 +283,7 @@ def test_a_log_that_is_loaded_anew_keeps_no_high_watermark_of_before() -> None:
 
 def test_a_call_without_an_epoch_names_none_and_a_partition_without_a_leader_is_no_election() -> None:
     role = read_sketch(ONCE_MORE).evidence.moments[0]
-    call = replace(role, kind="unclean-election", leader=2, epoch=None)
+    call = recast(role, "unclean-election", leader=2, epoch=None)
     assert words(call) == "controller calls the election of 2 unclean"
     assert words(replace(call, leader=-1, epoch=3)) == "controller leaves the partition without a leader, epoch 3"
 

@@ -19,6 +19,7 @@ from auditor.engines.plan.units import topic_names
 from auditor.engines.reading import read_unit
 from parsers.inventory import take_inventory
 from rules.evidence import Moment
+from rules.history.moments import high_watermark
 from tests.lab.sample_histories import evidence_of, histories
 
 ASKED = ("fetched", "consumed", "produced")
@@ -33,7 +34,7 @@ def logs_alone(sample: str, home: Path, *names: str) -> Path:
 def asked(moments: tuple[Moment, ...]) -> Counter[tuple[object, ...]]:
     """What was asked and answered, each with its place."""
     return Counter(
-        (m.kind, m.clock, m.time, m.count, m.broker, m.offset, m.high_watermark, m.topic_id, m.span)
+        (m.kind, m.clock, m.time, m.count, m.broker, m.offset, high_watermark(m), m.topic_id, m.span)
         for m in moments
         if m.kind in ASKED
     )

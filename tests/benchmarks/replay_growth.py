@@ -13,6 +13,7 @@ from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.history.moments import Moment, ordered
+from rules.history.statements import statement
 from rules.history.terms import in_terms
 from rules.replay import lags, replay
 
@@ -25,7 +26,7 @@ Shape = Callable[[int], Iterator[Moment]]
 def told(number: int, kind: str, of: int, **values: object) -> Moment:
     """A statement of a broker, later than those with smaller numbers."""
     span = Span(source=f"broker-{of}.log", start=number, end=number + 1)
-    return Moment(kind=kind, clock=f"broker {of}", time=number * STEP_MS, witness=of, span=span, **values)  # type: ignore[arg-type]
+    return statement(kind, clock=f"broker {of}", time=number * STEP_MS, witness=of, span=span, **values)
 
 
 def opening(number: int, leader: int, epoch: int, end: int) -> Iterator[Moment]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from rules.history.moments import Moment
+from rules.history.statements import Fetched
 from rules.history.terms import in_terms
 from tests.models.witnessed import Witnessed, without_files
 
@@ -49,7 +50,7 @@ def outside_of(moments: Iterable[Moment], files: set[str], start: int, end: int)
         if source not in files:
             yield moment
             continue
-        asker = (source, moment.broker, moment.session)
+        asker = (source, moment.broker, moment.session if isinstance(moment, Fetched) else None)
         if start <= time < end:
             stale.add(asker)
         elif time < start:
@@ -58,6 +59,6 @@ def outside_of(moments: Iterable[Moment], files: set[str], start: int, end: int)
             if until >= start:
                 stale.add(asker)
         else:
-            if not moment.implied:
+            if not (isinstance(moment, Fetched) and moment.implied):
                 stale.discard(asker)
             yield replace(moment, doubtful=True) if asker in stale and moment.kind == "fetched" else moment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 from hypothesis import settings
@@ -15,6 +14,7 @@ from tests.lab.effort import fast_if
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version
 from tests.models.witnessed import Witnessed, moments_of, outside, replayed, tightness, witnessed
+from tests.rules.recast import untold
 
 TOLD_OF = [version for version in VERSIONS if version.since(1, 0)]
 """Brokers before 1.0 print no line that tells where an epoch opens."""
@@ -59,7 +59,7 @@ def judge(version: Version, seeds: Iterable[int]) -> int:
 
 
 def blank(moments: Iterable[Moment]) -> list[Moment]:
-    return [replace(moment, high_watermark=None) for moment in moments]
+    return [untold(moment, "high_watermark") for moment in moments]
 
 
 def known(said: Replay) -> tuple[object, ...]:

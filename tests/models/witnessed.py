@@ -19,6 +19,7 @@ from parsers.request_log import FetchTold, Other, fetch_told
 from parsers.tables.requests import Fetch, Produce
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
+from rules.history.statements import Notice
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leading.leader import LeaderRow
@@ -29,7 +30,7 @@ from tests.models.search import Pair, choice, of_moves, of_quotas, of_work
 
 BUSY = (of_quotas, *(of_work for _ in range(40)))
 MOVING = (of_moves, of_moves, of_moves, *(of_work for _ in range(20)))
-BEGINNING = Moment(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
+BEGINNING = Notice(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
 
 
 @dataclass
@@ -208,7 +209,7 @@ def outside(found: Witnessed, said: Replay) -> Iterator[str]:
 
 
 def _wrong(found: Witnessed, reign: Reign, row: LeaderRow) -> Iterator[str]:
-    if row.last or row.moment.arrived is None:
+    if row.last or getattr(row.moment, "arrived", None) is None:
         return  # the end of a run, of which no line has its place
     leader = reign.leader
     truths = [truth for truth in found.during(row.moment) if reign.covers(truth.leading.get(leader, -1))]

@@ -16,10 +16,11 @@ from parsers.request_log import PartitionKey, RequestLog, fold, join, read_reque
 from parsers.tables import Fetch, arrow_schema, from_arrow, to_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
+from rules.history.statements import Fetched
 from tests.lab.effort import fast_if
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
-OPENED = Moment(kind="fetched", clock="broker 1", broker=2, offset=5, span=Span(source="r", start=0, end=1))
+OPENED = Fetched(kind="fetched", clock="broker 1", broker=2, offset=5, span=Span(source="r", start=0, end=1))
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))
 ORIGIN = Origin(source="kafka-request.log", broker=1)
 READ = {

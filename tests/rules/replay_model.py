@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
+from rules.history.statements import statement
 from rules.history.terms import in_terms
 
 BROKERS = (1, 2, 3)
@@ -152,7 +153,7 @@ class Model:
             "partition_epoch": self.partition_epoch if state else None, "error": None if state else 0,
             "span": Span(source="log", start=place, end=place + 1), **values,
         }  # fmt: skip
-        self.written.append(Moment(kind=kind, **moment))  # type: ignore[arg-type]
+        self.written.append(statement(kind, **moment))
 
 
 def history(actions: Sequence[tuple[str, int, int]]) -> tuple[Model, tuple[Moment, ...]]:

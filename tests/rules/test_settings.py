@@ -12,6 +12,7 @@ from parsers.checkpoints import read_server_properties
 from parsers.provenance import Origin, Span
 from parsers.tables.secrets import HIDDEN
 from rules.history.moments import Moment
+from rules.history.statements import LogCut
 from rules.narrow.assemble import Fact, Surroundings
 from rules.replay import ClockOffset
 from rules.settings import Setting, SettingOrigin, settings_of
@@ -39,7 +40,7 @@ def of_broker(value: str | None, since: int | None, origin: SettingOrigin = "log
 
 
 def on_broker(time: int) -> Moment:
-    return Moment(kind="truncated", clock="broker 1", time=time, span=SPAN)
+    return LogCut(kind="truncated", clock="broker 1", time=time, span=SPAN)
 
 
 def value(settings: list[Setting], at: Moment | None = None, broker: int = 1) -> str | None:

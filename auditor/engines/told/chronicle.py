@@ -12,7 +12,8 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import row_span
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import MetadataChange, replica_ids
-from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, Moment, MomentKind
+from rules.history.moments import ONE_CONTROLLER, ROLE_KINDS, Moment
+from rules.history.statements import PartitionState, statement
 
 PartitionName = tuple[str | None, int]
 """Topic and number; no topic where its id is told and what it is named is not known here."""
@@ -25,7 +26,7 @@ _NO_NAMES: Final[Mapping[str, str]] = {}
 Named = tuple[PartitionName, str | None, Moment]
 """A statement with the topic and partition that it is about, and the topic id where it is told."""
 
-_EVENTS: Final[Mapping[str, MomentKind]] = {
+_EVENTS: Final[Mapping[str, str]] = {
     "leader-starts": "leader-starts",
     "follower-starts": "follower-starts",
     "isr-updated": "isr",
@@ -78,12 +79,12 @@ def _says_no_more(event: BrokerEvent) -> bool:
     return event.kind == "role-unchanged" and (event.detail != "leader" or event.partition_epoch is None)
 
 
-def _event(event: BrokerEvent, kind: MomentKind) -> Moment:
+def _event(event: BrokerEvent, kind: str) -> Moment:
     doubtful = set((event.doubtful or "").split(","))
     # What a controller decides is no statement of the broker that it runs on: that one learns it by an order, later.
     decided = kind == "leadership"
-    return Moment(
-        kind=kind,
+    return statement(
+        kind,
         clock=f"{ONE_CONTROLLER if decided else 'broker '}{event.broker}",
         time=wall_clock(event.time_text) if event.time_text else None,
         witness=None if decided else event.broker,
@@ -119,7 +120,7 @@ def of_metadata(
         place = place_of(change.topic, change.topic_id, change.partition, _NO_NAMES)
         if place is None or change.kind == "removed":
             continue
-        yield place, change.topic_id, Moment(
+        yield place, change.topic_id, PartitionState(
             kind="leadership",
             clock=clock,
             time=None if _carried_over(change) else change.time,

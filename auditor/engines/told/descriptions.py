@@ -17,7 +17,8 @@ from parsers.tables import Description, Refusal
 from parsers.tables.metadata import replica_ids
 from parsers.tables.secrets import shown
 from rules.evidence import METADATA_TOPIC
-from rules.history.moments import DESCRIPTION_CLOCK, Moment
+from rules.history.moments import DESCRIPTION_CLOCK
+from rules.history.statements import PartitionState
 from rules.replicas.groups import GroupCommit
 from rules.settings import Setting
 
@@ -61,8 +62,8 @@ def of_the_cluster(rows: Sequence[Description], origin: Origin) -> tuple[Sequenc
     return (), (refuse(origin, "ambiguous", named.span_start, named.span_end, expected=expected, found=found),)
 
 
-def _partition(row: Description) -> Moment:
-    return Moment(
+def _partition(row: Description) -> PartitionState:
+    return PartitionState(
         kind="described",
         clock=DESCRIPTION_CLOCK,
         leader=row.leader,
@@ -74,8 +75,8 @@ def _partition(row: Description) -> Moment:
     )
 
 
-def _quorum_replica(row: Description) -> Moment:
-    return Moment(
+def _quorum_replica(row: Description) -> PartitionState:
+    return PartitionState(
         kind="described",
         clock=DESCRIPTION_CLOCK,
         broker=row.broker,
@@ -85,12 +86,12 @@ def _quorum_replica(row: Description) -> Moment:
     )
 
 
-def _quorum(rows: Sequence[Description]) -> Moment:
+def _quorum(rows: Sequence[Description]) -> PartitionState:
     """The lines of one status are one statement."""
     told = {row.name: row for row in rows}
     leader, epoch = told.get("LeaderId"), told.get("LeaderEpoch")
     watermark, voters = told.get("HighWatermark"), told.get("CurrentVoters")
-    return Moment(
+    return PartitionState(
         kind="described",
         clock=DESCRIPTION_CLOCK,
         leader=leader.leader if leader else None,

@@ -11,6 +11,7 @@ from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, Other
 from rules.history.drafts import of_columns
 from rules.history.moments import Moment
+from rules.history.statements import Fetched, Produced
 
 Statements = Mapping[str, Sequence[Any]]
 """Columns as `fetch_columns` and `produce_columns` name them; no columns for no rows."""
@@ -77,7 +78,7 @@ def fetched(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
         "client_id": [None if replica >= 0 else client for replica, client in clients],
         "doubtful": told["possibly_stale"],
     }
-    return _statements(own, ("min_bytes", "implied", "session"), told, names)
+    return _statements(Fetched, own, ("min_bytes", "implied", "session"), told, names)
 
 
 def produced(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
@@ -89,11 +90,15 @@ def produced(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
         "broker": told["writer"],
         "offset": told["base_offset"],
     }
-    return _statements(own, ("acks", "log_start_offset", "client_id"), told, names)
+    return _statements(Produced, own, ("acks", "log_start_offset", "client_id"), told, names)
 
 
 def _statements(
-    own: Mapping[str, Iterable[object]], alike: tuple[str, ...], told: Statements, names: Mapping[str, str]
+    kind: type[Fetched | Produced],
+    own: Mapping[str, Iterable[object]],
+    alike: tuple[str, ...],
+    told: Statements,
+    names: Mapping[str, str],
 ) -> Iterator[Named]:
     """What both tell, and columns of their own; rows of topics that nobody names are left out."""
     time, writers = _clock(told["time"]), told["writer"]
@@ -111,7 +116,8 @@ def _statements(
         "span": (Span(source=source, start=start, end=end) for source, start, end in spans),
         **{name: told[name] for name in (*alike, "waited", "records_size", "left_out", "topic_id")},
     }
-    for (place, topic_id), moment in zip(_places(told, names), of_columns(Moment, columns), strict=True):
+    made: Iterator[Moment] = of_columns(kind, columns)
+    for (place, topic_id), moment in zip(_places(told, names), made, strict=True):
         if place is not None:
             yield place, topic_id, moment
 

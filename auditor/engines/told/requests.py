@@ -26,6 +26,7 @@ from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
 from rules.history.drafts import altered
 from rules.history.moments import Moment
+from rules.history.statements import Inquiry, LogEvent, Notice, PartitionState
 
 HELD: Final = 1 << 15
 """Statements that are held for other requests of the same words."""
@@ -87,8 +88,9 @@ class Repeated:
                 self._runs[place] = (*run[:2], time, run[3] + 1)
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
-            arrived = _before(time, again.total_time_us) if moment.kind in _ORDERS else None
-            now = altered(moment, time=time, arrived=arrived, span=span)
+            now = altered(moment, time=time, span=span)
+            if isinstance(now, PartitionState) and now.kind in _ORDERS:
+                now = altered(now, arrived=_before(time, again.total_time_us))
             yield from self.ended(place)
             if moment.kind == "leader-told":
                 self._runs[place] = named, now, time, 1
@@ -129,7 +131,7 @@ class Repeated:
 def trace_begins(time: int, broker: int, source: str) -> Moment:
     """From when on a request log tells."""
     span = Span(source=source, start=0, end=0)
-    return Moment(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
+    return Notice(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
 
 
 def request_moment(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:
@@ -137,13 +139,13 @@ def request_moment(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent
     span = row_span(row)
     clock, time = f"broker {row.broker}", wall_clock(row.time_text)
     if isinstance(row, EpochRequest):
-        return Moment(
+        return Inquiry(
             kind="epoch-asked", clock=clock, time=time, witness=row.broker, broker=_asker(row), leader=row.broker,
             epoch=row.current_leader_epoch, asked_epoch=row.asked_epoch, answered_epoch=row.answered_epoch,
             answer_offset=row.end_offset, error=row.error_code, topic_id=row.topic_id, span=span,
         )  # fmt: skip
     if isinstance(row, OffsetRequest):
-        return Moment(
+        return Inquiry(
             kind="offset-asked", clock=clock, time=time, witness=row.broker, broker=row.replica, leader=row.broker,
             epoch=row.current_leader_epoch, answer_offset=row.offset, error=row.error_code,
             topic_id=row.topic_id, span=span,
@@ -158,7 +160,7 @@ def _deletion(row: RequestEvent, clock: str, time: int | None, span: Span) -> Mo
     start = max(-1 if row.offset is None else row.offset, -1 if row.low_watermark is None else row.low_watermark)
     if row.api != "DELETE_RECORDS" or row.error_code not in (None, 0) or start < 0:
         return None
-    return Moment(
+    return LogEvent(
         kind="log-start-moved", clock=clock, time=time, witness=row.broker, broker=row.broker, leader=row.broker,
         log_start_offset=start, error=0, span=span,
     )  # fmt: skip
@@ -179,7 +181,7 @@ def _asker(row: EpochRequest) -> int | None:
 def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> Moment | None:
     """Only what is in force: orders of the controller, and its answers without error; and what clients were told."""
     if row.api == "METADATA":
-        return Moment(
+        return PartitionState(
             kind="leader-told", clock=clock, time=time, witness=row.broker, leader=row.leader,
             epoch=known(row.leader_epoch), isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
             error=row.error_code, topic_id=row.topic_id, span=span,
@@ -188,7 +190,7 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
     granted = row.api == "ALTER_PARTITION" and row.answered and row.error_code == 0
     if not (ordered or granted):
         return None
-    return Moment(
+    return PartitionState(
         kind="leadership" if ordered else "isr", clock=clock, time=time, arrived=_before(time, row.total_time_us),
         witness=row.broker, leader=row.leader,
         partition_epoch=row.partition_epoch, isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,

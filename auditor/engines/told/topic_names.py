@@ -14,6 +14,7 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import PartitionName, known_id
 from rules.evidence import METADATA_TOPIC
 from rules.history.moments import Moment
+from rules.history.repetitions import standing_for
 from rules.narrow.assemble import Fact
 from rules.replicas.topic_names import Nameless, TopicName
 
@@ -47,7 +48,7 @@ def of_topics(unit: ReadUnit, spoken: Mapping[PartitionName, list[Moment]], othe
     told -= {(name.topic_id, name.topic) for name in unit.names}
     names = [TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(_whole(told))]
     nameless = [
-        Nameless(topic_id=topic_id, partition=partition, statements=sum(m.count + m.left_out for m in moments))
+        Nameless(topic_id=topic_id, partition=partition, statements=sum(map(standing_for, moments)))
         for (_, partition), topic_id, moments in apart(spoken)
         if topic_id is not None
     ]

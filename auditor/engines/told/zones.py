@@ -9,7 +9,8 @@ from typing import Any
 from parsers.broker_log import given_for, instant_of, owner_and_value, zone_named
 from parsers.provenance import broker_id
 from rules.history.drafts import altered
-from rules.history.moments import TIMES, Moment
+from rules.history.moments import Moment
+from rules.history.statements import times_of
 from rules.settings import Setting
 
 __all__ = ["Zones", "owner_and_value", "zone_named"]
@@ -41,7 +42,7 @@ class Zones:
 
     def _instants_of(self, moment: Moment) -> dict[str, Any]:
         instant = self._of(moment.clock)
-        return {name: instant(time) for name in TIMES if (time := getattr(moment, name)) is not None}
+        return {name: instant(time) for name, time in times_of(moment).items()}
 
     def of_settings(self, settings: Sequence[Setting]) -> tuple[Setting, ...]:
         """The settings, each since an instant."""

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rules.history.moments import Moment
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least
 from rules.replay.leading.tracks import Track
 from rules.replay.reign.reigns import Reign
+from rules.replay.reign.statements import Served
 
 
-def acknowledged_end(row: Moment) -> int | None:
+def acknowledged_end(row: Served) -> int | None:
     """Behind the record that an answer names and acknowledges for all replicas; its batch may be longer."""
-    told = row.kind == "produced" and row.acks == -1 and row.error == 0 and row.offset is not None and row.offset >= 0
-    return (row.offset or 0) + 1 if told else None
+    if row.kind != "produced" or row.acks != -1 or row.error != 0 or row.offset is None or row.offset < 0:
+        return None
+    return row.offset + 1
 
 
 def taken(
-    row: Moment, reign: Reign, tracks: Mapping[int, Track], isrs: Sequence[frozenset[int]], end_low: Bound
+    row: Served, reign: Reign, tracks: Mapping[int, Track], isrs: Sequence[frozenset[int]], end_low: Bound
 ) -> Bound:
     """Have the tracks of all who are surely in sync take it in; how far the leader's own log must reach then."""
     end = acknowledged_end(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from rules.history.moments import Moment
+from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least, why_counted
 from rules.replay.leading.counting import Counting
@@ -18,7 +18,7 @@ from rules.replay.reign.in_force import InForceOverTime, Isr
 class Asked:
     """The leader when it had logged an answer: its asker's next fetch came after that."""
 
-    row: Moment
+    row: Fetched
     time: int | None
     low: Bound
     log_end: int
@@ -42,7 +42,7 @@ class Answers:
         """An answer was logged."""
         self.former[broker] = asked
 
-    def low(self, row: Moment, proved: int | None) -> Bound:
+    def low(self, row: Fetched, proved: int | None) -> Bound:
         """The lower bound of what an answer that is walked over tells, before it is noted."""
         former = None if row.broker is None else self.former.get(row.broker)
         if former is None or row.broker is None or overtaken(row, former.time):
@@ -66,7 +66,7 @@ class Answers:
         settings = counting.relied_on(awaited, [len(isr) for isr in isrs], proved)
         return at_least(reached, why_counted(counted, reached) + settings)
 
-    def _log_end(self, row: Moment, former: Asked) -> int:
+    def _log_end(self, row: Fetched, former: Asked) -> int:
         """How far the leader's log had come when it answered: what its follower went on with, it had been sent."""
         track = self.tracks[row.broker or 0]
         end, place = max(former.log_end, row.offset or 0), track.index + 1
@@ -77,7 +77,7 @@ class Answers:
         told = accepted(following) and not following.doubtful and following.session == row.session
         return max(end, following.offset or 0) if told else end
 
-    def _counted(self, broker: int, row: Moment, former: Asked, instant: Instant) -> RemoteEnd:
+    def _counted(self, broker: int, row: Fetched, former: Asked, instant: Instant) -> RemoteEnd:
         """Where a follower surely stood in the leader's memory when the answer was made."""
         track = self.tracks[broker]
         now = track.now(in_flight_at_end=False, asking=broker == row.broker)

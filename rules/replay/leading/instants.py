@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.moments import Moment
+from rules.history.statements import Fetched
 from rules.replay.leading.tracks import Track, accepted
 
 ROUNDED_MS: Final = 2
@@ -33,7 +33,7 @@ class Instant:
     """It was no earlier on the leader's clock."""
 
 
-def found_nothing(row: Moment) -> bool:
+def found_nothing(row: Fetched) -> bool:
     """Whether every fetch of a run waited for the first record beyond its offset.
 
     It was looked at, counted, and looked at again: the leader's log ended at its offset all the while. That holds of a
@@ -54,7 +54,7 @@ def taken_in_before(track: Track, place: int, instant: Instant, in_sync: InSync)
     return found_nothing(run) and (run.offset or 0) < instant.log_end and in_sync(track.broker, since, until)
 
 
-def overtaken(row: Moment, logged: int | None) -> bool:
+def overtaken(row: Fetched, logged: int | None) -> bool:
     """Whether a fetch had come in before its asker's former line was written, so on another connection.
 
     A broker logs an answer that nobody took when it sees that the connection is gone, behind later answers.
@@ -62,7 +62,7 @@ def overtaken(row: Moment, logged: int | None) -> bool:
     return row.arrived is not None and logged is not None and row.arrived + ROUNDED_MS < logged
 
 
-def read_since(row: Moment, former: Moment, logged: int | None) -> int | None:
+def read_since(row: Fetched, former: Fetched, logged: int | None) -> int | None:
     """The earliest time at which an answer's high watermark was read; `logged` is when its asker's former line was."""
     same = row.session == former.session and row.client_id == former.client_id
     if logged is None or not same or not row.waited or row.arrived is None or row.answered is None:

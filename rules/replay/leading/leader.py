@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
+from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.acknowledged import acknowledged_end, committed, taken
 from rules.replay.leading.answers import Answers, Asked
@@ -24,13 +24,14 @@ from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, Possible
 from rules.replay.reign.in_sync import IsrHistory
 from rules.replay.reign.rank import Rank
 from rules.replay.reign.reigns import Reign, follower_runs
+from rules.replay.reign.statements import Served
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderRow:
     """The leader after one answer: what it held, and what an answer of this row could tell."""
 
-    moment: Moment
+    moment: Served
     last: bool
     """Whether this is the last of a run of equal answers, of which the first has a row of its own."""
     log_end: ExpectedHighWatermark
@@ -42,6 +43,11 @@ class LeaderRow:
     """The ISRs that may be in force."""
     likely_isr: frozenset[int] | None
     """The one that is, by the best estimate of clocks."""
+
+    @property
+    def fetch(self) -> Fetched | None:
+        """The answer, where it was a replica's fetch."""
+        return self.moment if self.moment.kind == "fetched" else None
 
     def stands_alone(self, leader: int) -> bool | None:
         """Whether nobody but the leader was in sync when it answered for a record; null where that may be so or not.
@@ -83,14 +89,15 @@ class LeaderWalk:
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if reign.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the reign."""
 
-    def step(self, row: Moment, *, last: bool) -> LeaderRow:
+    def step(self, row: Served, *, last: bool) -> LeaderRow:
         """Walk over one answer."""
         time = row.last_time if last else row.time
-        asker = self.tracks.get(row.broker) if row.kind == "fetched" and row.broker is not None else None
+        fetch = row if row.kind == "fetched" else None
+        asker = None if fetch is None or fetch.broker is None else self.tracks.get(fetch.broker)
         self.silences.see(row, time, self.end_low.offset)
         self.weighing.answer(row, asker, last=last)
-        if asker is not None:
-            asker.answer(row, last=last)
+        if fetch is not None and asker is not None:
+            asker.answer(fetch, last=last)
         self._append(row)
         silent = (b for b, t in self.tracks.items() if t is not asker and self.counting.asks_unseen(t, time))
         possible = self.isr.possible(time)
@@ -107,8 +114,8 @@ class LeaderWalk:
         if asking:
             self._raise_high(remotes, possible)
         answered_low = self._answered_low(row)
-        if asker is not None:
-            self._note(row, asker.broker, remotes, possible, time)
+        if fetch is not None and asker is not None:
+            self._note(fetch, asker.broker, remotes, possible, time)
         return LeaderRow(
             moment=row,
             last=last,
@@ -120,7 +127,7 @@ class LeaderWalk:
             likely_isr=self.isr.likely(time),
         )
 
-    def _answered_low(self, row: Moment) -> Bound:
+    def _answered_low(self, row: Served) -> Bound:
         if row.kind != "fetched" or row.broker not in self.tracks:
             return self.first_low
         low = self.answers.low(row, self.proved_min_isr)
@@ -128,7 +135,7 @@ class LeaderWalk:
         return max(low, self.low, key=_offset) if row.count > 1 else low
 
     def _note(
-        self, row: Moment, broker: int, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None
+        self, row: Fetched, broker: int, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None
     ) -> None:
         asked = Asked(
             row=row,
@@ -148,7 +155,7 @@ class LeaderWalk:
         applied = track.done and place < len(track.runs) and taken_in_before(track, place, instant, self.isr.holds)
         return track.now(in_flight_at_end=self.counting.is_late(time), asking=asking, applied=applied)
 
-    def _append(self, row: Moment) -> None:
+    def _append(self, row: Served) -> None:
         if row.error not in (None, 0) or row.offset is None or row.doubtful:
             return
         if row.kind == "produced" and row.offset + 1 > self.end_low.offset:
@@ -156,7 +163,7 @@ class LeaderWalk:
         elif row.kind == "fetched" and accepted(row) and row.offset > self.end_low.offset:
             self.end_low = at_least(row.offset, f"broker {row.broker} asked for offset {row.offset}, in range")
 
-    def _raise_low(self, row: Moment, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None) -> None:
+    def _raise_low(self, row: Served, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None) -> None:
         end = acknowledged_end(row)
         if end is not None:
             everyone = self.tracks if self.rank.everyone_known else {}
@@ -178,7 +185,7 @@ class LeaderWalk:
             settings = self.counting.relied_on(awaited, sizes, self.proved_min_isr)
             self.low = at_least(reached, why_counted(counted, reached) + settings)
 
-    def _raise_to_log_start(self, row: Moment) -> None:
+    def _raise_to_log_start(self, row: Served) -> None:
         """Nothing is deleted, by retention or by request, that is not committed."""
         start = row.log_start_offset
         if row.error in (None, 0) and not row.doubtful and start is not None and start > self.low.offset:
@@ -243,7 +250,7 @@ def walk(
     return rows, state.finish()
 
 
-def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
+def in_log_order(rows: Iterable[Served]) -> Iterator[tuple[Served, bool]]:
     """Answers one by one; of a run of equal ones the first and the last.
 
     Where in its millisecond the last was logged is not told. It is walked over before all others: whoever was answered
@@ -251,7 +258,7 @@ def in_log_order(rows: Iterable[Moment]) -> Iterator[tuple[Moment, bool]]:
     """
     told = tuple(rows)
     files = FileOrder((row.span.source, row.time) for row in told)
-    placed: list[tuple[int, int, Place, int, Moment, bool]] = []
+    placed: list[tuple[int, int, Place, int, Served, bool]] = []
     for row in told:
         time = row.time if row.time is not None else 0
         place = files.place(row.span.source)

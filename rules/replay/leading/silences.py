@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rules.history.moments import Moment
+from rules.history.statements import Fetched
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import found_nothing
 from rules.replay.leading.tracks import Track, accepted
+from rules.replay.reign.statements import Served
 
 
 class Silences:
@@ -24,10 +25,12 @@ class Silences:
         self.dropped: dict[int, int] = {}
         """Until when those may have lagged that may have been taken out."""
 
-    def see(self, row: Moment, time: int | None, log_end: int) -> None:
+    def see(self, row: Served, time: int | None, log_end: int) -> None:
         """Before an answer is walked over: whoever asks now was silent until now."""
         self.end(time)
-        asker = self.counting.tracks.get(row.broker) if row.kind == "fetched" and row.broker is not None else None
+        if row.kind != "fetched" or row.broker is None:
+            return
+        asker = self.counting.tracks.get(row.broker)
         if asker is not None and _keeps_up(row, log_end):
             self.caught_up[asker.broker] = _taken_in(row, asker, time)
 
@@ -49,12 +52,12 @@ class Silences:
         return (broker for broker, until in self.dropped.items() if since < until)
 
 
-def _keeps_up(row: Moment, log_end: int) -> bool:
+def _keeps_up(row: Fetched, log_end: int) -> bool:
     """Whether a follower asked for no less than its leader was known to hold."""
     return accepted(row) and not row.doubtful and (found_nothing(row) or (row.offset or 0) >= log_end)
 
 
-def _taken_in(row: Moment, asker: Track, time: int | None) -> int | None:
+def _taken_in(row: Fetched, asker: Track, time: int | None) -> int | None:
     """When its leader counted it at the earliest: when its former answer was written, or the run of fetches goes on."""
     if asker.index < 0:
         return row.time if row.taken_in is None else row.taken_in

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.moments import Moment
+from rules.history.statements import Fetched
 
 NEVER: Final = -1
 """What a new leader holds for a follower that has not fetched: it keeps the high watermark where it is."""
@@ -27,9 +27,9 @@ class RemoteEnd:
     broker: int
     low: int
     high: int | None
-    last: Moment | None
+    last: Fetched | None
     """The last answered fetch."""
-    following: Moment | None
+    following: Fetched | None
     """The next fetch, which may have been applied by now."""
 
     def reached_by(self, time: int | None) -> int | None:
@@ -48,7 +48,7 @@ class Track:
     def __init__(
         self,
         broker: int,
-        runs: tuple[Moment, ...],
+        runs: tuple[Fetched, ...],
         log_end: int | None = None,
         *,
         begun_unseen: bool = False,
@@ -81,12 +81,12 @@ class Track:
         last = self.runs[self.index] if self.index >= 0 else None
         return None if last is None else last.last_time if last.last_time is not None and self.done else last.time
 
-    def moves(self, run: Moment) -> bool:
+    def moves(self, run: Fetched) -> bool:
         """Whether a fetch surely tells the leader another log end than it held."""
         offset = NEVER if run.offset is None else run.offset
         return self.high is not None and not self.low <= offset <= self.high
 
-    def answer(self, run: Moment, *, last: bool) -> None:
+    def answer(self, run: Fetched, *, last: bool) -> None:
         """Walk over an answer: the first of a run of equal ones, or the last."""
         offset = run.offset if run.offset is not None else NEVER
         self.done = last or run.count == 1
@@ -150,11 +150,11 @@ class Track:
         return RemoteEnd(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
 
 
-def _reaches(run: Moment, end: int) -> bool:
+def _reaches(run: Fetched, end: int) -> bool:
     return run.offset is not None and run.offset >= end
 
 
-def accepted(run: Moment) -> bool:
+def accepted(run: Fetched) -> bool:
     """Whether the leader took the fetch's offset for the follower's log end."""
     diverges = run.answered_epoch is not None and run.answered_epoch >= 0
     return run.error in (None, 0) and not diverges and run.offset is not None

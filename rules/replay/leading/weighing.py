@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rules.history.moments import Moment
 from rules.protocol.versions import KafkaVersion
 from rules.replay.leading.tracks import IN_FLIGHT_MS, Track, accepted
 from rules.replay.reign.in_sync import InForce
+from rules.replay.reign.statements import Served
 
 
 class Weighing:
@@ -25,12 +25,12 @@ class Weighing:
         self.at_every_fetch = version is not None and not version.at_least(2, 5)
         """Since 2.5 a fetch that tells no other log end than before is not weighed."""
 
-    def answer(self, row: Moment, asker: Track | None, *, last: bool) -> None:
+    def answer(self, row: Served, asker: Track | None, *, last: bool) -> None:
         """Take in an answer, before its asker's track does."""
         since: int | None = None
         if row.doubtful or row.error not in (None, 0):
             return
-        if asker is not None and accepted(row):
+        if asker is not None and row.kind == "fetched" and accepted(row):
             if last:
                 since = row.time if self.at_every_fetch else None
             elif self.at_every_fetch or asker.moves(row):

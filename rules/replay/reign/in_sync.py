@@ -14,7 +14,8 @@ from math import inf
 from typing import Final
 
 from rules.history.clocks import ClockOffset, translated
-from rules.history.moments import Moment
+from rules.history.moments import assigned
+from rules.history.statements import Role
 from rules.replay.reign.reigns import Reign
 from rules.replay.reign.statements import LED, Statements
 
@@ -29,7 +30,7 @@ class InForce:
     earliest: int | None
     latest: int | None
     partition_epoch: int | None
-    moment: Moment
+    moment: Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, Cloc
 def _unassigned(told: Sequence[InForce], reign: Reign, statements: Statements) -> frozenset[int]:
     """The members that at least one state of the reign's terms leaves out of its replicas."""
     members = frozenset().union(*(statement.isr for statement in told))
-    states = [m.replicas for m in statements.roles.of(reign.epochs) if m.replicas]
+    states = [named for m in statements.roles.of(reign.epochs) if (named := assigned(m))]
     return frozenset(b for b in members if any(b not in replicas for replicas in states))
 
 
@@ -161,7 +162,7 @@ def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
             yield _statement(m, m.time, None)
 
 
-def _statement(moment: Moment, earliest: int | None, latest: int | None) -> InForce:
+def _statement(moment: Role, earliest: int | None, latest: int | None) -> InForce:
     return InForce(
         isr=frozenset(moment.isr or ()),
         earliest=earliest,

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, first_role, gives_role
+from rules.history.statements import LogEvent, RoleTaken
 from rules.replay.reign.statements import OWN_LOG_KINDS
 
 OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
@@ -42,12 +43,12 @@ class OwnWords:
             if gives_role(moment) or moment.kind == "log-loaded":
                 turn = moment
 
-    def leads_after(self, epoch: int) -> Moment | None:
+    def leads_after(self, epoch: int) -> RoleTaken | None:
         """The first later epoch that it tells to have opened."""
         place = bisect_right(self.furthest, epoch)
         return self.opened[place] if place < len(self.opened) else None
 
-    def load_before(self, epoch: int) -> Moment | None:
+    def load_before(self, epoch: int) -> LogEvent | None:
         """Its last restart in a term below an epoch."""
         place = bisect_left(self.lowest, epoch)
         return self.loads[place - 1] if place else None

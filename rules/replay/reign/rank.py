@@ -8,13 +8,15 @@ from typing import Final
 
 from rules.history.clocks import ClockOffset
 from rules.history.drafts import altered
-from rules.history.moments import Moment
+from rules.history.moments import Moment, assigned, in_sync
+from rules.history.statements import PartitionState, RoleTaken
 from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.numbers import whole_number
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
 from rules.replay.reign.reigns import Reign
 from rules.replay.reign.statements import Statements
+from rules.replicas.replica import Replica
 from rules.settings import KAFKA_VERSION, LAG_TIME, MIN_IN_SYNC
 
 STARTING_MS: Final = 120_000
@@ -97,12 +99,21 @@ class Assigned:
     """Whether anybody told an ISR."""
 
 
+def once_assigned(moments: Sequence[Moment], replicas: Sequence[Replica]) -> frozenset[int]:
+    """Every broker that any state names, that fetched as a replica, or that has a replica here."""
+    states = [m for m in moments if isinstance(m, RoleTaken | PartitionState)]
+    named = {broker for m in states for broker in (*assigned(m), *in_sync(m))}
+    former = {broker for m in states if isinstance(m, PartitionState) for broker in m.previous_isr or ()}
+    asked = {m.broker for m in moments if m.kind == "fetched" and m.broker is not None}
+    return frozenset(named | former | asked | {r.broker for r in replicas if r.state == "current"})
+
+
 def assigned_to(statements: Statements) -> Assigned:
     """What all statements tell of the assignment."""
     moments = statements.moments
     sizes = [len(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
     known = bool(statements.replicas or sizes)
-    return Assigned(least=min(sizes, default=None), known=known, members=any(m.isr for m in moments))
+    return Assigned(least=min(sizes, default=None), known=known, members=any(map(in_sync, moments)))
 
 
 def rank_of(

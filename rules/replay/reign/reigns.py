@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Final
 
 from rules.chronicle.leaders import leaders_by_epoch
-from rules.chronicle.stories import Placed
 from rules.history.moments import ROLE_KINDS, Moment
-from rules.replay.reign.statements import Statements
+from rules.history.statements import Fetched, RoleTaken
+from rules.replay.reign.statements import Served, Statements
 
 NO_EPOCH: Final = -1
 FIRST_FETCH_MS: Final = 1000
@@ -24,13 +24,13 @@ class Reign:
 
     leader: int
     epochs: tuple[int, ...]
-    opening: Moment | None
+    opening: RoleTaken | None
     """Its own word for the beginning; null where only others tell of it."""
     start_offset: int | None
     start_because: str
     begun_unseen: bool
     """Whether its request log begins later than the reign, or may: what was asked before that is unknown."""
-    rows: tuple[Moment, ...]
+    rows: tuple[Served, ...]
     """Answers to fetches and produces, in the order in which the leader logged them."""
     end_offset: int | None
     """Its log end when the reign was over, as it told it itself when it took its next role."""
@@ -141,23 +141,23 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
     )
 
 
-def _answers(rows: Iterable[Moment]) -> int:
+def _answers(rows: Iterable[Served]) -> int:
     return sum(row.kind != "log-start-moved" for row in rows)
 
 
-def _first_served(leader: int, answered: Sequence[Placed]) -> int | None:
+def _first_served(leader: int, answered: Sequence[tuple[int, Served]]) -> int | None:
     """The first place at which a leader surely led: before its replica is there it answers with an error."""
     served = (p for p, m in answered if m.witness == leader and m.kind != "log-start-moved" and m.error in (None, 0))
     return next(served, None)
 
 
-def _begun_unseen(opening: Moment | None, traces: Sequence[int]) -> bool:
+def _begun_unseen(opening: RoleTaken | None, traces: Sequence[int]) -> bool:
     if not traces:
         return False
     return opening is None or opening.time is None or min(traces) - opening.time > FIRST_FETCH_MS
 
 
-def _position_unknown(row: Moment) -> bool:
+def _position_unknown(row: Served) -> bool:
     """A follower's fetch in a session whose beginning is not in the trace: it may have asked for any offset."""
     return row.kind == "fetched" and row.broker is not None and row.offset is None and not row.error
 
@@ -179,7 +179,7 @@ def _follower_ends(epochs: tuple[int, ...], statements: Statements) -> dict[int,
     return {broker: end for broker, end in ends.items() if broker not in disturbed}
 
 
-def _start(opening: Moment | None, epoch: int, statements: Statements) -> tuple[int | None, str]:
+def _start(opening: RoleTaken | None, epoch: int, statements: Statements) -> tuple[int | None, str]:
     if opening is not None and opening.offset is not None:
         return opening.offset, f"broker {opening.broker} opened epoch {epoch} at offset {opening.offset}"
     if epoch in statements.chain_starts:
@@ -210,9 +210,9 @@ def _ended(following: Moment | None) -> int | None:
     return None if following is None else following.time
 
 
-def follower_runs(reign: Reign) -> dict[int, tuple[Moment, ...]]:
+def follower_runs(reign: Reign) -> dict[int, tuple[Fetched, ...]]:
     """Each follower's fetches in the order in which the leader logged their answers."""
-    runs: dict[int, list[Moment]] = {}
+    runs: dict[int, list[Fetched]] = {}
     for row in reign.rows:
         if row.kind == "fetched" and row.broker is not None and row.offset is not None:
             runs.setdefault(row.broker, []).append(row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rules.history.moments import ROLE_KINDS, Moment, gives_role
+from rules.history.statements import LogEvent, Role
 from rules.protocol.versions import parse_kafka_version
 
 
@@ -39,8 +40,8 @@ def _restarted(moments: Sequence[Moment], untelling: Collection[str]) -> Iterato
         yield moment
 
 
-def _load(role: Moment) -> Moment:
-    return Moment(
+def _load(role: Role) -> LogEvent:
+    return LogEvent(
         kind="log-loaded", clock=role.clock, witness=role.witness,
         broker=role.witness if role.broker is None else role.broker,
         time=role.time, term=role.term, doubtful=True, span=role.span,

@@ -6,34 +6,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
-from rules.chronicle.stories import NO_STORY, TURNS, Placed, Story
+from rules.chronicle.stories import NO_STORY, TURNS, Story
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
+from rules.history.statements import Fetched, LogEvent, PartitionState, Produced, Role, RoleTaken
 from rules.replicas.replica import Replica
 
-ANSWERED: Final = ("fetched", "consumed", "produced", "log-start-moved")
+Served = Fetched | Produced | LogEvent
 """What a leader writes of its log as it stands: its answers, and where the log now starts."""
 OWN_LOG_KINDS: Final = ("log-loaded", "high-watermark-loaded", "isr", "isr-shrinking")
 """What a leader writes into the log in which it tells of its ISR."""
 LED: Final = ("leader-starts", "leadership")
 
 K = TypeVar("K")
+M = TypeVar("M", bound=Moment)
 
 
-class Shelf(Generic[K]):
+class Shelf(Generic[K, M]):
     """Statements under a key, in their order."""
 
     def __init__(self) -> None:
-        self.found: dict[K, list[Placed]] = {}
+        self.found: dict[K, list[tuple[int, M]]] = {}
 
-    def put(self, key: K, placed: Placed) -> None:
+    def put(self, key: K, place: int, moment: M) -> None:
         """One statement more."""
-        self.found.setdefault(key, []).append(placed)
+        self.found.setdefault(key, []).append((place, moment))
 
-    def placed(self, keys: Iterable[K]) -> list[Placed]:
+    def placed(self, keys: Iterable[K]) -> list[tuple[int, M]]:
         """The statements under some keys, in the order of all, with their places."""
         return sorted((one for key in keys for one in self.found.get(key, ())), key=itemgetter(0))
 
-    def of(self, keys: Iterable[K]) -> Iterator[Moment]:
+    def of(self, keys: Iterable[K]) -> Iterator[M]:
         """The same without their places."""
         return (moment for _, moment in self.placed(keys))
 
@@ -46,15 +48,15 @@ class Statements:
         self.stories: dict[str, Story] = {}
         self.traces: dict[str, list[int]] = {}
         """The times at which the traces of a clock begin; none where no trace tells its time."""
-        self.answers: Shelf[tuple[str, int | None]] = Shelf()
+        self.answers: Shelf[tuple[str, int | None], Served] = Shelf()
         """Answers by clock and term."""
-        self.befallen: Shelf[int | None] = Shelf()
+        self.befallen: Shelf[int | None, Moment] = Shelf()
         """What brokers tell of themselves, by term."""
-        self.roles: Shelf[int | None] = Shelf()
+        self.roles: Shelf[int | None, Role] = Shelf()
         """Who leads by anybody's word, by epoch."""
-        self.isrs: Shelf[tuple[str, int | None]] = Shelf()
+        self.isrs: Shelf[tuple[str, int | None], Role] = Shelf()
         """ISRs that a clock's own broker tells, by the epoch or term that they are of."""
-        self.answered_isrs: Shelf[int | None] = Shelf()
+        self.answered_isrs: Shelf[int | None, PartitionState] = Shelf()
         """ISRs that controllers tell, or answer to a leader, by epoch."""
         self.controlled: set[int | None] = set()
         """Epochs of which the controller tells."""
@@ -67,42 +69,42 @@ class Statements:
         self.chain_starts = _chain_starts(replicas)
         self.last_role = max((m.epoch for m in moments if m.kind in ROLE_KINDS and m.epoch is not None), default=-1)
         for placed in enumerate(moments):
-            self._put(placed)
+            self._put(*placed)
 
-    def _put(self, placed: Placed) -> None:
-        moment = placed[1]
+    def _put(self, place: int, moment: Moment) -> None:
         if moment.kind in OF_SERVER_LOG and moment.term is not None and moment.clock == f"broker {moment.broker}":
             self.server_logs[moment.clock] = self.server_logs.get(moment.clock, (moment, moment))[0], moment
-        if moment.kind in ANSWERED:
-            self.answers.put((moment.clock, moment.term), placed)
+        if isinstance(moment, Fetched | Produced) or moment.kind == "log-start-moved":
+            self.answers.put((moment.clock, moment.term), place, moment)
             return
         if moment.kind == "trace-begins":
             self.traces.setdefault(moment.clock, []).extend(() if moment.time is None else (moment.time,))
         if moment.clock == "controller":
             self.controlled.add(moment.epoch)
         if moment.kind in TURNS:
-            self.stories.setdefault(moment.clock, Story()).put(placed)
+            self.stories.setdefault(moment.clock, Story()).put((place, moment))
             if moment.clock == f"broker {moment.broker}":
-                self.befallen.put(moment.term, placed)
-        if moment.kind in LED:
-            self.roles.put(moment.epoch, placed)
-        self._put_isr(placed)
-
-    def _put_isr(self, placed: Placed) -> None:
-        moment = placed[1]
-        if moment.isr is not None and (moment.clock == "controller" or moment.kind == "isr"):
-            self.answered_isrs.put(moment.epoch, placed)
-        if moment.isr is not None and not moment.doubtful and moment.kind in (*LED, "isr", "isr-shrinking"):
-            self.isrs.put((moment.clock, moment.epoch if moment.kind in LED else moment.term), placed)
-        if moment.kind == "leadership" and moment.partition_epoch is not None:
-            told = self.first_states.get(moment.epoch, moment.partition_epoch)
-            self.first_states[moment.epoch] = min(told, moment.partition_epoch)
+                self.befallen.put(moment.term, place, moment)
+        if isinstance(moment, RoleTaken | PartitionState):
+            self._put_state(place, moment)
         # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.
         own = moment.kind in OWN_LOG_KINDS and not moment.doubtful and moment.clock == f"broker {moment.broker}"
         own = own and moment.epoch is None  # an ISR with its epoch stands in the log of roles
         # Since 2.6 a leader tells its beginning, with its ISR, in a log of its own.
         if own or (moment.kind == "leader-starts" and moment.isr is None):
             self.own_logs.add(moment.clock)
+
+    def _put_state(self, place: int, moment: Role) -> None:
+        led = moment.kind in LED
+        if led:
+            self.roles.put(moment.epoch, place, moment)
+        if moment.isr is not None and isinstance(moment, PartitionState) and _tells_in_force(moment):
+            self.answered_isrs.put(moment.epoch, place, moment)
+        if moment.isr is not None and not moment.doubtful and (led or moment.kind in ("isr", "isr-shrinking")):
+            self.isrs.put((moment.clock, moment.epoch if led else moment.term), place, moment)
+        if moment.kind == "leadership" and moment.partition_epoch is not None:
+            told = self.first_states.get(moment.epoch, moment.partition_epoch)
+            self.first_states[moment.epoch] = min(told, moment.partition_epoch)
 
     def disturbances_told(self, role: Moment, before: int) -> bool:
         """Whether its server.log reaches from below an epoch to a role: a restart or a cut would stand there."""
@@ -115,6 +117,10 @@ class Statements:
     def story_of(self, clock: str) -> Story:
         """What befell the replica of a clock's broker."""
         return self.stories.get(clock, NO_STORY)
+
+
+def _tells_in_force(state: PartitionState) -> bool:
+    return state.clock == "controller" or state.kind == "isr"
 
 
 def _chain_starts(replicas: Sequence[Replica]) -> Mapping[int, tuple[int, int]]:

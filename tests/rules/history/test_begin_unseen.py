@@ -7,10 +7,11 @@ import pytest
 from parsers.provenance import Span
 from rules.history.moments import Moment
 from rules.history.repetitions import begin_unseen
+from rules.history.statements import Produced
 
 
 def answer(offset: int, *, left_out: int = 0, client: str = "x", acks: int = -1) -> Moment:
-    return Moment(
+    return Produced(
         kind="produced", clock="broker 1", witness=1, broker=1, offset=offset, acks=acks, error=0, client_id=client,
         left_out=left_out, span=Span(source="log", start=offset, end=offset + 1),
     )  # fmt: skip

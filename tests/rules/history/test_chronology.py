@@ -13,11 +13,12 @@ from rules.history.chronology import in_order
 from rules.history.clocks import clock_offsets
 from rules.history.milestones import milestones
 from rules.history.moments import Moment
+from rules.history.statements import statement
 
 
 def said(kind: str, broker: int, time: int, **values: int | None) -> Moment:
     span = Span(source=f"broker-{broker}.log", start=time, end=time + 1)
-    return Moment(kind=kind, clock=f"broker {broker}", time=time, witness=broker, broker=broker, span=span, **values)  # type: ignore[arg-type]
+    return statement(kind, clock=f"broker {broker}", time=time, witness=broker, broker=broker, span=span, **values)
 
 
 def told(restart: int) -> list[Moment]:

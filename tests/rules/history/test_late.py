@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
+from rules.history.statements import Produced, statement
 from rules.history.terms import in_terms
 
 ROLES = (
@@ -13,12 +14,12 @@ ROLES = (
 
 def role(number: int, time: int, kind: str, epoch: int) -> Moment:
     span = Span(source="server.log", start=number, end=number + 1)
-    return Moment(kind=kind, clock="broker 1", time=time, witness=1, broker=1, epoch=epoch, span=span)  # type: ignore[arg-type]
+    return statement(kind, clock="broker 1", time=time, witness=1, broker=1, epoch=epoch, span=span)
 
 
 def term_of(time: int, taken_in: int | None, *, epoch: int | None = None) -> tuple[int | None, int | None]:
     """The first and the last term that an answer can be of."""
-    answer = Moment(
+    answer = Produced(
         kind="produced", clock="broker 1", time=time, taken_in=taken_in, answered=taken_in, witness=1, broker=1,
         leader=1, offset=7, acks=1, error=0, epoch=epoch, span=Span(source="kafka-request.log", start=0, end=1),
     )  # fmt: skip

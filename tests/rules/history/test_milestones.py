@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rules.history.milestones import milestones
 from rules.sketch.notation import read_sketch
+from tests.rules.recast import recast
 
 TOLD = """
 broker 1 00|
@@ -40,7 +39,7 @@ def called(drawing: str, times: dict[int, int | None]) -> list[str]:
     moments = read_sketch(drawing).evidence.moments
     role = moments[-1]
     calls = (
-        replace(role, kind="unclean-election", clock="broker 9", witness=9, leader=2, time=at, epoch=epoch, term=epoch)
+        recast(role, "unclean-election", clock="broker 9", witness=9, leader=2, time=at, epoch=epoch, term=epoch)
         for at, epoch in times.items()
     )
     return [m.text for m in milestones((*moments, *calls), ()) if "uncleanly" in m.text or "epoch 1" in m.text]

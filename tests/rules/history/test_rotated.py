@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from parsers.provenance import Span
-from rules.history.moments import Moment, ordered
+from rules.history.moments import ordered
 from rules.history.rotated import FileOrder
+from rules.history.statements import Fetched
 from rules.replay.leading.leader import in_log_order
 
 LOG = "broker-3/logs/kafka-request.log"
-ANSWER = Moment(
+ANSWER = Fetched(
     kind="fetched", clock="broker 3", time=1000, witness=3, broker=1, leader=3, high_watermark=10,
     span=Span(source=LOG, start=0, end=9),
 )  # fmt: skip

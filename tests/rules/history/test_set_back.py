@@ -9,9 +9,11 @@ import pytest
 
 from parsers.provenance import Span
 from rules.history.clocks import clock_offsets
+from rules.history.drafts import altered
 from rules.history.lives import of_the_last_life
-from rules.history.moments import TIMES, Moment, MomentKind, ordered
+from rules.history.moments import Moment, ordered
 from rules.history.set_back import going_on
+from rules.history.statements import statement, times_of
 from rules.history.terms import in_terms
 from rules.history.turns import roles_fall_back
 from tests.models.oracle import VERSIONS, Version
@@ -22,10 +24,10 @@ HOUR = 3_600_000
 SERVER, STATES, REQUESTS = "server.log", "state-change.log", "kafka-request.log"
 
 
-def line(kind: MomentKind, minute: int, place: int, source: str = STATES, **told: int) -> Moment:
+def line(kind: str, minute: int, place: int, source: str = STATES, **told: int) -> Moment:
     span = Span(source=source, start=place, end=place + 1)
     values: dict[str, int] = {"broker": 1, "witness": 1, **told}
-    return Moment(kind=kind, clock="broker 1", time=10 * HOUR + minute * 60_000, span=span, **values)  # type: ignore[arg-type]
+    return statement(kind, clock="broker 1", time=10 * HOUR + minute * 60_000, span=span, **values)
 
 
 ROLES = [
@@ -92,8 +94,8 @@ def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
     told: list[Moment] = []
     for moment in moments:
         late = moment.clock == f"broker {broker}" and moment.span.start >= half
-        times = {name: getattr(moment, name) for name in TIMES} if late else {}
-        told.append(replace(moment, **{name: at - HOUR for name, at in times.items() if at is not None}))
+        times = times_of(moment) if late else {}
+        told.append(altered(moment, **{name: at - HOUR for name, at in times.items()}))
     return sorted(told, key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
 
 

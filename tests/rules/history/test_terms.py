@@ -12,6 +12,7 @@ from rules.history.moments import Moment
 from rules.history.terms import in_terms
 from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
+from tests.rules.recast import recast
 
 HEALTHY = """
     broker 1 0000222|
@@ -44,7 +45,7 @@ def test_an_answer_after_a_role_that_only_others_tell_may_be_of_that_role() -> N
 def test_so_may_a_log_start_be_that_a_client_moved() -> None:
     told = read_sketch(HEALTHY).evidence.moments
     last = next(m for m in told if m.kind == "produced" and m.offset == 6)
-    moved = replace(last, kind="log-start-moved", offset=None, acks=None, log_start_offset=2)
+    moved = recast(last, "log-start-moved", offset=None, acks=None, log_start_offset=2)
     found = next(m for m in without((*told, moved), "leader-starts", 2) if m.kind == "log-start-moved")
     assert (found.term, found.latest_term) == (1, 2)
 
@@ -53,7 +54,7 @@ def test_an_order_that_is_answered_in_the_millisecond_of_its_role_comes_after_it
     told = read_sketch(HEALTHY).evidence.moments
     role = next(m for m in told if (m.kind, m.epoch) == ("follower-starts", 1))
     source = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
-    order = replace(role, kind="leadership", leader=2, error=0, span=source)
+    order = recast(role, "leadership", leader=2, error=0, span=source)
     own = replace(role, span=replace(source, source="broker-1/logs/state-change.log"))
     kept = [m for m in told if m is not role]
     for moments in ([*kept, order, own], [*kept, own, order]):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
+from rules.history.statements import Fetched, Produced
 from rules.loss.bill import contents, groups_at_risk, portions, readers
 from rules.replicas.groups import GroupCommit
 from rules.zoom.aftermath import CopiedBatch, CopyRead
@@ -30,7 +31,7 @@ def copy(start: int, batches: tuple[CopiedBatch, ...]) -> CopyRead:
 
 
 def answer(offset: int, size: int | None = None) -> Moment:
-    return Moment(kind="produced", clock="broker 1", offset=offset, acks=1, error=0, records_size=size, span=SPAN)
+    return Produced(kind="produced", clock="broker 1", offset=offset, acks=1, error=0, records_size=size, span=SPAN)
 
 
 @st.composite
@@ -116,7 +117,7 @@ def test_producers_are_told_apart_and_sequences_begin_again() -> None:
 
 def test_only_what_was_served_in_the_lost_epoch_was_read() -> None:
     def fetch(offset: int, client: str, term: int = 0, witness: int = 1, *, doubtful: bool = False) -> Moment:
-        return Moment(
+        return Fetched(
             kind="consumed", clock="broker 1", witness=witness, term=term, offset=offset, error=0, client_id=client,
             doubtful=doubtful, span=SPAN,
         )  # fmt: skip

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rules.evidence import lags
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, times_told
+from rules.history.statements import statement
 from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
 from rules.narrow.rejoined import rejoined
 from rules.replay import Replay, replay
@@ -141,12 +142,12 @@ def answered(seed: int, size: int = 400) -> list[Moment]:
             "asked_epoch": None, "left_out": 0, "count": 1, "end_offset": None, "clock": "broker 1", "witness": 1,
             "span": replace(first.span, start=place, end=place + 1),
         }  # fmt: skip
-        made.append(replace(first, **told))  # type: ignore[arg-type]
+        made.append(statement(**{"leader": first.leader, "term": first.term, **told}))
     return made
 
 
 def asker(moment: Moment) -> tuple[object, ...]:
-    return moment.kind, moment.broker, moment.client_id, moment.session
+    return moment.kind, moment.broker, getattr(moment, "client_id", None), getattr(moment, "session", None)
 
 
 ALIKE = ("epoch", "error", "log_start_offset", "doubtful", "topic_id", "asked_epoch", "answered_epoch")

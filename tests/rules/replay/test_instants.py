@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
+from rules.history.statements import Fetched
 from rules.replay.leading.instants import READING_MS, Instant, found_nothing, overtaken, read_since, taken_in_before
 from rules.replay.leading.tracks import Track
 
-FETCH = Moment(
+FETCH = Fetched(
     kind="fetched", clock="broker 1", time=1600, arrived=1100, taken_in=1101, answered=1600, waited=True, min_bytes=1,
     witness=1, broker=2, leader=1, epoch=3, offset=40, error=0, session=7, span=Span(source="log", start=0, end=1),
 )  # fmt: skip

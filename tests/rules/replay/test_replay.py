@@ -18,6 +18,7 @@ from rules.sketch.notation import read_sketch
 from tests.benchmarks.replay_tightness import markdown_line
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.rules.recast import untold
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
 TRACED = [case for case in CASES if case != "dump_log_text"]
@@ -48,7 +49,7 @@ def test_every_recorded_high_watermark_lies_in_its_interval(case: str) -> None:
 @pytest.mark.parametrize("case", fast_if(FAST.__contains__, TRACED))
 def test_no_told_high_watermark_goes_into_an_interval(case: str) -> None:
     for evidence, found in replays(case):
-        blank = tuple(replace(moment, high_watermark=None) for moment in evidence.moments)
+        blank = tuple(untold(moment, "high_watermark") for moment in evidence.moments)
         unseen = replace(evidence, chronicle=Chronicle(blank)).replayed
         assert [told.expected for told in answers(found)] == [told.expected for told in answers(unseen)]
         assert [(c.start, c.end) for c in found.courses] == [(c.start, c.end) for c in unseen.courses]

@@ -9,7 +9,7 @@ import pytest
 from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.finding import Severity
-from rules.history.moments import Moment
+from rules.history.statements import Fetched, Produced
 from rules.judging.judge import judge
 from rules.protocol.watermarks import expected_interval
 from rules.replay import LeaderRow
@@ -18,6 +18,7 @@ from rules.replay.reign.statements import Statements
 from rules.sketch.notation import read_sketch
 from tests.lab.expected_from_truth import SAMPLES
 from tests.lab.sample_reports import report_on
+from tests.rules.recast import recast
 
 DISKS = "kafka 1 3.9.1\nbroker 1 0000|\nbroker 2 0000|\n"
 UNKNOWN = expected_interval(())
@@ -49,7 +50,7 @@ def test_what_a_leader_says_after_its_restart_is_not_dated_back() -> None:
 def test_followers_fetches_tell_whether_a_leader_stood_alone(
     low: int, high: int | None, possible: list[set[int]], alone: bool | None
 ) -> None:
-    answer = Moment(kind="produced", clock="broker 1", offset=2, span=Span(source="", start=0, end=0))
+    answer = Produced(kind="produced", clock="broker 1", offset=2, span=Span(source="", start=0, end=0))
     row = LeaderRow(
         moment=answer, last=False, log_end=UNKNOWN, high_watermark=UNKNOWN, answer=UNKNOWN,
         remotes=(RemoteEnd(broker=2, low=low, high=high, last=None, following=None),),
@@ -73,9 +74,9 @@ def test_a_fetch_that_came_in_after_the_answer_had_told_nothing_by_then(
 ) -> None:
     """The answer was given at 10; the follower asks for offset 4 next, and had asked for `last` before."""
     nowhere = Span(source="", start=0, end=0)
-    answer = Moment(kind="produced", clock="broker 1", offset=2, time=10, span=nowhere)
-    asks = Moment(kind="fetched", clock="broker 1", broker=2, offset=4, error=0, arrived=arrived, span=nowhere)
-    before = None if last is None else Moment(kind="fetched", clock="broker 1", offset=last, error=0, span=nowhere)
+    answer = Produced(kind="produced", clock="broker 1", offset=2, time=10, span=nowhere)
+    asks = Fetched(kind="fetched", clock="broker 1", broker=2, offset=4, error=0, arrived=arrived, span=nowhere)
+    before = None if last is None else Fetched(kind="fetched", clock="broker 1", offset=last, error=0, span=nowhere)
     row = LeaderRow(
         moment=answer, last=False, log_end=UNKNOWN, high_watermark=UNKNOWN, answer=UNKNOWN,
         remotes=(RemoteEnd(broker=2, low=-1, high=4, last=before, following=asks),),
@@ -119,7 +120,7 @@ def test_a_role_that_did_not_change_is_no_sign_of_a_server_log() -> None:
     told = "t1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt3 acks 1 at 0 acks=all\n"
     evidence = read_sketch(DISKS + told).evidence
     (role, answer) = (m for m in evidence.moments if m.kind in ("leader-starts", "produced"))
-    word = replace(role, kind="isr", time=2, isr=(1,), partition_epoch=1, epoch=0, term=0)
+    word = recast(role, "isr", time=2, isr=(1,), partition_epoch=1, epoch=0, term=0)
     assert Statements([role, word, answer], evidence.current).own_logs == set()
     assert Statements([role, replace(word, epoch=None), answer], evidence.current).own_logs == {"broker 1"}
 

@@ -9,12 +9,14 @@ import pytest
 
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import METADATA_TOPIC
+from rules.history.statements import Fetched
 from rules.protocol.watermarks import expected_interval
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.stable import StableLog
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 from tests.rules.header_logs import folded, lay_out
+from tests.rules.recast import untold
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json") if path.parent.name != "dump_log_text")
 
@@ -71,7 +73,8 @@ def test_every_recorded_last_stable_offset_lies_in_its_interval(case: str) -> No
         if evidence.topic != METADATA_TOPIC
         for course in evidence.replayed.courses
         for row in course.rows
-        if row.moment.last_stable_offset is not None and not row.moment.doubtful and not row.last
+        if isinstance(row.moment, Fetched) and row.moment.last_stable_offset is not None
+        if not row.moment.doubtful and not row.last
     ]
     for evidence, course, row in answers:
         assert evidence.stable.at(course, row.answer).interval.contains(row.moment.last_stable_offset), row.moment
@@ -80,7 +83,7 @@ def test_every_recorded_last_stable_offset_lies_in_its_interval(case: str) -> No
 @pytest.mark.slow
 def test_open_transactions_hold_it_back_and_no_told_one_goes_into_it() -> None:
     evidence = histories("clean_mixed")["orders", 0]
-    blank = replace(evidence, chronicle=Chronicle(tuple(replace(m, last_stable_offset=None) for m in evidence.moments)))
+    blank = replace(evidence, chronicle=Chronicle(tuple(untold(m, "last_stable_offset") for m in evidence.moments)))
     behind = 0
     for course, unseen in zip(evidence.replayed.courses, blank.replayed.courses, strict=True):
         for row, other in zip(course.rows, unseen.rows, strict=True):

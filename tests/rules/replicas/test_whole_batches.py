@@ -7,6 +7,7 @@ from dataclasses import replace
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Committed, Moment
+from rules.history.statements import LogEvent, Produced, RoleTaken
 from rules.replicas.lineage import committed_batches
 from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
@@ -16,16 +17,16 @@ SPAN = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
 
 
 def opened(broker: int, epoch: int, offset: int, time: int) -> Moment:
-    return Moment(
+    return RoleTaken(
         kind="leader-starts", clock=f"broker {broker}", witness=broker, broker=broker, epoch=epoch, term=epoch,
         offset=offset, time=time, span=SPAN,
     )  # fmt: skip
 
 
-ANSWERED = Moment(
+ANSWERED = Produced(
     kind="produced", clock="broker 1", witness=1, broker=1, acks=-1, error=0, term=0, offset=348, time=2000, span=SPAN
 )
-LOADED = Moment(
+LOADED = LogEvent(
     kind="log-loaded", clock="broker 1", witness=1, broker=1, term=0, end_offset=350, time=9000, span=SPAN
 )
 

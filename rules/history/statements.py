@@ -1,0 +1,251 @@
+"""What a statement can be: one class for each kind of witness's word, and each has the fields of that word alone.
+
+`Moment` is any of them. `kind` says what happened; who asks for a field asks for its kind or its class first, and the
+type checker holds it to that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, cast, get_args, get_type_hints
+
+from parsers.provenance import Span
+from rules.history.drafts import drafted, shared
+
+
+@shared
+@dataclass(frozen=True, kw_only=True)
+class Witnessed:
+    """What every statement bears: who tells it and when, of whom and of which epoch, and how far it is believed."""
+
+    __slots__ = ()
+
+    clock: str
+    """Whose clock the time is of: statements of one clock are ordered by it, those of two are not."""
+    span: Span
+    time: int | None = None
+    """Milliseconds on that clock, in whatever zone it runs."""
+    last_time: int | None = None
+    """Of the last one, where it stands for several that say the same."""
+    count: int = 1
+    witness: int | None = None
+    broker: int | None = None
+    """The replica that the statement is about."""
+    leader: int | None = None
+    epoch: int | None = None
+    term: int | None = None
+    """Leader epoch in which the values were learnt, as `in_terms` works out."""
+    latest_term: int | None = None
+    """The latest one that it can have been, where the writer's logs may leave out roles or a restart; else null."""
+    offset: int | None = None
+    error: int | None = None
+    doubtful: bool = False
+    """Values that rest on lines which are missing, or that the writer's version prints wrongly."""
+    topic_id: str | None = None
+    trust: str = "high"
+    set_back: int | None = 0
+    """How much was added to its times, because its clock was set back before it was written; null where it may be."""
+
+    @property
+    def clock_time(self) -> int | None:
+        """Its time as it is written."""
+        return None if self.time is None else self.time - (self.set_back or 0)
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleTaken(Witnessed):
+    """A broker's own word that it leads or follows in an epoch; its offset is its log end."""
+
+    kind: Literal["leader-starts", "follower-starts"]
+    partition_epoch: int | None = None
+    end_offset: int | None = None
+    high_watermark: int | None = None
+    isr: tuple[int, ...] | None = None
+    fresh: bool = False
+    """Whether the broker took its role without having had one before: its process began since its last."""
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionState(Witnessed):
+    """Who leads in which epoch and who is in sync: as controllers decided, ordered or recorded it, or leaders."""
+
+    kind: Literal[
+        "leadership",  # the controller's word: leader, epoch, ISR, partition epoch; unclean, previous ISR
+        "isr",  # an ISR in force, or before 2.8 one that a leader is about to expand to: ISR, partition epoch
+        "isr-shrinking",  # a leader proposes a smaller ISR: high watermark and log end of the leader
+        "unclean-election",  # the controller's own word for it
+        "leader-told",  # who leads, as a client was told by the broker that it asked
+        "described",  # a tool's output: leader, ISR, ELR, or a quorum replica's log end; when, nobody wrote down
+    ]
+    arrived: int | None = None
+    """When the order came in, to within a millisecond."""
+    partition_epoch: int | None = None
+    end_offset: int | None = None
+    high_watermark: int | None = None
+    isr: tuple[int, ...] | None = None
+    previous_isr: tuple[int, ...] | None = None
+    elr: tuple[int, ...] | None = None
+    """Eligible leaders outside the ISR; null where the writer's version has none or does not tell."""
+    last_known_elr: tuple[int, ...] | None = None
+    """Who led last, where neither in-sync replicas nor eligible leaders are left."""
+    replicas: tuple[int, ...] | None = None
+    unclean: bool = False
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched(Witnessed):
+    """A fetch and its answer: the offset asked, the epochs believed, the high watermark or divergence answered."""
+
+    kind: Literal["fetched", "consumed"]
+    """By a replica, or by a consumer."""
+    arrived: int | None = None
+    """When the request came in, to within a millisecond: it may have been the next one."""
+    taken_in: int | None = None
+    """When its broker had taken it in, as exactly: its offset was counted then."""
+    answered: int | None = None
+    """When its answer was made, as exactly: later than `taken_in` if it lay in purgatory."""
+    last_taken_in: int | None = None
+    last_answered: int | None = None
+    """The same of the last one; null where there is but one."""
+    waited: bool = False
+    """Whether each of them lay in purgatory: at first sight there was less than it waited for."""
+    left_out: int = 0
+    """Statements of the same asker between this one and its next that are not here: they lie between the two."""
+    min_bytes: int | None = None
+    """Bytes of records for which a fetch waits."""
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+    last_stable_offset: int | None = None
+    """Null where the answer leaves it open, as incremental ones and those of old releases do."""
+    asked_epoch: int | None = None
+    answered_epoch: int | None = None
+    answer_offset: int | None = None
+    implied: bool = False
+    client_id: str | None = None
+    """Which consumer asked."""
+    session: int | None = None
+    """The incremental session that it is of."""
+    records_size: int | None = None
+    """Bytes of records in the answer; null where the line does not tell."""
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Produced(Witnessed):
+    """A produce request and its answer: which acknowledgements were asked for, and the base offset."""
+
+    kind: Literal["produced"]
+    arrived: int | None = None
+    taken_in: int | None = None
+    """When its records had been appended; both as of a fetch."""
+    answered: int | None = None
+    waited: bool = False
+    left_out: int = 0
+    end_offset: int | None = None
+    log_start_offset: int | None = None
+    acks: int | None = None
+    client_id: str | None = None
+    records_size: int | None = None
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry(Witnessed):
+    """A follower that asks where an epoch ended, or, out of range, where the log does; and the answer."""
+
+    kind: Literal["epoch-asked", "offset-asked"]
+    asked_epoch: int | None = None
+    answered_epoch: int | None = None
+    answer_offset: int | None = None
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogCut(Witnessed):
+    """What a broker says about cutting its log: that it did, by which reason, or why not."""
+
+    kind: Literal[
+        "truncated",  # a log was cut: offset
+        "truncation-kept",  # a cut that cut nothing: log end
+        "cut-by-high-watermark",  # a fetcher decides for its high watermark
+        "cut-by-epoch-answer",  # a fetcher decides by an epoch answer
+        "cut-below-high-watermark",  # the broker's own warning
+        "high-watermark-fell",  # from offset to high watermark
+        "epoch-answer-kept",  # the leader's answer is at or above the log end: nothing is cut
+        "epoch-round",  # the leader's answer names an epoch that the follower lacks: it cuts to offset and asks again
+        "epoch-answer-unknown",  # the leader does not know the epoch: the high watermark decides
+        "cut-refused",  # the broker stops rather than cut
+        "log-reset",  # everything was dropped
+    ]
+    end_offset: int | None = None
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+    answered_epoch: int | None = None
+    answer_offset: int | None = None
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEvent(Witnessed):
+    """What became of a log on its disk: it was loaded, made, deleted, saved; and its marks were."""
+
+    kind: Literal[
+        "log-loaded",  # log end and log start after loading
+        "producer-state-saved",  # offset where a batch ended: the log end at a roll or an orderly stop
+        "log-deleted",  # its directory was renamed, to be deleted: the topic is, or the replica was moved away
+        "taken-up",  # a broker knows the replica from now on: it is new, or the broker has started; see `terms`
+        "log-created",  # a new, empty log: of a new replica, on a disk that was replaced, for a move between log dirs
+        "high-watermark-loaded",  # the checkpointed high watermark after clamping
+        "log-start-moved",  # by retention or because a client deleted records: log start
+    ]
+    end_offset: int | None = None
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+
+
+@drafted
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(Witnessed):
+    """What happened without any value of the log."""
+
+    kind: Literal[
+        "marked-as-failed",
+        "trace-begins",  # the first line of a request log, whatever it is about
+    ]
+
+
+Moment = RoleTaken | PartitionState | Fetched | Produced | Inquiry | LogCut | LogEvent | Notice
+"""One statement about the partition."""
+Role = RoleTaken | PartitionState
+"""What may give a broker its role: its own word, or an order."""
+Answered = Fetched | Produced
+"""What a request log tells of requests that name a place in the log."""
+
+KINDS: Final = MappingProxyType(
+    {kind: each for each in get_args(Moment) for kind in get_args(get_type_hints(each)["kind"])}
+)
+"""The class of each kind of statement."""
+
+_NAMES: Final = frozenset(name for each in KINDS.values() for name in each.__slots__)
+_TIMES: Final = ("time", "last_time", "arrived", "taken_in", "answered", "last_taken_in", "last_answered")
+_TIMES_OF: Final = MappingProxyType(
+    {each: [name for name in _TIMES if name in each.__slots__] for each in KINDS.values()}
+)
+
+
+def times_of(moment: Moment) -> dict[str, int]:
+    """What is on the clock of a statement, under the names of its fields."""
+    named = ((name, getattr(moment, name)) for name in _TIMES_OF[type(moment)])
+    return {name: time for name, time in named if time is not None}
+
+
+def statement(kind: str, **values: object) -> Moment:
+    """A statement of a kind out of what a line tells; what its kind has no place for is left out."""
+    made = KINDS[kind]
+    if not _NAMES.issuperset(values):
+        raise TypeError(f"no statement has the fields {sorted(values.keys() - _NAMES)}")
+    return cast("Moment", made(kind=kind, **{name: told for name, told in values.items() if name in made.__slots__}))
