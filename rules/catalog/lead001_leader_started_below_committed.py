@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, numbered, sentences
 from rules.replicas.lineage import LostTerm, known_to_none
+from rules.replicas.perhaps_below import opening_perhaps_below
 from rules.rule import rule
 
 
@@ -33,7 +35,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     likely. The log that would lead shows an epoch's first batch, and a replica without that epoch has the high
     watermark. Or only the leader's epoch file tells where the epoch opened, and the log beside it agrees. Where no
     disk here knows the epoch, that high watermark alone decides nothing. Its log must have been long enough and have
-    held an older epoch's records. That shows only while its own disk still holds them. Or a tool printed a log end
+    held an older epoch's records. That shows only while its own disk still holds them. Or a broker's log of roles lacks
+    a stretch: what it tells next was committed in the epoch before, or in a later one. Or a tool printed a log end
     that no log reaches, at a moment that nobody wrote down. The status of the metadata quorum alone names the epoch of
     its high watermark.
 
@@ -76,6 +79,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
         )
     yield from _unseen(evidence)
     yield from _kept_older(evidence)
+    yield from _perhaps_before(evidence)
     yield from _printed_beyond(evidence)
 
 
@@ -100,6 +104,27 @@ def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
         exhibits=(
             Exhibit(span=term.opening.span, role="the leader opens its epoch"),
             Exhibit(span=term.committed.moment.span, role="the high watermark on disk"),
+        ),
+    )
+
+
+def _perhaps_before(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """An opening below records that may be of an epoch before it, as their witness leaves its roles untold."""
+    perhaps = opening_perhaps_below(evidence.chronicle, evidence.openings, evidence.committed_batches)
+    if perhaps is None or evidence.lost_terms or evidence.kept_older:
+        return
+    told = perhaps.committed.moment
+    roles = Silence(broker=told.witness, log="roles", since_epoch=told.term)
+    yield Undecided(
+        reason=f"epoch {perhaps.epoch} began with a log that ended at {perhaps.start_offset}."
+        f" {sentences(perhaps.committed.because)} These are records of epoch {told.term} or of a later one",
+        missing=would_tell(roles),
+        brokers=() if told.witness is None else (told.witness,),
+        start_offset=perhaps.start_offset,
+        end_offset=perhaps.committed.end_offset,
+        exhibits=(
+            Exhibit(span=perhaps.opening.span, role="the leader opens its epoch"),
+            Exhibit(span=told.span, role="the proof of what was committed"),
         ),
     )
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from rules.history.clocks import clock_offsets, translated
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role
 from rules.history.statements import RoleTaken
 from rules.protocol.steps import Bound
 
+_OF_AN_EPOCH: Final = (*ROLE_KINDS, "leadership", "unclean-election")
+"""What tells of an epoch that there was, even where it does not name who led it."""
 Roles = Iterable[tuple[int | None, int | None]]
 """Brokers and epochs; either may be unknown."""
 
@@ -91,8 +94,8 @@ def _fetched(moment: Moment) -> Roles:
 
 
 def _elected(moment: Moment) -> Roles:
-    """Who was elected for which epoch, by the word of its controller or of those that follow."""
-    return ((moment.leader, moment.epoch),) if moment.kind in ("leadership", "follower-starts") else ()
+    """Who was elected for which epoch, by the word of its controller, of those that follow or of any who was told."""
+    return () if moment.leader is None else ((moment.leader, moment.epoch),)
 
 
 class EarlierRoles:
@@ -106,7 +109,7 @@ class EarlierRoles:
     def __init__(self, placed: Sequence[Moment]) -> None:
         self._clocks = {clock.clock: clock for clock in clock_offsets(placed)}
         self._openings = epoch_starts(placed)
-        named = {m.epoch for m in placed if m.kind in (*ROLE_KINDS, "leadership", "unclean-election") or is_served(m)}
+        named = {m.epoch for m in placed if m.kind in _OF_AN_EPOCH or _tells_who_led(m)}
         self._named = sorted(epoch for epoch in named if epoch is not None and epoch >= 0)
         self._first: dict[int, dict[str, int]] = {}
         """When each clock names an epoch's leader first."""

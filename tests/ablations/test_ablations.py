@@ -105,3 +105,19 @@ def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stan
     assert [*broken(bench, report)] == []
     asked = [(f.start_offset, f.end_offset) for f in report.findings if f.rule == "ACK001" and f.verdict == "undecided"]
     assert (10, 11) in asked
+
+
+@pytest.mark.slow
+def test_a_high_watermark_after_a_role_that_only_clients_were_told_of_accuses_no_leader(tmp_path: Path) -> None:
+    """Broker 2 learnt it in epoch 3, of which only answers to clients tell; it may be of epoch 2, told before."""
+    bench = Bench("clean_2_8", tmp_path, {})
+    holes = {"broker-1": (0.005, 0.970), "broker-2": (0.204, 0.502), "broker-3": (0.250, 0.729)}
+    parts = [without_middle(bench.files, node, *ends) for node, ends in {**holes, "zookeeper": (0.207, 0.932)}.items()]
+    roles = Ablation("no roles of broker 3", frozenset({"broker-3/logs/state-change.log"}))
+    report = bench.judged(together_as_one([*parts, roles]))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    asked = [line for line in report.coverage.undecided if line.rule == "LEAD001"]
+    missing = {f"{topic}-{partition}": line.missing for line in asked for _, topic, partition in line.places}
+    told = "broker 2's state-change.log (up to 2.5 server.log) from epoch 2 on"
+    assert (missing["orders-1"], missing["short-0"]) == (told, told)

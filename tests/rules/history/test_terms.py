@@ -151,3 +151,42 @@ def test_an_answer_may_be_of_an_epoch_of_which_nobody_tells_who_led_it() -> None
     evidence = read_sketch(LED_BY_NOBODY_TOLD).evidence
     assert {m.offset: (m.term, m.latest_term) for m in evidence.moments if m.kind == "produced"}[6] == (0, 2)
     assert [f.rule for f in judge(evidence, RULES).findings if f.severity >= Severity.MEDIUM] == []
+
+
+TOLD_TO_CLIENTS = """
+    broker 1 00001111|
+    broker 2 00001111|
+    t1 leads 2 epoch 0 at 0 hw 0
+    t1 follows 1 epoch 0 at 0 hw 0
+    {told}
+    t3 leads 1 epoch 2 at 8 hw 8
+"""
+
+
+def test_a_high_watermark_may_be_of_an_epoch_of_which_only_clients_were_told() -> None:
+    """Or it is of the epoch before it, and the one between them opened without committed records."""
+    for told in ("t2 tells 2 leader 2 epoch 1", ""):
+        evidence = read_sketch(TOLD_TO_CLIENTS.format(told=told)).evidence
+        (role,) = [m for m in evidence.moments if (m.kind, m.epoch) == ("leader-starts", 2)]
+        assert (role.term, role.latest_term) == (0, 1)
+        (asked,) = [f for f in judge(evidence, RULES).findings if f.rule == "LEAD001"]
+        assert (asked.verdict, asked.start_offset, asked.end_offset) == ("undecided", 4, 8)
+        assert "epoch 0 or of a later one. Add broker 1's state-change.log" in asked.message
+
+
+def test_whoever_follows_where_it_was_told_of_every_epoch_leaves_no_doubt() -> None:
+    told = "t2 tells 2 leader 2 epoch 1\n    t2 follows 1 epoch 1 at 4 hw 4"
+    evidence = read_sketch(TOLD_TO_CLIENTS.format(told=told)).evidence
+    (role,) = [m for m in evidence.moments if (m.kind, m.epoch) == ("leader-starts", 2)]
+    assert (role.term, role.latest_term) == (1, None)
+    assert [f for f in judge(evidence, RULES).findings if f.rule == "LEAD001"] == []
+
+
+def test_an_answer_may_be_of_an_epoch_of_which_only_clients_were_told() -> None:
+    moments = read_sketch(HEALTHY).evidence.moments
+    role = next(m for m in moments if (m.kind, m.epoch) == ("leader-starts", 2))
+    told = recast(role, "leader-told", clock="broker 2", witness=2, leader=1, error=0, time=5)
+    kept = [m for m in moments if (m.kind, m.epoch) not in (("leader-starts", 2), ("follower-starts", 2))]
+    kept = [m for m in kept if m.kind != "fetched" or m.offset != 7]
+    terms = {m.offset: (m.term, m.latest_term) for m in in_terms([*kept, told]) if m.kind == "produced"}
+    assert terms == {3: (0, None), 6: (1, 2)}
