@@ -9,7 +9,7 @@ from typing import Final
 
 from rules.chronicle.acknowledged import Acknowledged
 from rules.chronicle.deposed import Deposed, deposed
-from rules.chronicle.leaders import furthest_fetches, leaders_by_epoch, once_unassigned
+from rules.chronicle.leaders import Fall, Follower, falls, furthest_fetches, leaders_by_epoch, once_unassigned
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.led import given_terms, sure_terms
@@ -93,9 +93,14 @@ class Chronicle:
         return found
 
     @cached_property
-    def furthest_fetches(self) -> Mapping[tuple[int, int | None], Fetched]:
+    def furthest_fetches(self) -> Mapping[Follower, Fetched]:
         """The furthest fetch of each broker in each term that its leader counted."""
         return furthest_fetches(self.moments)
+
+    @cached_property
+    def falls(self) -> Mapping[Follower, Sequence[Fall]]:
+        """Where followers asked for less than just before, within a term and by its leader's order."""
+        return falls(self.moments)
 
     @cached_property
     def once_unassigned(self) -> frozenset[int]:

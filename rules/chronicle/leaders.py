@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from rules.history.moments import Moment
 from rules.history.statements import Fetched
 
+Follower = tuple[int, int | None]
+"""A broker, and the term in which it fetched."""
+Fall = tuple[Fetched, Fetched]
+"""A fetch, and the follower's next one, which asked for less."""
 
 def leaders_by_epoch(moments: Iterable[Moment]) -> dict[int, int]:
     """Who led each epoch: by the leader's own word, else the controller's, else by whoever answered fetches in it."""
@@ -33,17 +37,39 @@ def _name(leaders: dict[int, int], epoch: int, leader: int | None) -> None:
         leaders.setdefault(epoch, leader)
 
 
-def furthest_fetches(moments: Iterable[Moment]) -> dict[tuple[int, int | None], Fetched]:
-    """The furthest fetch of each broker in each term that its leader counted: no error, and nothing to cut."""
-    furthest: dict[tuple[int, int | None], Fetched] = {}
+def furthest_fetches(moments: Iterable[Moment]) -> dict[Follower, Fetched]:
+    """The furthest fetch of each broker in each term that its leader counted."""
+    furthest: dict[Follower, Fetched] = {}
     for m in moments:
-        if m.kind != "fetched" or m.error != 0 or m.doubtful or m.answered_epoch is not None:
-            continue
-        if m.broker is not None and m.offset is not None:
+        if isinstance(m, Fetched) and m.broker is not None and _counted(m):
             known = furthest.get((m.broker, m.term))
-            if known is None or m.offset > (known.offset or 0):
+            if known is None or (m.offset or 0) > (known.offset or 0):
                 furthest[m.broker, m.term] = m
     return furthest
+
+
+def falls(moments: Iterable[Moment]) -> dict[Follower, list[Fall]]:
+    """Where a follower asked for less than just before, in the order of its leader: its log had got shorter.
+
+    After a fetch that was not counted it may have cut its log as it was told: what it asks for next is no such fall.
+    """
+    found: dict[Follower, list[Fall]] = {}
+    latest: dict[Follower, Fetched | None] = {}
+    for m in moments:
+        if not isinstance(m, Fetched) or m.kind != "fetched" or m.broker is None:
+            continue
+        follower = m.broker, m.term
+        former = latest.get(follower)
+        latest[follower] = m if _counted(m) else None
+        if former is not None and former.clock == m.clock and _counted(m) and (m.offset or 0) < (former.offset or 0):
+            found.setdefault(follower, []).append((former, m))
+    return found
+
+
+def _counted(fetch: Fetched) -> bool:
+    """Whether the leader took the offset for the follower's log end: no error, and nothing to cut."""
+    told = fetch.kind == "fetched" and fetch.offset is not None and not fetch.doubtful
+    return told and fetch.error == 0 and fetch.answered_epoch is None
 
 
 def once_unassigned(moments: Iterable[Moment]) -> frozenset[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile, zip_longest
@@ -57,16 +58,14 @@ class Known:
 
 def shorter_when_loaded(known: Known) -> Iterator[Shorter]:
     """Logs that were loaded with less than their brokers had asked for, or had told as leaders."""
-    fetches = known.chronicle.furthest_fetches
     loads = [moment for moment in known.chronicle.moments if moment.kind == "log-loaded"]
     loading = {load.broker for load in loads if load.broker is not None}
     for broker in sorted(loading - known.chronicle.once_unassigned):
         own = known.chronicle.told_by(broker)
         about = [moment for moment in own if moment.broker == broker]
         for load in about:
-            fetch = fetches.get((broker, load.term))
-            if load.kind == "log-loaded" and load.term is not None and fetch is not None:
-                yield from _below_its_fetch(known, about, load, fetch)
+            if load.kind == "log-loaded" and load.term is not None:
+                yield from _below_its_fetch(known, about, load)
         yield from _below_its_word(known, own)
 
 
@@ -100,15 +99,36 @@ def _gone(had: int, end: int, *, sure: bool) -> Possible:
     return (held if sure else held.in_doubt) - Possible.known((0, end))
 
 
-def _below_its_fetch(known: Known, own: Sequence[Moment], load: LogEvent, fetch: Fetched) -> Iterator[Shorter]:
+def _below_its_fetch(known: Known, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
     """A follower asks for its own log end: it held all below it."""
-    had, end = fetch.offset, load.end_offset
-    placed, before = _between_epochs(known.chronicle, load), _before_by_clocks(known, fetch, load)
-    if had is None or end is None or had <= end or before is False or not (placed or before):
+    placed, end = _between_epochs(known.chronicle, load), load.end_offset
+    fetch = _fetch_before(known, load, placed=placed)
+    had = None if fetch is None else fetch.offset
+    if fetch is None or had is None or end is None or had <= end:
         return
     if not _cut_between(known, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
         silence = _perhaps_cut(load) if end and _perhaps_cut_untold(known, load, had) else None
         yield _loaded(load, fetch, had, silence, sure_of_epoch=placed)
+
+
+def _fetch_before(known: Known, load: LogEvent, *, placed: bool) -> Fetched | None:
+    """The furthest fetch of the loading's term; or the last before the loading after which its leader tells a lesser.
+
+    A healthy replica asks for less after no loading. So nobody is accused where clocks stand further apart than is
+    known, and fetches from after the loading seem to come before it. What asks for less than was loaded tells of more
+    than the loading.
+    """
+    follower = -1 if load.broker is None else load.broker, load.term
+    furthest = known.chronicle.furthest_fetches.get(follower)
+    before = None if furthest is None else _before_by_clocks(known, furthest, load)
+    if before or placed:
+        return None if before is False else furthest
+    told = known.chronicle.falls.get(follower, ())
+    place = bisect_left(told, x=True, key=lambda fall: not _before_by_clocks(known, fall[0], load))
+    fetch, lesser = told[place - 1] if place else (None, None)
+    if lesser is None or (lesser.offset or 0) < (load.end_offset or 0) or _before_by_clocks(known, lesser, load):
+        return None
+    return fetch
 
 
 def _below_its_word(known: Known, own: Sequence[Moment]) -> Iterator[Shorter]:

@@ -103,6 +103,46 @@ def test_a_cut_of_an_older_epoch_explains_no_page_that_was_lost_since() -> None:
     assert violations("LEO001", drawing.replace("t1 leads", older + "t1 leads", 1)) == [((2,), 4, 10, None)]
 
 
+WENT_ON = NEW + """
+broker 1 000000000000|
+broker 2 000000000000|
+t1 leader 1 epoch 0 isr 1,2 of 1,2
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+t20000 fetch 2@10 from 1 hw=10
+{between}
+t40000 loads 2 at 4
+t41000 follows 2 epoch 0 at 4 hw 4 from 1
+{next}
+t60000 fetch 2@12 from 1 hw=12
+"""
+LESSER = "t41000 fetch 2@4 from 1 hw=12"
+BOTH: Said = [((2,), 4, 10, None), ((2,), 8, 11, None)]
+
+
+@pytest.mark.parametrize(
+    ("between", "behind", "said"),
+    [
+        ("", LESSER, [((2,), 4, 10, None)]),
+        # The first fetches after the loading are not here.
+        ("", LESSER.replace("2@4", "2@7"), [((2,), 4, 10, None)]),
+        ("", LESSER + "\nt80000 loads 2 at 12\nt81000 follows 2 epoch 0 at 12 hw 12 from 1", [((2,), 4, 10, None)]),
+        ("", LESSER + "\nt50000 fetch 2@11 from 1 hw=12\nt52000 loads 2 at 8\nt53000 fetch 2@8 from 1 hw=12", BOTH),
+        # It never asked for less: by clocks that stand apart a fetch from after the loading seems to come before it.
+        ("", "", []),
+        # It asked for less before the loading, or for less than was loaded, or as its leader had told it.
+        ("t30000 fetch 2@4 from 1 hw=10", "", []),
+        ("", LESSER.replace("2@4", "2@3"), []),
+        ("", "t41000 fetch 2@10 from 1 hw=12 diverges 0:4\n" + LESSER, []),
+        ("t30000 truncates 2 to 4", LESSER, []),
+    ],
+)
+def test_a_follower_that_went_on_in_its_epoch_has_lost_what_it_asks_for_again(
+    between: str, behind: str, said: Said
+) -> None:
+    assert violations("LEO001", WENT_ON.format(between=between, next=behind)) == said
+
+
 def test_the_only_member_of_the_isr_is_judged_by_its_log_at_rest() -> None:
     assert violations("ISR001", SHORTENED + LOADED) == [((1,), 4, 10, None)]
     assert violations("TRUNC004", SHORTENED + LOADED) == [((2,), 4, 10, Severity.CRITICAL)]
