@@ -14,7 +14,7 @@ from rules.history.accounts import Accounts
 from rules.history.gaps import TraceGap
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.statements import RoleTaken
-from rules.history.turns import Cut, LeaderChange
+from rules.history.turns import Cut, LeaderChange, last_assignment
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
@@ -86,26 +86,21 @@ class PartitionEvidence:
     versions: tuple[BrokerVersion, ...] = ()
     bearers: tuple[Bearer, ...] = ()
     """Directories of the cluster whose topic bears several ids, or whose id several topics."""
-    told_ids: frozenset[str] = frozenset()
-    """Topic ids that logs, traces and metadata give to this topic."""
+    told_ids: frozenset[str] = frozenset()  # that logs, traces and metadata give to this topic
     copied_live: bool = False
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
     copied: str = ""  # by word: live, stopped, crashed
     brokers_in_dump: int = 1  # that hold logs: with one no other replica could have been seen
-    settings: Settings = NO_SETTINGS
-    """What is told of the settings of the whole cluster; `setting` asks for this partition's."""
+    settings: Settings = NO_SETTINGS  # of the whole cluster; `setting` asks for this partition's
     gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
     requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged
-    chronicle: Chronicle = NOTHING_TOLD
-    """What logs, traces and metadata say of the partition, and what is asked of it."""
-    group_offsets: tuple[GroupCommit, ...] = ()
-    """What consumer groups committed of it, as `__consumer_offsets` and the outputs of tools tell."""
+    chronicle: Chronicle = NOTHING_TOLD  # what logs, traces and metadata say of it, and what is asked of that
+    group_offsets: tuple[GroupCommit, ...] = ()  # of it, as `__consumer_offsets` and the outputs of tools tell
     placing: Placing = NOT_PLACED
     coordinators: Coordinators = NO_COORDINATORS  # of the cluster's transactions
     remote_copies: tuple[RemoteCopy, ...] = ()
     metadata_snapshots: tuple[SnapshotSeen, ...] = ()
-    differences: tuple[Difference, ...] = ()
-    """Where replicas hold different records at one offset, as `rules.zoom.differences` found."""
+    differences: tuple[Difference, ...] = ()  # at one offset, as `rules.zoom.differences` found them
     uncompared: tuple[Uncompared, ...] = ()
     keys_apart: tuple[KeysApart, ...] = ()
     keys_uncompared: tuple[KeysUncompared, ...] = ()
@@ -121,6 +116,11 @@ class PartitionEvidence:
     def current(self) -> tuple[Replica, ...]:
         """The replicas that serve (or served) the partition; not future, deleted or stray copies."""
         return tuple(replica for replica in self.replicas if replica.state == "current")
+
+    @cached_property
+    def assignment(self) -> tuple[int, ...]:
+        """Brokers of the newest assignment that anything tells, of the topic ids that are here."""
+        return last_assignment(self.moments, frozenset(r.topic_id for r in self.current if r.topic_id is not None))
 
     @cached_property
     def own_logs(self) -> tuple[Replica, ...]:

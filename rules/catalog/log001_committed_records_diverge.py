@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
-from rules.history.turns import last_assignment
 from rules.rule import rule
 
 
@@ -63,8 +62,7 @@ def _is_the_only_one(evidence: PartitionEvidence) -> bool:
     """Whether the partition is told to have no other replica: by the newest assignment, and by every tool's output."""
     only = (evidence.current[0].broker,)
     described = [m.replicas for m in evidence.moments if m.kind == "described" and m.replicas]
-    ids = frozenset(replica.topic_id for replica in evidence.current if replica.topic_id is not None)
-    told = last_assignment(evidence.moments, ids) == only and all(replicas == only for replicas in described)
+    told = evidence.assignment == only and all(replicas == only for replicas in described)
     return told and evidence.topic != METADATA_TOPIC
 
 

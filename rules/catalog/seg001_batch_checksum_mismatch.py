@@ -31,7 +31,8 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
     Proves
     ------
     The bytes changed after the batch was written. The finding says whether another replica holds the same batch
-    with a good checksum. Where none does and the offsets are committed, they are lost.
+    with a good checksum. Where none does and the offsets are committed, they are lost; unless an assigned replica,
+    or a part of one, is not here.
 
     Undecided when
     --------------
@@ -55,7 +56,7 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
                 brokers=(replica.broker,),
                 start_offset=fault.base_offset,
                 end_offset=end,
-                severity=_severity(replica, fault, good),
+                severity=_severity(evidence, replica, fault, good),
                 facts={
                     "broker": replica.broker,
                     "good_copies": good,
@@ -78,5 +79,13 @@ def _committed(replica: Replica, fault: ChecksumFault) -> bool:
     return replica.high_watermark is not None and fault.base_offset < replica.high_watermark.offset
 
 
-def _severity(replica: Replica, fault: ChecksumFault, good: tuple[int, ...]) -> Severity:
-    return Severity.CRITICAL if not good and _committed(replica, fault) else Severity.MEDIUM
+def _severity(evidence: PartitionEvidence, replica: Replica, fault: ChecksumFault, good: tuple[int, ...]) -> Severity:
+    lost = not good and _committed(replica, fault) and not _perhaps_elsewhere(evidence, fault)
+    return Severity.CRITICAL if lost else Severity.MEDIUM
+
+
+def _perhaps_elsewhere(evidence: PartitionEvidence, fault: ChecksumFault) -> bool:
+    """Whether a good copy may be where nobody looked: an assigned replica, a folder or a segment is not here."""
+    away = set(evidence.assignment).difference(replica.broker for replica in evidence.current)
+    unseen = any(replica.unseen(fault.base_offset, fault.end_offset) for replica in evidence.current)
+    return bool(away) or unseen or bool(evidence.unread_copies)

@@ -15,7 +15,6 @@ from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.milestones import Milestone, milestones
 from rules.history.moments import is_metadata
-from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
 from rules.judging.said import Place, doubt, finding, question, sayings
@@ -99,8 +98,7 @@ def _assignment(evidence: PartitionEvidence) -> tuple[int, ...]:
     """Brokers to which the partition is assigned last; none of a topic that nobody holds."""
     if not evidence.current or evidence.topic == METADATA_TOPIC:
         return ()
-    ids = frozenset(replica.topic_id for replica in evidence.current if replica.topic_id is not None)
-    return last_assignment(evidence.moments, ids)
+    return evidence.assignment
 
 
 class _Telling:

@@ -13,7 +13,6 @@ from typing import Final, Literal
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.producing import Begun, OpenTransactions
-from rules.history.turns import last_assignment
 from rules.protocol.topics import TRANSACTIONS_TOPIC
 from rules.replicas.coordinators import DECIDED, Coordinated, CoordinatorLog
 
@@ -82,8 +81,7 @@ class _Watch:
 
     def _leads_surely(self) -> bool:
         """Whether no replica that is not here can have led on."""
-        ids = frozenset(r.topic_id for r in self._evidence.current if r.topic_id is not None)
-        assigned = last_assignment(self._evidence.moments, ids)
+        assigned = self._evidence.assignment
         here = {replica.broker for replica in self._evidence.current}
         return bool(assigned) and here.issuperset(assigned)
 

@@ -13,7 +13,10 @@ import pytest
 
 from auditor.report.json import document
 from parsers.writers.segments import batch_bytes
+from rules.catalog import RULES
 from rules.finding import Finding, Severity
+from rules.judging.judge import judge
+from rules.sketch.notation import read_sketch
 from tests.auditor.dumps_at_hand import ROOT
 from tests.lab.effort import fast_if
 from tests.rules.broken_dumps import OTHER_TOPIC_ID, Yard, batch, chain, change, position, segment, wrote
@@ -595,3 +598,25 @@ def test_a_hole_of_a_compacted_log_beyond_its_high_watermark_is_left_open(
     yard.broker(3, [one for one in LOG if one.base not in {70, 80}], cleaner=50, hw=hw)
     assert [told for told in yard.undecided() if told[0] == "SEG005"] == undecided
     assert [told for told in yard.told() if told[0] == "SEG005"] == []
+
+
+ROTTEN = """
+    broker 1 00!00|
+    {others}
+    t1 leader 1 epoch 0 isr 1,2 of 1,2
+"""
+
+
+@pytest.mark.parametrize(
+    ("others", "severity"),
+    [
+        ("broker 2 00!00|", Severity.CRITICAL),
+        ("broker 2 0|", Severity.CRITICAL),
+        ("broker 2 0000|", Severity.MEDIUM),
+        # The other assigned replica is not here: it may be sound.
+        ("", Severity.MEDIUM),
+    ],
+)
+def test_a_damaged_batch_is_lost_where_every_assigned_replica_is_here(others: str, severity: Severity) -> None:
+    found = judge(read_sketch(ROTTEN.format(others=others)).evidence, RULES).findings
+    assert {f.severity for f in found if f.rule == "SEG001"} == {severity}
