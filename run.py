@@ -270,7 +270,8 @@ def become(command: Sequence[str]) -> NoReturn:
     """Turn into another program: its exit code, its streams and its signals are then its own."""
     if os.name == "nt":
         sys.exit(subprocess.run(command, check=False).returncode)
-    sys.stdout.flush()
+    if sys.stdout is not None:  # it may never have been open
+        sys.stdout.flush()
     sys.stderr.flush()
     os.execv(command[0], list(command))
 

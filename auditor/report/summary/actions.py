@@ -162,8 +162,8 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
             names_are="They were served to",
         )
     asked = {
-        "beyond the log end": f"set it back to {loss.start_offset}, or auto.offset.reset decides",
-        "in the cut epoch": f"set it back to {loss.start_offset}",
+        "beyond the log end": "set it back to the first of these offsets, or auto.offset.reset decides",
+        "in the cut epoch": "set it back to the first of these offsets",
         "among the cut offsets": "find out which records they read, the lost ones or those there now",
     }
     for standing, what in asked.items():
