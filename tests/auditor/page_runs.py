@@ -78,7 +78,7 @@ def done(command: str, place: Path, environment: Mapping[str, str]) -> tuple[int
         return ended.code, ended.out + ended.err
     told = {**os.environ, **environment, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     shell = subprocess.run(
-        ["/bin/bash", "-c", command], cwd=place, env=told, capture_output=True, text=True, check=False, timeout=300
+        ["/bin/bash", "-c", command], cwd=place, env=told, capture_output=True, text=True, check=False, timeout=900
     )
     return shell.returncode, shell.stdout + shell.stderr
 
