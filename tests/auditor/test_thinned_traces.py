@@ -11,6 +11,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.engines.told import traces
 from auditor.report.model import AuditReport
+from rules.finding import Finding
 from rules.history import trace_ends
 from rules.narrow.landmarks import landmarks
 from tests.lab.effort import fast_if
@@ -18,12 +19,19 @@ from tests.lab.sample_reports import report_on
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 CASES = ["unclean_4x", "unclean_rejoined", "acks_one_lost", "lost_pages_hw", "fast_failover_kip279", "clean_mixed"]
-CELL_MS = 20_000
 
 
 def found(report: AuditReport) -> set[tuple[object, ...]]:
-    """What was found, where from, and how severe it is: the last batch's own end may not be told any more."""
-    return {(f.rule, f.severity, f.topic, f.partition, f.brokers, f.start_offset) for f in report.findings}
+    """What was found, where from at the earliest, and how severe it is.
+
+    An answer that is left out is told as possible; the last batch's own end may not be told any more.
+    """
+    return {(f.rule, f.severity, f.topic, f.partition, f.brokers, earliest(f)) for f in report.findings}
+
+
+def earliest(finding: Finding) -> object:
+    """Where what was found begins, with what it says is possible."""
+    return finding.values().get("perhaps_from", finding.start_offset)
 
 
 def furthest(report: AuditReport) -> dict[tuple[object, ...], int]:
@@ -50,7 +58,7 @@ def test_thinned_recordings_show_the_same(case: str, monkeypatch: pytest.MonkeyP
     rows: list[int] = []
 
     def thinly(fetches: pl.DataFrame, produces: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        kept, sent = landmarks(fetches, produces, CELL_MS)
+        kept, sent = landmarks(fetches, produces)
         rows.append(len(fetches) + len(produces) - len(kept) - len(sent))
         return kept, sent
 
