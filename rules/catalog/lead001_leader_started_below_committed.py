@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
-from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, numbered, sentences
-from rules.replicas.lineage import LostTerm, known_to_none
-from rules.replicas.perhaps_below import opening_perhaps_below
+from rules.replicas.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.rule import rule
 
 
@@ -77,54 +75,31 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 Exhibit(span=lost.committed.moment.span, role="the proof of what was committed"),
             ),
         )
-    yield from _unseen(evidence)
     yield from _kept_older(evidence)
-    yield from _perhaps_before(evidence)
+    yield from (_undecided(perhaps) for perhaps in _perhaps(evidence))
     yield from _printed_beyond(evidence)
 
 
-def _unseen(evidence: PartitionEvidence) -> Iterator[Undecided]:
-    """Openings below a checkpoint, which no witness dated, where no disk is here that knows the epoch."""
-    for term in evidence.opened_below:
-        if term.checkpointed and known_to_none(term, evidence.current):
-            yield _perhaps_below(term, evidence.chronicle.leaders.get(term.committed.term))
+def _perhaps(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
+    """Openings of which no disk here shows what they left out, or behind a hole in the proof's log of roles."""
+    yield from unknown_openings(evidence.chronicle, evidence.opened_below, evidence.current)
+    if not evidence.lost_terms and not evidence.kept_older:
+        yield from openings_behind_holes(evidence.chronicle, evidence.openings, evidence.committed_batches)
 
 
-def _perhaps_below(term: LostTerm, former: int | None) -> Undecided:
-    who = "its leader" if term.leader is None else f"broker {term.leader}"
-    led = "who led" if former is None else f"broker {former}, which led"
-    witness = term.committed.moment.witness
+def _undecided(perhaps: PerhapsBelow) -> Undecided:
+    lost, proof = perhaps.lost, perhaps.lost.committed
+    who = "its leader" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
-        reason=f"{who} became leader in epoch {term.epoch} with a log that ended at {term.start_offset}. {sentences(term.committed.because)}"
-        f" These are records of epoch {term.committed.term}. No log here knows epoch {term.epoch}",
-        missing=f"{who}'s disk, or the request log of {led} epoch {term.committed.term}",
-        brokers=tuple(sorted({broker for broker in (term.leader, witness) if broker is not None})),
-        start_offset=term.start_offset,
-        end_offset=term.committed.end_offset,
+        reason=f"{who} became leader in epoch {lost.epoch} with a log that ended at {lost.start_offset}."
+        f" {sentences(proof.because)} These are records {perhaps.records}",
+        missing=perhaps.would_tell,
+        brokers=perhaps.brokers,
+        start_offset=lost.start_offset,
+        end_offset=proof.end_offset,
         exhibits=(
-            Exhibit(span=term.opening.span, role="the leader opens its epoch"),
-            Exhibit(span=term.committed.moment.span, role="the high watermark on disk"),
-        ),
-    )
-
-
-def _perhaps_before(evidence: PartitionEvidence) -> Iterator[Undecided]:
-    """An opening below records that may be of an epoch before it, as their witness leaves its roles untold."""
-    perhaps = opening_perhaps_below(evidence.chronicle, evidence.openings, evidence.committed_batches)
-    if perhaps is None or evidence.lost_terms or evidence.kept_older:
-        return
-    told = perhaps.committed.moment
-    roles = Silence(broker=told.witness, log="roles", since_epoch=told.term)
-    yield Undecided(
-        reason=f"epoch {perhaps.epoch} began with a log that ended at {perhaps.start_offset}."
-        f" {sentences(perhaps.committed.because)} These are records of epoch {told.term} or of a later one",
-        missing=would_tell(roles),
-        brokers=() if told.witness is None else (told.witness,),
-        start_offset=perhaps.start_offset,
-        end_offset=perhaps.committed.end_offset,
-        exhibits=(
-            Exhibit(span=perhaps.opening.span, role="the leader opens its epoch"),
-            Exhibit(span=told.span, role="the proof of what was committed"),
+            Exhibit(span=lost.opening.span, role="the leader opens its epoch"),
+            Exhibit(span=proof.moment.span, role=perhaps.shown_by),
         ),
     )
 
