@@ -58,6 +58,7 @@ from auditor.cli.simulate import (
     SimulatedVersion,
 )
 from auditor.cli.timeline import timeline
+from auditor.cli.usage import WholeUsage
 from auditor.exit_codes import ExitCode
 from auditor.streams import say
 from auditor.version import tool_version
@@ -215,3 +216,5 @@ app.command(short_help="Write the incident report: what it cost, and who must ac
 app.command(short_help="Say whom to elect, what to copy, and what not to restart.")(advise)
 app.command(short_help="Write lost records from a copy that still stands to a file.")(salvage)
 app.command(epilog=BUNDLES, short_help="Pack the evidence of findings, every payload masked.")(bundle)
+for command in app.registered_commands:
+    command.cls = WholeUsage

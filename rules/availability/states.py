@@ -14,7 +14,7 @@ from typing import Final
 from rules.availability.account import Condition, StateRow
 from rules.evidence import PartitionEvidence
 from rules.history.moments import ONE_CONTROLLER, STARTING, ZOOKEEPER_CLOCK, Moment, assigned, is_metadata
-from rules.history.statements import PartitionState, Role, RoleTaken
+from rules.history.statements import PartitionState, Role
 from rules.protocol.numbers import whole_number
 from rules.settings import MIN_IN_SYNC
 
@@ -63,7 +63,7 @@ def _states(moments: Iterable[Moment]) -> list[_State]:
     """What is told of each state; one of which two witnesses tell different things is told by neither."""
     told: dict[Key, list[Role]] = {}
     for moment in moments:
-        if isinstance(moment, RoleTaken | PartitionState) and (key := _key(moment)) is not None:
+        if isinstance(moment, Role) and (key := _key(moment)) is not None:
             told.setdefault(key, []).append(moment)
     states = (_state(key, tuple(sorted(told[key], key=_rank))) for key in sorted(told))
     return [state for state in states if len({(_leader(m), m.isr) for m in state.told}) == 1]
@@ -161,9 +161,7 @@ def _eligible(told: Iterable[Role]) -> tuple[int, ...] | None:
     return next((m.elr for m in told if isinstance(m, PartitionState) and m.elr is not None), None)
 
 
-def _dated(
-    state: _State, after: _State | None, starts: Mapping[str, Sequence[int]]
-) -> tuple[Role, Role | None]:
+def _dated(state: _State, after: _State | None, starts: Mapping[str, Sequence[int]]) -> tuple[Role, Role | None]:
     """The best word of a state, and of the very next one by the same clock where that tells how long it lasted."""
     for clock in _witnesses(state) if after is not None else ():
         begun, ended = state.dated_by(clock), None if after is None else after.dated_by(clock)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent, Description, IsrRequest, MetadataChange
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import PartitionState, RoleTaken
+from rules.history.statements import PartitionState, Role, RoleTaken
 from rules.rule import rule
 
 
@@ -46,7 +46,7 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     t2 leader 1 epoch 1 isr 2
     """
     told: set[int | None] = set()
-    states = (moment for moment in evidence.moments if isinstance(moment, RoleTaken | PartitionState))
+    states = (moment for moment in evidence.moments if isinstance(moment, Role))
     for moment in states:
         leader = _leader(moment)
         if leader is None or leader < 0 or moment.doubtful:

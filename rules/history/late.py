@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeGuard
 
 from rules.history.moments import Moment, gives_role
-from rules.history.statements import Answered, Fetched, PartitionState, Produced
+from rules.history.statements import Answered, PartitionState
 
 NO_EPOCH: Final = -1
 ROUNDED_MS: Final = 2
@@ -71,7 +71,7 @@ def _begun(in_order: Iterable[Moment]) -> Mapping[str, int]:
 
 
 def _is_unnamed(moment: Moment) -> TypeGuard[Answered]:
-    answer = isinstance(moment, Fetched | Produced) and moment.error in (None, 0)
+    answer = isinstance(moment, Answered) and moment.error in (None, 0)
     return answer and (moment.epoch is None or moment.epoch < 0)
 
 

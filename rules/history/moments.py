@@ -41,6 +41,10 @@ DESCRIPTION_CLOCK: Final = "description"
 """Of what tools printed: it shows no time, and nothing is ordered by it."""
 
 
+_TELL_NO_END: Final = (Fetched, Inquiry, Notice)
+_TELL_NO_WATERMARK: Final = (Produced, Inquiry, Notice)
+
+
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     """By clock, then time, then place in the file: the order in which each witness wrote."""
     told = tuple(moments)
@@ -68,7 +72,7 @@ def is_metadata(moment: Moment) -> TypeGuard[PartitionState]:
 
 def in_sync(moment: Moment) -> tuple[int, ...]:
     """The in-sync replicas that a statement names."""
-    return (moment.isr or ()) if isinstance(moment, RoleTaken | PartitionState) else ()
+    return (moment.isr or ()) if isinstance(moment, Role) else ()
 
 
 def assigned(moment: Moment) -> tuple[int, ...]:
@@ -80,12 +84,12 @@ def log_end(moment: Moment) -> int | None:
     """Where its broker's log ended, as far as a statement says so."""
     if isinstance(moment, RoleTaken):
         return moment.offset
-    return None if isinstance(moment, Fetched | Inquiry | Notice) else moment.end_offset
+    return None if isinstance(moment, _TELL_NO_END) else moment.end_offset
 
 
 def high_watermark(moment: Moment) -> int | None:
     """The high watermark that a statement tells."""
-    return None if isinstance(moment, Produced | Inquiry | Notice) else moment.high_watermark
+    return None if isinstance(moment, _TELL_NO_WATERMARK) else moment.high_watermark
 
 
 def succeeded(moment: Moment) -> TypeGuard[Produced]:

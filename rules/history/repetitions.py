@@ -8,7 +8,7 @@ from typing import Final, TypeGuard, cast
 
 from rules.history.drafts import altered
 from rules.history.rotated import log_of
-from rules.history.statements import KINDS, Fetched, Moment, PartitionState, Produced
+from rules.history.statements import KINDS, Answered, Fetched, Moment, PartitionState, Produced
 
 Repeatable = Fetched | PartitionState
 Values = Callable[[Moment], tuple[object, ...]]
@@ -115,7 +115,7 @@ def last_of(moment: Moment) -> Moment:
 
 def standing_for(moment: Moment) -> int:
     """How many statements it stands for, those that are left out behind it included."""
-    return moment.count + (moment.left_out if isinstance(moment, Fetched | Produced) else 0)
+    return moment.count + (moment.left_out if isinstance(moment, Answered) else 0)
 
 
 def times_told(answers: Iterable[Produced]) -> int:

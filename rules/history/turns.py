@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, TypeGuard, cast
+from typing import Final, TypeGuard
 
 from rules.history.drafts import altered
 from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, assigned, gives_role, in_sync, log_end
@@ -254,8 +254,9 @@ def decided_by(own: Sequence[Moment], place: int) -> LogCut | None:
 
 
 def _tells_watermark(moment: Moment) -> TypeGuard[Watermarked]:
-    told = isinstance(moment, RoleTaken) or moment.kind in ("high-watermark-loaded", "cut-below-high-watermark")
-    return told and cast("Watermarked", moment).high_watermark is not None
+    if isinstance(moment, RoleTaken) or moment.kind in ("high-watermark-loaded", "cut-below-high-watermark"):
+        return moment.high_watermark is not None
+    return False
 
 
 def _lower(known: Mapping[str, Watermarked], moment: Watermarked) -> bool:

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence
-from rules.history.statements import Answered, Fetched, LogEvent, Produced
+from rules.history.statements import Answered, LogEvent
 
 
 @asked_once
@@ -46,4 +46,4 @@ def _of_its_own(moment: Moment) -> TypeGuard[Answered | LogEvent]:
     """Whether a broker tells of its own log: in an answer, or in a line about it."""
     if moment.kind == "log-start-moved":
         return moment.clock == f"broker {moment.broker}"
-    return isinstance(moment, Fetched | Produced) and moment.clock == f"broker {moment.witness}"
+    return isinstance(moment, Answered) and moment.clock == f"broker {moment.witness}"

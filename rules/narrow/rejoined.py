@@ -13,7 +13,7 @@ from typing import Final
 
 from rules.history.drafts import altered
 from rules.history.moments import Moment
-from rules.history.statements import Answered, Fetched, Produced
+from rules.history.statements import Answered, Fetched
 from rules.narrow.landmarks import CELL_MS, NONE, PAUSE_MS
 
 _STATE: Final = attrgetter("asked_epoch", "epoch", "error", "log_start_offset", "answered_epoch", "doubtful")
@@ -28,7 +28,7 @@ def rejoined(moments: Sequence[Moment], busy: frozenset[int], width: int = CELL_
     streams: dict[tuple[object, ...], Stream] = {}
     own: set[int] = set()
     for place, moment in enumerate(moments):
-        if isinstance(moment, Fetched | Produced) and moment.witness in busy:
+        if isinstance(moment, Answered) and moment.witness in busy:
             own.add(place)
             stream = streams.setdefault(_stream_of(moment), Stream(width))
             stream.take(place, moment)
@@ -50,7 +50,7 @@ def _partition_of(moment: Answered) -> tuple[object, ...]:
 
 
 def _leaving_out(moment: Moment, left_out: int) -> Moment:
-    told = moment.left_out if isinstance(moment, Fetched | Produced) else 0
+    told = moment.left_out if isinstance(moment, Answered) else 0
     return moment if told == left_out else altered(moment, left_out=left_out)
 
 

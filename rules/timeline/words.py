@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
-from rules.history.statements import Fetched, Inquiry, LogCut, LogEvent, Notice, PartitionState, Produced, RoleTaken
+from rules.history.statements import (
+    Answered,
+    Fetched,
+    Inquiry,
+    LogCut,
+    LogEvent,
+    Notice,
+    PartitionState,
+    Produced,
+    RoleTaken,
+)
 
 ERRORS: Final = {
     1: "OFFSET_OUT_OF_RANGE",
@@ -27,7 +37,7 @@ def words(moment: Moment) -> str:
         text += f", error {moment.error} {ERRORS.get(moment.error or 0, '')}".rstrip()
     if moment.count > 1:
         text += f" (x{moment.count})"
-    if isinstance(moment, Fetched | Produced) and moment.left_out:
+    if isinstance(moment, Answered) and moment.left_out:
         text += f", {moment.left_out} more like it left out"
     return text + (" (doubtful)" if moment.doubtful else "")
 

@@ -160,6 +160,21 @@ def test_wrong_usage_ends_with_2(words: tuple[str, ...]) -> None:
     assert ended.out == "" or not words
 
 
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        (("find",), "DUMP, --topic TOPIC, --partition N"),
+        (("timeline", SPLIT, "--partition", "0"), "--topic TOPIC"),
+        (("bundle", SPLIT), "--output FILE"),
+        (("salvage",), "FINDING, --to FILE"),
+    ],
+)
+def test_all_that_is_missing_is_named_at_once(words: tuple[object, ...], missing: str) -> None:
+    ended = run(*map(str, words))
+    assert ended.code == 2
+    assert ended.err.endswith(f"Error: Missing: {missing}\n")
+
+
 def test_a_flag_outranks_the_variable_and_the_variable_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

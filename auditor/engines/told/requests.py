@@ -88,9 +88,9 @@ class Repeated:
                 self._runs[place] = (*run[:2], time, run[3] + 1)
                 continue
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
-            now = altered(moment, time=time, span=span)
-            if isinstance(now, PartitionState) and now.kind in _ORDERS:
-                now = altered(now, arrived=_before(time, again.total_time_us))
+            ordered = isinstance(moment, PartitionState) and moment.kind in _ORDERS
+            arrived = {"arrived": _before(time, again.total_time_us)} if ordered else {}
+            now = altered(moment, time=time, span=span, **arrived)
             yield from self.ended(place)
             if moment.kind == "leader-told":
                 self._runs[place] = named, now, time, 1

@@ -9,7 +9,7 @@ from typing import Final
 from rules.history.clocks import ClockOffset
 from rules.history.drafts import altered
 from rules.history.moments import Moment, assigned, in_sync
-from rules.history.statements import PartitionState, RoleTaken
+from rules.history.statements import PartitionState, Role
 from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.numbers import whole_number
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
@@ -101,7 +101,7 @@ class Assigned:
 
 def once_assigned(moments: Sequence[Moment], replicas: Sequence[Replica]) -> frozenset[int]:
     """Every broker that any state names, that fetched as a replica, or that has a replica here."""
-    states = [m for m in moments if isinstance(m, RoleTaken | PartitionState)]
+    states = [m for m in moments if isinstance(m, Role)]
     named = {broker for m in states for broker in (*assigned(m), *in_sync(m))}
     former = {broker for m in states if isinstance(m, PartitionState) for broker in m.previous_isr or ()}
     asked = {m.broker for m in moments if m.kind == "fetched" and m.broker is not None}

@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 from rules.chronicle.stories import NO_STORY, TURNS, Story
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
-from rules.history.statements import Fetched, LogEvent, PartitionState, Produced, Role, RoleTaken
+from rules.history.statements import Answered, Fetched, LogEvent, PartitionState, Produced, Role
 from rules.replicas.replica import Replica
 
 Served = Fetched | Produced | LogEvent
@@ -74,7 +74,7 @@ class Statements:
     def _put(self, place: int, moment: Moment) -> None:
         if moment.kind in OF_SERVER_LOG and moment.term is not None and moment.clock == f"broker {moment.broker}":
             self.server_logs[moment.clock] = self.server_logs.get(moment.clock, (moment, moment))[0], moment
-        if isinstance(moment, Fetched | Produced) or moment.kind == "log-start-moved":
+        if isinstance(moment, Answered) or moment.kind == "log-start-moved":
             self.answers.put((moment.clock, moment.term), place, moment)
             return
         if moment.kind == "trace-begins":
@@ -85,7 +85,7 @@ class Statements:
             self.stories.setdefault(moment.clock, Story()).put((place, moment))
             if moment.clock == f"broker {moment.broker}":
                 self.befallen.put(moment.term, place, moment)
-        if isinstance(moment, RoleTaken | PartitionState):
+        if isinstance(moment, Role):
             self._put_state(place, moment)
         # Orders to other leaders and their answers stand in a controller's trace; its own log names the broker itself.
         own = moment.kind in OWN_LOG_KINDS and not moment.doubtful and moment.clock == f"broker {moment.broker}"
