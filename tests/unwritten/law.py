@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -131,7 +131,7 @@ def _wrong(true: TrueCut, told: Reconciled, tally: Tally) -> Iterator[str]:
     if told.leader != true.leader:
         yield f"leader {told.leader} of {true}"
     for rule in KEPT_BY:
-        known = true.found if true.found or told.epoch_told else true.otherwise
+        known = _known(true, told)
         answer, found = told.asked.answers.get(rule), known.get(rule, frozenset())
         if answer is None or not answer.decided:
             tally.leave_open(kind if found else "nobody led", told.asked)
@@ -146,6 +146,11 @@ def _wrong(true: TrueCut, told: Reconciled, tally: Tally) -> Iterator[str]:
     least = true.log_end_offset if told.end_known else told.log_end_offset
     if told.asked.asking is not None and not least <= told.log_end_offset <= true.log_end_offset:
         yield f"log end {told.log_end_offset} of {true}"
+
+
+def _known(true: TrueCut, told: Reconciled) -> Mapping[str, frozenset[Made]]:
+    """What the rules made of a cut; or would have, had its leader answered, where its epoch is not told."""
+    return true.found if true.found or told.epoch_told else true.otherwise
 
 
 def _is_told(answer: Answer, found: Made) -> bool:
@@ -164,7 +169,7 @@ def _findings(evidence: PartitionEvidence, pairs: Sequence[tuple[TrueCut, Reconc
     found = {violation.exhibits[0].span: violation for violation in said}
     for true, told in pairs:
         violation = found.pop(told.moment.span, None)
-        ends = {offset for offset, _, _ in true.found.get("kip-279", ())}
+        ends = {offset for offset, _, _ in _known(true, told).get("kip-279", ())}
         if violation is not None and ends:
             tally.found["kept" if min(ends) < true.offset else "cut"] += 1
             offsets = range(violation.start_offset or 0, violation.end_offset or 0)
