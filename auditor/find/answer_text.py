@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from auditor.evidence_bytes import LAST_MOMENT
 from auditor.find.lookup import Answer
 from auditor.report.plain import plain
+from rules.finding import offsets_told
 
 
 def told(topic: str, partition: int, sought: str, answers: Sequence[Answer], *, explain: bool) -> str:
@@ -23,7 +24,7 @@ def told(topic: str, partition: int, sought: str, answers: Sequence[Answer], *, 
 def _answer(answer: Answer, *, explain: bool) -> Iterator[str]:
     replica = answer.replica
     watermark = "unknown" if replica.high_watermark is None else str(replica.high_watermark.offset)
-    log = f"[{replica.log_start_offset}, {replica.log_end_offset})"
+    log = offsets_told(replica.log_start_offset, replica.log_end_offset)
     yield f"broker {replica.broker}  log {log}  high watermark {watermark}"
     if answer.found is not None:
         found = answer.found

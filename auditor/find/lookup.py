@@ -12,6 +12,7 @@ from auditor.find.segment import Held, OpenSegment
 from parsers.provenance import Span
 from parsers.records import decode_entry
 from rules.evidence import Replica
+from rules.finding import offsets_told
 
 SCANNED: Final = 8
 """Batches that a scan passes over and that are told, the last ones."""
@@ -36,9 +37,10 @@ class Answer:
 def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) -> Answer:
     """The batch that a fetch from this offset is answered with."""
     start, end = replica.log_start_offset, replica.log_end_offset
-    steps = [f"the log of broker {replica.broker} is [{start}, {end})"]
+    held = f"holds {offsets_told(start, end)}"
+    steps = [f"the log of broker {replica.broker} {held}"]
     if not start <= offset < end or not segments:
-        where = "where the log ends: nothing is there yet" if offset == end else f"outside of the log [{start}, {end})"
+        where = "where the log ends: nothing is there yet" if offset == end else f"outside of the log, which {held}"
         return Answer(replica=replica, steps=tuple(steps), remark=f"offset {offset} is {where}")
     place = max((i for i, one in enumerate(segments) if one.file.base_offset <= offset), default=0)
     segment = segments[place]
@@ -55,7 +57,7 @@ def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) 
 def find_time(replica: Replica, segments: Sequence[OpenSegment], timestamp: int) -> Answer:
     """The first record at or after a time, as ListOffsets is answered."""
     start, end = replica.log_start_offset, replica.log_end_offset
-    steps = [f"the log of broker {replica.broker} is [{start}, {end})"]
+    steps = [f"the log of broker {replica.broker} holds {offsets_told(start, end)}"]
     place = next((i for i, one in enumerate(segments) if _latest(one) >= timestamp), None)
     if place is None:
         return Answer(replica=replica, steps=tuple(steps), remark="no record is so late")
@@ -138,7 +140,7 @@ def _passed(segment: OpenSegment, start: int, end: int) -> list[str]:
 
 
 def _words(held: Held) -> str:
-    return f"batch {held.offsets} at byte {held.start}, latest timestamp {held.max_timestamp}"
+    return f"batch of {held.offsets} at byte {held.start}, latest timestamp {held.max_timestamp}"
 
 
 def _latest(segment: OpenSegment) -> int:

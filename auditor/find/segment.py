@@ -16,6 +16,7 @@ from parsers.provenance import Origin
 from parsers.segment import scan_source
 from parsers.tables import IndexKind, Refusal
 from rules.evidence import SegmentFile
+from rules.finding import offsets_told
 
 SUFFIXES: Final[dict[IndexKind, str]] = {"offset": ".index", "time": ".timeindex"}
 
@@ -36,7 +37,9 @@ class Held:
     @property
     def offsets(self) -> str:
         """Its offsets; a wrapper of an old format does not tell where it begins."""
-        return f"[{'?' if self.base_offset is None else self.base_offset}, {self.last_offset + 1})"
+        if self.base_offset is None:
+            return f"offsets up to {self.last_offset}"
+        return offsets_told(self.base_offset, self.last_offset + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

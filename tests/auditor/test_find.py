@@ -45,7 +45,7 @@ def test_an_offset_relative_to_its_segment(tmp_path: Path) -> None:
     assert code == 0
     assert "segment 32450: the last one that begins at or below 32455; relative offset 5" in out
     assert "no entry at or below 32455; scan from byte 0" in out
-    assert "batch [32455, 32460)" in out
+    assert "batch of offsets 32455–32459" in out
 
 
 def test_an_entry_of_an_offset_and_a_byte(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_a_floor_entry_and_a_scan_from_there(tmp_path: Path) -> None:
     code, out = find(dump_of(tmp_path, log, (46, 1467)), "--offset", "1066", "--explain")
     assert code == 0
     expected = [
-        "relative offset 48", "floor entry (46, 1467)", "scan from byte 1467", "batch [1064, 1066) at byte 1467",
-        "passed over", "it is this one",
+        "relative offset 48", "floor entry (46, 1467)", "scan from byte 1467",
+        "batch of offsets 1064–1065 at byte 1467", "passed over", "it is this one",
     ]  # fmt: skip
     places = [out.index(words) for words in expected]
     assert places == sorted(places)
@@ -84,10 +84,10 @@ def test_an_index_that_lies_is_not_believed(tmp_path: Path, entry: tuple[int, in
     code, out = find(dump_of(tmp_path, log, entry), "--offset", str(wanted))
     assert code == 1
     assert f"its index misleads the broker: {says}" in out
-    assert ("batch    [1018, 1064)" if wanted == 1060 else "batch    [1066, 1070)") in out
+    assert ("batch    offsets 1018–1063" if wanted == 1060 else "batch    offsets 1066–1069") in out
 
 
-@pytest.mark.parametrize(("offset", "says"), [(1070, "nothing is there yet"), (9, "outside of the log [1018, 1070)")])
+@pytest.mark.parametrize(("offset", "says"), [(1070, "nothing is there yet"), (9, "which holds offsets 1018–1069")])
 def test_what_the_log_does_not_hold(tmp_path: Path, offset: int, says: str) -> None:
     code, out = find(dump_of(tmp_path, [batch_of(1018, 1070)]), "--offset", str(offset))
     assert code == 0
