@@ -12,7 +12,14 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
-from rules.protocol.truncation import RULES, RuleName, after_first_fetch, consequence, truncate_on_fetch
+from rules.protocol.truncation import (
+    RULES,
+    Consequence,
+    RuleName,
+    after_first_fetch,
+    consequence,
+    truncate_on_fetch,
+)
 
 NEWEST: Final = "truncate-on-fetch"
 
@@ -55,7 +62,8 @@ def _owed_cut(
         log_end_offset=follower.log_end_offset,
         cut_to=cut_to,
         gone=tuple(_gone(follower, leader, cut_to, evidence)),
-        then=_parted(follower, leader, cut_to, evidence) or consequence(asking, answering, truncation),
+        then=_parted(follower, leader, cut_to, evidence)
+        or _borne_out(consequence(asking, answering, truncation), follower, leader, cut_to),
         because=reset.because if reset else truncation.because,
     )
 
@@ -75,6 +83,22 @@ def _parted(
     pair = {id(follower), id(leader)}
     apart = (d for d in evidence.differences if {id(d.left), id(d.right)} == pair)
     return "diverges" if any(difference.start_offset < cut_to for difference in apart) else None
+
+
+def _borne_out(by_epochs: Consequence, follower: Replica, leader: Replica, cut_to: int) -> Consequence:
+    """What epoch files say of two logs, unless they part only where neither holds a record any more.
+
+    The log cleaner takes records and leaves the entries of a leader-epoch-checkpoint as they are.
+    """
+    if by_epochs != "diverges" or not (follower.cleaned or leader.cleaned):
+        return by_epochs
+    parted = any(
+        ours.epoch != theirs.epoch and max(ours.start_offset, theirs.start_offset) < min(ours.end_offset, end)
+        for ours in follower.log.epochs
+        for theirs in leader.log.epochs
+        if (end := min(theirs.end_offset, cut_to)) > ours.start_offset
+    )
+    return "diverges" if parted else "agrees"
 
 
 def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEvidence) -> Iterator[Stretch]:

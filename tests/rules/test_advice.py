@@ -272,6 +272,15 @@ def test_a_hole_that_all_logs_have_costs_nothing() -> None:
     assert candidate(told, 1).lacks == candidate(told, 2).lacks == ()
 
 
+@pytest.mark.parametrize(("held", "then"), [(".", "agrees"), ("0", "diverges")])
+def test_epoch_files_that_part_where_nobody_holds_a_record_are_no_difference(held: str, then: str) -> None:
+    one = f"broker 1 000{held}.11| ; cleaner 7, epochs 0@0 1@4\n"
+    other = "broker 2 000..11| ; cleaner 7, epochs 0@0 1@3\n"
+    told = advice_on(NEW + one + (other if held == "." else other.replace("..", "1.")))
+    assert {cut.then for c in told.candidates for cut in c.cuts} == {then}
+    assert gate(told, "elect broker 1").going == ("go" if then == "agrees" else "no-go")
+
+
 @pytest.mark.parametrize(
     ("file", "lacks"),
     [
