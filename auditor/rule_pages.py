@@ -168,7 +168,6 @@ def _twins() -> str:
     table = _table()
     alone = [rule.id for rule in RULES if not table[rule.id]["samples"]]
     bare = [rule_id for rule_id in alone if not table[rule_id]["mutants"]]
-    reasons = "".join(f"| {rule_id} | {' '.join(table[rule_id]['notShown'])} |\n" for rule_id in bare)
     return (
         "\n## Twins\n"
         "\nEvery page draws twins: a lawful partition on which the rule is asked and stays silent, and one on which it"
@@ -177,8 +176,17 @@ def _twins() -> str:
         " finds. Of a *byte mutant* exact\nbytes of a recorded sample were changed, and of its lawful twin others:"
         " `tests/mutants` audits both.\n"
         f"\nRecorded samples show {len(RULES) - len(alone)} of {len(RULES)} rules, byte mutants"
-        f" {len(alone) - len(bare)} more. The other {len(bare)}, and why:\n\n"
-        f"| rule | why no sample and no mutant shows it |\n|---|---|\n{reasons}"
+        f" {len(alone) - len(bare)} more{_and_why(bare)}"
+    )
+
+
+def _and_why(bare: Sequence[str]) -> str:
+    """The rules that are shown by neither, each with the reason."""
+    if not bare:
+        return ".\n"
+    reasons = "".join(f"| {rule_id} | {' '.join(_table()[rule_id]['notShown'])} |\n" for rule_id in bare)
+    return (
+        f". The other {len(bare)}, and why:\n\n| rule | why no sample and no mutant shows it |\n|---|---|\n{reasons}"
     )
 
 

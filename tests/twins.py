@@ -70,7 +70,7 @@ def table() -> Shown:
 def without_audits(rule: str) -> dict[str, list[str]]:
     """What the registry of mutants says of a rule."""
     return {
-        "mutants": [mutant.sample for mutant in MUTANTS if mutant.rule == rule],
+        "mutants": list(dict.fromkeys(mutant.sample for mutant in MUTANTS if mutant.rule == rule)),
         "notShown": [NOT_SHOWN[rule]] if rule in NOT_SHOWN else [],
     }
 

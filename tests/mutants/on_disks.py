@@ -66,6 +66,11 @@ def shortened(broker: int, *, by: int) -> Change:
     return lambda copy: copy.write(broker, D, copy.batches(broker, D)[:-by])
 
 
+def killed(broker: int) -> Change:
+    """The file is not there that a broker leaves when it stops in order."""
+    return lambda copy: copy.without(f"broker-{broker}/data/.kafka_cleanshutdown")
+
+
 def behind(content: bytes) -> Change:
     """Bytes behind the log of broker 2."""
 
@@ -191,7 +196,7 @@ MUTANTS: Final = (
     ),
     mutant(
         "HW002", on_healed(saved(2, "replication", 50)), (("high", (2,), 50, 140),),
-        healed, "it is saved as it was told",
+        on_healed(saved(2, "replication", 50), killed(2)), "without an orderly stop the last one saved is older",
     ),
     mutant(
         "HW005", on_healed(saved(2, "log-start", 60), saved(2, "replication", 50)), (("medium", (2,), 50, 60),),

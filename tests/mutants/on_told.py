@@ -6,7 +6,7 @@ import struct
 from typing import Final
 
 from tests.mutants.mutant import Change, Mutant, Said, unchanged
-from tests.mutants.on_disks import ALL, BASE, D, batch, epochs, gone, healed, on_healed, own_tail
+from tests.mutants.on_disks import ALL, BASE, D, batch, epochs, gone, on_healed, own_tail
 from tests.mutants.surgery import Copy, summed
 
 CHANGES: Final = "state-change.log"
@@ -16,8 +16,8 @@ OFFSETS: Final = "__consumer_offsets-0"
 COMMITTED: Final = struct.pack(">hqi", 3, 100, -1)
 RESET: Final = (
     "{line} WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncate fully and reset fetch offset for"
-    " partition d-0 from 60 to the current leader's start offset 0 because the local replica does not have any data"
-    " (kafka.server.ReplicaFetcherThread)"
+    " partition d-0 from 60 to the current leader's start offset {start} because the local replica's end offset is"
+    " smaller than the current leader's start offsets. (kafka.server.ReplicaFetcherThread)"
 )
 
 SHRINKING: Final = (
@@ -39,6 +39,12 @@ def answered(asked: int, watermark: int) -> Change:
     """Broker 1 answers those who ask for an offset with another high watermark."""
     pattern = rf'("fetchOffset":{asked},.*?"highWatermark":){asked},'
     return line("broker-1", REQUESTS, pattern, rf"\g<1>{watermark},")
+
+
+def asks_again(copy: Copy) -> None:
+    """Broker 3 asks for 20 where it asked for 30, and nobody was promised that it has more."""
+    copy.log("broker-1", REQUESTS, r'("replicaId":3,.*?"fetchOffset":)30,', r"\g<1>20,")
+    copy.log("broker-1", REQUESTS, r'("PRODUCE".*"acks":)-1(,.*"baseOffset":20,)', r"\g<1>1\2")
 
 
 def follows_with(watermark: int) -> Change:
@@ -63,9 +69,10 @@ def asks(offset: int) -> Change:
     return line("broker-2", REQUESTS, pattern, rf"\g<0>\n\g<1>-1\g<2>{offset}\3", 1)
 
 
-def reset(copy: Copy) -> None:
+def reset(start: int) -> Change:
+    """Broker 1, whose log ends at 60, begins anew where its leader's log is said to start."""
     pattern = r"^(\[.*?\]) INFO \[ReplicaFetcherManager on broker 1\] Added fetcher to broker 2 .*$"
-    copy.log("broker-1", SERVER, pattern, r"\g<0>" + "\n" + RESET.format(line=r"\1"), count=1)
+    return line("broker-1", SERVER, pattern, r"\g<0>" + "\n" + RESET.format(line=r"\1", start=start), 1)
 
 
 def shrinks_at(end: int) -> Change:
@@ -89,9 +96,9 @@ def behind(copy: Copy) -> None:
     copy.without("broker-2/logs/kafka-request.log", "broker-1/data/d-0/00000000000000000140.snapshot")
 
 
-def lacking(copy: Copy) -> None:
-    """Broker 2, alone in the last ISR, lost its last batch."""
-    copy.write(2, "again-0", copy.batches(2, "again-0")[:-1])
+def lacking(broker: int) -> Change:
+    """A broker lost its last batch; broker 2 alone is in the last ISR."""
+    return lambda copy: copy.write(broker, "again-0", copy.batches(broker, "again-0")[:-1])
 
 
 def committed(offset: int = 100, epoch: int = -1) -> Change:
@@ -152,13 +159,16 @@ MUTANTS: Final = (
         on_healed(follows_with(50)), "a follower hears of it a round later",
     ),
     mutant(
-        "HW006", on_healed(line("broker-1", REQUESTS, r'"highWatermark":[2-6]0,', '"highWatermark":10,')),
-        (("medium", (1,), 10, 60),),
-        healed, "what is told lags by a round, as recorded",
+        "HW002", on_healed(answered(30, 10), asks_again), (("high", (1,), 10, 20),),
+        on_healed(answered(30, 20), asks_again), "the same is told once more, as one of the two had come to 20 only",
     ),
     mutant(
-        "ISR001", lacking, (("critical", (2,), 60, 70),),
-        unchanged, "it holds all of them", "recreated_topic",
+        "HW006", on_healed(answered(30, 20)), (("medium", (1,), 20, 30),),
+        on_healed(answered(30, 20), asks_again), "one of the two had come to 20 only",
+    ),
+    mutant(
+        "ISR001", lacking(2), (("critical", (2,), 60, 70),),
+        lacking(1), "broker 1 is not in the last ISR", "recreated_topic",
     ),
     mutant(
         "ISR002", on_healed(shrinks_at(60)), (("medium", (1, 3), None, None),),
@@ -181,7 +191,7 @@ MUTANTS: Final = (
         unchanged, "its cut to 50 was at the border of a batch", "acks_one_lost",
     ),
     mutant(
-        "TRUNC006", on_healed(reset), (("high", (1,), 0, 60),),
-        healed, "an empty log is cut to 0 at first contact",
+        "TRUNC006", on_healed(reset(50)), (("high", (1,), 50, 60),),
+        on_healed(reset(70)), "its leader keeps nothing of what it missed: there is no place to go on from",
     ),
 )  # fmt: skip

@@ -19,6 +19,9 @@ from parsers.writers.segments import Record, record_bytes
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
 UNDER_CRC: Final = struct.Struct(">hiqqqhii")
 SUMMED: Final = 21
+CODEC: Final = 0x07
+CONTROL: Final = 0x20
+"""Bits of a batch's attributes."""
 FIELDS: Final = {
     "attributes": 0, "last_offset_delta": 1, "base_timestamp": 2, "max_timestamp": 3, "producer_id": 4,
     "producer_epoch": 5, "base_sequence": 6, "record_count": 7,
@@ -44,6 +47,11 @@ def last_of(batch: bytes) -> int:
     return base_of(batch) + int(UNDER_CRC.unpack_from(batch, SUMMED)[1])
 
 
+def is_control(batch: bytes) -> bool:
+    """Whether a batch is a marker of a transaction."""
+    return bool(int(UNDER_CRC.unpack_from(batch, SUMMED)[0]) & CONTROL)
+
+
 def summed(batch: bytes) -> bytes:
     """The batch with the checksum that its bytes give."""
     return batch[:17] + google_crc32c.value(batch[SUMMED:]).to_bytes(4, "big") + batch[SUMMED:]
@@ -60,7 +68,7 @@ def altered(batch: bytes, *, epoch: int | None = None, **fields: int) -> bytes:
 
 
 def rewritten(batch: bytes, how: Callable[[bytes, bytes], tuple[bytes, bytes | None]]) -> bytes:
-    """The batch, which is not compressed, with other keys and values; its records have no headers."""
+    """The batch with other keys and values, not compressed; its records have no headers."""
     first_timestamp = int(UNDER_CRC.unpack_from(batch, SUMMED)[2])
     told = decode_entry(batch, Origin(source="batch"), 0, payloads=True).rows
     records = b""
@@ -70,8 +78,9 @@ def rewritten(batch: bytes, how: Callable[[bytes, bytes], tuple[bytes, bytes | N
         records += record_bytes(
             Record(offset_delta=delta, timestamp_delta=row.timestamp - first_timestamp, key=key or None, value=value)
         )
+    plain = int(UNDER_CRC.unpack_from(batch, SUMMED)[0]) & ~CODEC
     head = batch[:8] + (49 + len(records)).to_bytes(4, "big") + batch[12 : SUMMED + UNDER_CRC.size]
-    return summed(head + records)
+    return altered(head + records, attributes=plain)
 
 
 class Copy:

@@ -34,3 +34,11 @@ def test_the_rule_is_asked_in_the_lawful_twin(mutant: Mutant) -> None:
     """A rule that could not decide would be silent too."""
     coverage = judged(mutant.sample, mutant.lawful, mutant.level).coverage
     assert [point.reason for point in coverage.undecided if point.rule == mutant.rule] == []
+
+
+def test_a_foreign_key_is_told_with_its_place() -> None:
+    """Findings of a topic have no range: the place of the first key stands among their facts."""
+    (mutant,) = (mutant for mutant in MUTANTS if mutant.rule == "PLACE001")
+    (finding,) = found(judged(mutant.sample, mutant.change, mutant.level), mutant.rule)
+    told = finding.values()
+    assert (told["partition"], told["offset"], told["apart"], told["keys"]) == (2, 136, 4, 60)
