@@ -28,6 +28,7 @@ METADATA_VERSION: Final = "metadata.version"
 INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
 """What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
 MESSAGE_FORMAT: Final = "message.format.version"
+CLEANUP_POLICY: Final = "cleanup.policy"
 MIN_IN_SYNC: Final = "min.insync.replicas"
 UNCLEAN: Final = "unclean.leader.election.enable"
 LAG_TIME: Final = "replica.lag.time.max.ms"
@@ -42,7 +43,7 @@ STOPPED: Final = "stopped in order"
 """Whether a broker runs is told so too: a killed one never says that it stopped."""
 
 BROKER_NAMES: Final[Mapping[str, str]] = {
-    "cleanup.policy": "log.cleanup.policy",
+    CLEANUP_POLICY: "log.cleanup.policy",
     "delete.retention.ms": "log.cleaner.delete.retention.ms",
     "flush.messages": "log.flush.interval.messages",
     "flush.ms": "log.flush.interval.ms",

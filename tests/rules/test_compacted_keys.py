@@ -18,6 +18,9 @@ from rules.narrow.keys import KeyLedger
 from rules.narrow.surviving_keys import NOTHING_DELETED, KeyedReplica, keys_apart
 from rules.replicas.keys_apart import KeysApart
 from tests.auditor.dumps_at_hand import audited, copied
+from tests.mutants.mutant import Change, judged, unchanged
+from tests.mutants.on_disks import BASE, batch, on_healed
+from tests.mutants.surgery import Copy
 from tests.rules.broken_dumps import Batch, Yard
 
 
@@ -190,3 +193,32 @@ def test_a_quick_look_reads_no_records_and_leaves_the_verdict_open(race: Path) -
     report = audited(race, level="quick")
     assert report.violations == ()
     assert report.exit_code == 3
+
+
+def with_a_count_that_lies(change: Change) -> set[str]:
+    """Rules left open where a batch of a topic says that it has nine records of ten, as if a cleaner had taken one."""
+    lying = on_healed(batch(2, at=45, record_count=9), change)
+    return {point.rule for point in judged(BASE, lying, "full").coverage.undecided}
+
+
+def without_settings(copy: Copy) -> None:
+    copy.without("*/logs", "controller-100", "*/data/__cluster_metadata-0")
+
+
+def compacted_once(copy: Copy) -> None:
+    """A broker's default was to compact, which no topic overrides."""
+    copy.log("broker-1", "server.log", r"log\.cleanup\.policy = \[delete\]", "log.cleanup.policy = [compact]")
+
+
+def visited(copy: Copy) -> None:
+    (copy.dump / "broker-1" / "data" / "cleaner-offset-checkpoint").write_text("0\n1\nd 0 60\n", encoding="utf-8")
+
+
+def test_keys_are_not_asked_of_a_topic_that_nothing_compacts() -> None:
+    assert not with_a_count_that_lies(unchanged) & {"LOG004", "LOG005"}
+    assert not with_a_count_that_lies(lambda copy: copy.without("broker-*/logs")) & {"LOG004", "LOG005"}
+
+
+@pytest.mark.parametrize("change", [without_settings, compacted_once, visited])
+def test_keys_are_asked_where_something_may_have_been_compacted(change: Change) -> None:
+    assert with_a_count_that_lies(change) >= {"LOG004", "LOG005"}
