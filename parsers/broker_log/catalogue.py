@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, TypeAlias
 
 from parsers.broker_log.configuring import CONFIGURING
@@ -15,11 +15,11 @@ from parsers.broker_log.isr import ISR
 from parsers.broker_log.layout import Layout
 from parsers.broker_log.leadership import LEADERSHIP
 from parsers.broker_log.membership import MEMBERSHIP
-from parsers.broker_log.prefix import PREFIX
+from parsers.broker_log.prefix import PREFIX, Prefix, parse_prefix
 from parsers.broker_log.recovery import RECOVERY
 from parsers.broker_log.storage import STORAGE
 from parsers.broker_log.truncation import TRUNCATION
-from parsers.broker_log.wording import Event, Wording, after_lead, compile_text, inner_lead, leads
+from parsers.broker_log.wording import NAME, Event, Wording, after_lead, compile_text, inner_lead, leads
 
 Value: TypeAlias = int | str | None
 Convert: TypeAlias = Callable[[bytes], Value | tuple[Value, ...]]
@@ -32,33 +32,23 @@ SETTINGS_LEAD: Final = b"KafkaConfig values:"
 DETAIL_LIMIT: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setter:
-    """Which column a group of a pattern fills, and how its bytes become the value, or a value for each of its columns."""
-
-    group: int
-    """Index among the pattern's groups; those of an item come behind those of its line."""
-    columns: tuple[str, ...]
-    """One, or those of the two things that a group tells at once."""
-    convert: Convert
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matcher:
-    """A wording made ready: its pattern, and what to do with each group. There is one of each wording."""
+    """A wording made ready: its pattern, and which group is which hole. There is one of each wording."""
 
     event: Event
     pattern: re.Pattern[bytes]
-    setters: tuple[Setter, ...]
-    copies: tuple[tuple[str, str], ...]
-    """(column, column that it takes its value from)."""
+    holes: Mapping[str, int]
+    """By name where in a hit they stand: behind the line the groups of its pattern, then those of an item or the reason."""
     item_pattern: re.Pattern[bytes] | None
     """One of the things that the group `items` lists, where each gives a row."""
-    tells_more: bool
-    """Whether the detail is more than a group of the pattern."""
 
 
-@lru_cache(maxsize=4096)
+def shortened(value: bytes) -> str:
+    """Text of a line as a value: decoded whatever it holds, without blanks around it, and never long."""
+    return value[: DETAIL_LIMIT + 4].decode(errors="replace").strip()[:DETAIL_LIMIT]
+
+
 def _place(value: bytes) -> tuple[str, int]:
     topic, _, partition = value.rpartition(b"-")
     return topic.decode(), int(partition)
@@ -68,48 +58,35 @@ def _ids(value: bytes) -> str:
     return value.replace(b" ", b"").decode()
 
 
-def shortened(value: bytes) -> str:
-    """Text of a line as a value: decoded whatever it holds, without blanks around it, and never long."""
-    return value[: DETAIL_LIMIT + 4].decode(errors="replace").strip()[:DETAIL_LIMIT]
-
-
-_CONVERT: Final[Mapping[str, Convert]] = {
-    "topic_id": lambda value: None if value == b"None" else value.decode(),
-    "previous_leader": lambda value: None if value == b"None" else int(value),
-    "isr": _ids,
-    "previous_isr": _ids,
-    "detail": shortened,
-    "directory": lambda value: value.decode(errors="replace").rstrip("."),
-    "topic": bytes.decode,
+TOLD: Final[Mapping[str, tuple[tuple[str, ...], Convert]]] = {
+    "prefix": (Prefix._fields, parse_prefix),
+    "tp": (("topic", "partition"), _place),
+    "topic": (("topic",), bytes.decode),
+    "topic_id": (("topic_id",), lambda value: None if value == b"None" else value.decode()),
+    "previous_leader": (("previous_leader",), lambda value: None if value == b"None" else int(value)),
+    "last_offset": (("log_end_offset",), lambda value: int(value) + 1),
+    "isr": (("isr",), _ids),
+    "previous_isr": (("previous_isr",), _ids),
+    "detail": (("detail",), shortened),
+    "reason": (("detail",), bytes.decode),
+    "directory": (("directory",), lambda value: value.decode(errors="replace").rstrip(".")),
 }
-"""Columns that are not here hold numbers."""
-
-
-def _setters(pattern: re.Pattern[bytes], behind: int) -> tuple[Setter, ...]:
-    found: list[Setter] = []
-    for name, group in pattern.groupindex.items():
-        index = group - 1 + behind
-        if name == "tp":
-            found.append(Setter(group=index, columns=("topic", "partition"), convert=_place))
-        elif name == "last_offset":
-            found.append(Setter(group=index, columns=("log_end_offset",), convert=lambda value: int(value) + 1))
-        elif name != "items":
-            found.append(Setter(group=index, columns=(name,), convert=_CONVERT.get(name, int)))
-    return tuple(found)
+"""Of holes, the columns that they fill and how their bytes become the values. Others hold the number of their column."""
 
 
 def _matcher(event: Event, wording: Wording) -> Matcher:
     pattern = compile_text(wording.text)
     # An item is tried only where a word begins, or a long word without an end would be tried at every byte of it.
-    item = re.compile(rb"(?<![\w.\-])" + compile_text(wording.items).pattern) if wording.items else None
-    return Matcher(
-        event=event,
-        pattern=pattern,
-        setters=_setters(pattern, 0) + (_setters(item, pattern.groups) if item else ()),
-        copies=tuple(wording.copies.items()),
-        item_pattern=item,
-        tells_more=event.whole_message or event.reason_follows,
-    )
+    item = re.compile(rb"(?<![A-Za-z0-9_.\-])" + compile_text(wording.items).pattern) if wording.items else None
+    holes = {"line": 0, **pattern.groupindex}
+    holes.pop("items", None)
+    if item is not None:
+        holes |= {name: group + pattern.groups for name, group in item.groupindex.items()}
+    if event.whole_message or event.reason_follows:
+        holes["reason"] = pattern.groups + 1
+        holes.pop("detail", None)
+    holes |= {to: holes[of] for to, of in wording.copies.items()}
+    return Matcher(event=event, pattern=pattern, holes=holes, item_pattern=item)
 
 
 WORDINGS: Final = tuple((event, wording) for event in EVENTS for wording in event.wordings)
@@ -199,8 +176,8 @@ def head_pattern(layout: Layout) -> re.Pattern[bytes]:
 def scan_pattern(layout: Layout) -> re.Pattern[bytes]:
     """Finds the lines, each from the line end before it to its own, that begin an entry whose message may be an event.
 
-    Groups besides the layout's own: prefix; lead, or word and inner (the lead behind it).
+    Groups besides the layout's own: prefix; message; lead, or inner (the lead behind a first word).
     """
     first, inner = _scan_leads()
-    message = rf"(?P<prefix>{PREFIX})?+(?:(?P<word>[\w.\-]{{1,255}}+)(?P<inner>{inner})|(?P<lead>{first}))[^\n]*+"
-    return re.compile(("\n" + layout.head + message).encode())
+    message = rf"(?:{NAME}{{1,255}}+(?P<inner>{inner})|(?P<lead>{first}))[^\n]*+"
+    return re.compile(rf"\n{layout.head}(?P<prefix>{PREFIX})?+(?P<message>{message})".encode())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
 USUAL_PATTERNS: Final = (DEFAULT_PATTERN, "%d{ISO8601} %p %m (%c) [%t]%n")
@@ -28,26 +27,11 @@ _DATES: Final[dict[str, str]] = {
     "ISO8601_OFFSET_DATE_TIME_HHMM": "yyyy-MM-dd'T'HH:mm:ss,SSSXX", "ISO8601_OFFSET_DATE_TIME_HHCMM": "yyyy-MM-dd'T'HH:mm:ss,SSSXXX",
     "UNIX": "nnnnnnnnnn", "UNIX_MILLIS": "nnnnnnnnnnnnn",
 }  # fmt: skip
-TAIL_LIMIT: Final = 512
-"""Longer tails are looked at each time that they stand in a log."""
 _DATE_PIECE: Final = re.compile(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<fixed>[^A-Za-z'])")
 
 
 class LayoutError(ValueError):
     """A pattern layout from which an entry's parts cannot be told."""
-
-
-MessageEnd: TypeAlias = tuple[int, bytes | None, bool]
-"""Where a message ends, the logger behind it, and whether the line is whole to its last part."""
-
-
-@dataclass(frozen=True, slots=True)
-class FixedPiece:
-    """A part of what stands before a message: a text, a date of `length` of the `characters`, or a level."""
-
-    kind: Literal["text", "date", "level"]
-    characters: str = ""
-    length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +44,6 @@ class Layout:
     """The fixed text with which every entry begins; empty where it begins with a field."""
     tail_opening: bytes = b""
     tail: re.Pattern[bytes] | None = None
-    fixed: tuple[FixedPiece, ...] | None = None
-    """What stands before the message, where each part but the level has a fixed length."""
-
-    def ends_of(self, data: bytes) -> Callable[[int, int], MessageEnd]:
-        """What tells, of a line `[start, end)` of the data, where its message ends.
-
-        Few different things stand behind the messages of a log: each is looked at once.
-        """
-        find, opening, known = data.rfind, self.tail_opening, dict[bytes, tuple[bytes | None, bool]]()
-
-        def message_end(start: int, end: int) -> MessageEnd:
-            at = find(opening, start, end) if opening else -1
-            if at < 0:
-                return end, None, False
-            if end - at > TAIL_LIMIT:
-                logger, whole = self.tail_of(data[at:end])
-            else:
-                tail = data[at:end]
-                told = known.get(tail)
-                if told is None:
-                    told = known[tail] = self.tail_of(tail)
-                logger, whole = told
-            return (at if whole else end), logger, whole
-
-        return message_end
 
     def tail_of(self, tail: bytes) -> tuple[bytes | None, bool]:
         """The logger in what may stand behind a message, and whether it is all that stands there."""
@@ -115,22 +74,7 @@ def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
     opening = pieces[0][1].encode() if pieces[0][0] == "text" else b""
     head = "".join(_expressions(pieces[:at], pattern))
     absent = "".join(f"(?P<{name}>)" for name in ("time", "level", "logger") if f"(?P<{name}>" not in head)
-    return Layout(head + absent, opening, tail[0], tail[1], _fixed(pieces[:at]))
-
-
-def _fixed(pieces: list[tuple[str, str]]) -> tuple[FixedPiece, ...] | None:
-    """The pieces before the message; None where one is of no fixed length."""
-    fixed: list[FixedPiece] = []
-    for kind, text in pieces:
-        if kind == "text" and "\n" not in text:
-            fixed.append(FixedPiece("text", text, len(text)))
-        elif kind == "date" and (run := _date_run(text)) and "\n" not in run[0]:
-            fixed.append(FixedPiece("date", *run))
-        elif kind == "level" and not text:
-            fixed.append(FixedPiece("level"))
-        else:
-            return None
-    return tuple(fixed)
+    return Layout(head + absent, opening, tail[0], tail[1])
 
 
 def _pieces(pattern: str) -> list[tuple[str, str]]:
@@ -187,7 +131,7 @@ def _expression(kind: str, text: str, after: str, pattern: str) -> str:
     if kind == "level":
         return rf"\ {{0,16}}+{_LEVELS}\ {{0,16}}?" if text else _LEVELS
     if kind == "digits":
-        return r"\ {0,16}+\d{1,19}+\ {0,16}?"
+        return r"\ {0,16}+[0-9]{1,19}+\ {0,16}?"
     if not after:
         raise LayoutError(f"nothing fixed stands behind a field of {pattern}")
     field = rf"[^{re.escape(after[0])}\n]{{0,256}}" + (r"\ {0,16}?" if after[0] != " " else "")
@@ -211,7 +155,7 @@ def _date(options: str) -> str:
     """The pattern of a date; dates of fixed length and known characters become one run, which is found fastest."""
     run = _date_run(options)
     if run is not None:
-        return rf"[\d{re.escape(run[0])}]{{{run[1]}}}+"
+        return rf"[0-9{re.escape(run[0])}]{{{run[1]}}}+"
     return "".join(text if not length else _fixed_part(text, length) for text, length in _date_parts(options))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-PREFIX: Final = r"\[[^\]\n]{0,2048}+\]:?+\ |Partition\ \[[^\]\n]{1,300}+\]\ on\ broker\ \d{1,10}+:\ "
+PREFIX: Final = r"\[[\x00-\x09\x0b-\x5c\x5e-\xff]{0,2048}+\]:?+\ |Partition\ \[[^\]\n]{1,300}+\]\ on\ broker\ [0-9]{1,10}+:\ "
 """As a pattern: `[Component key=value, …] `, `[Name]: `, and before 1.0 `Partition [t,0] on broker 1: `."""
 
 _WORD: Final = re.compile(rb"\[([A-Za-z]{1,64})")
@@ -20,19 +19,15 @@ _LEADER: Final = re.compile(rb"leaderId=(\d{1,9})(?!\d)")
 _DIRECTORY: Final = re.compile(rb" dir=([^\],]{1,2048})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prefix:
+class Prefix(NamedTuple):
     """Who speaks, and of what, as far as the prefix tells."""
 
-    component: str | None = None
-    broker: int | None = None
-    topic: str | None = None
-    partition: int | None = None
-    leader: int | None = None
-    directory: str | None = None
-
-
-NO_PREFIX: Final = Prefix()
+    component: str | None
+    broker: int | None
+    topic: str | None
+    partition: int | None
+    leader: int | None
+    directory: str | None
 
 
 @lru_cache(maxsize=4096)

@@ -10,9 +10,9 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
-from parsers.broker_log.config_values import NO_SETTINGS, SettingLines, find_settings, numbered, settings_batch
-from parsers.broker_log.event_batches import NO_EVENTS, Found, batch_from, found_of
-from parsers.broker_log.finding import Lines, Text, find_hits, find_lines, text_of
+from parsers.broker_log.config_values import NO_SETTINGS, find_settings, settings_batch
+from parsers.broker_log.event_batches import NO_EVENTS, batch_of
+from parsers.broker_log.finding import find_hits, find_lines, text_of
 from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
 from parsers.broker_log.version import KafkaVersion
@@ -86,23 +86,12 @@ def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
     """What the entries of a block say that begin before byte `end` of the file."""
     text = text_of(block, reading.layout, end)
     lines = find_lines(text)
-    told, refusals = _told(text, lines, reading)
-    events = batch_from(told, reading.origin, reading.version)
-    found: list[SettingLines] = []
-    if reading.settings:
-        for entry in lines.settings:
-            found.extend(find_settings(text.data, text.shift, entry, reading.layout, reading.line_limit))
-    return LogPart(events=events, settings=settings_batch(numbered(found), reading.origin), refusals=refusals)
-
-
-def _told(text: Text, lines: Lines, reading: Reading) -> tuple[Found, tuple[Refusal, ...]]:
-    """The events of lines, and what of them is refused, both in the order of the lines."""
-    found, refusals = found_of(find_hits(text, lines.by_lead), reading.origin)
-    refusals += [
-        refuse(
-            reading.origin, "truncated_line", start, stop,
-            expected="a line that is written to its end", found=text.data[start - text.shift : stop - text.shift],
-        )
-        for start, stop, *_ in lines.torn
-    ]  # fmt: skip
-    return found, tuple(sorted(refusals, key=lambda refusal: refusal.span_start))
+    events, refusals = batch_of(lines.heads, find_hits(text, lines), reading.origin, reading.version)
+    for start, stop, *_ in lines.torn:
+        expected, found = "a line that is written to its end", text.data[start - text.shift : stop - text.shift]
+        refusals.append(refuse(reading.origin, "truncated_line", start, stop, expected=expected, found=found))
+    refusals.sort(key=lambda refusal: refusal.span_start)
+    blocks = lines.settings if reading.settings else ()
+    printed = [find_settings(text.data, text.shift, entry, reading.layout, reading.line_limit) for entry in blocks]
+    settings = settings_batch([block for block in printed if block], reading.origin)
+    return LogPart(events=events, settings=settings, refusals=tuple(refusals))

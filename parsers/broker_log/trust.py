@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from parsers.broker_log.version import KafkaVersion
@@ -114,6 +115,7 @@ TRUST: Final[dict[EventKind, tuple[VersionedTrust, ...]]] = {
 """Kinds that are missing here are believed as they stand."""
 
 
+@cache
 def trust_of(kind: EventKind, version: KafkaVersion | None) -> Trust:
     """The trust of a kind of line; under an unknown version the least that any version gives."""
     known = TRUST.get(kind, ())

@@ -16,9 +16,11 @@ from typing import Final
 from parsers.tables import EventKind
 
 PIECE: Final = re.compile(r"\{(?P<hole>[a-z_]+|\*)\}|<\?(?P<optional>.+?)\?>|<(?P<choice>[^<>{}]*\|[^<>{}]*)>")
+NAME: Final = r"[A-Za-z0-9_.\-]"
+r"""A letter of a topic's name. Sets of plain letters are looked up at once; `\w` and `\d` are asked for each letter."""
 _GROUP: Final = re.compile(r"\(\?P<\w+>")
-_NUMBER: Final = r"-?\d{1,19}+(?!\d)"
-_IDS: Final = r"(?:\d{1,10}+(?:, ?+\d{1,10}+)*+)?+"
+_NUMBER: Final = r"-?[0-9]{1,19}+(?![0-9])"
+_IDS: Final = r"(?:[0-9]{1,10}+(?:, ?+[0-9]{1,10}+)*+)?+"
 _NUMBERS: Final = (
     "epoch", "previous_epoch", "offset", "previous_offset", "high_watermark", "log_end_offset", "log_start_offset",
     "leader", "other_broker", "partition_epoch", "broker_epoch", "count", "partition", "last_offset",
@@ -26,14 +28,14 @@ _NUMBERS: Final = (
 )  # fmt: skip
 _HOLES: Final[dict[str, str]] = {
     **{name: f"(?P<{name}>{_NUMBER})" for name in _NUMBERS},
-    "tp": r"(?P<tp>(?>[\w.\-]{1,255}-\d{1,10})(?!\d))",
-    "topic": r"(?P<topic>[\w.\-]{1,255}+)",
-    "topic_id": r"(?:Some\()?+(?P<topic_id>[\w\-]{1,64}+)\)?+",
+    "tp": rf"(?P<tp>(?>{NAME}{{1,255}}-[0-9]{{1,10}})(?![0-9]))",
+    "topic": rf"(?P<topic>{NAME}{{1,255}}+)",
+    "topic_id": r"(?:Some\()?+(?P<topic_id>[A-Za-z0-9_\-]{1,64}+)\)?+",
     "previous_leader": rf"(?:Some\()?+(?P<previous_leader>{_NUMBER}|None)\)?+",
     "isr": rf"(?P<isr>{_IDS})",
     "previous_isr": rf"(?P<previous_isr>{_IDS})",
-    "version": r"(?P<detail>\d++(?:\.\d++)*+(?:-IV\d++)?+)",
-    "directory": r"(?P<directory>[^\s,)]{1,4096}+)",
+    "version": r"(?P<detail>[0-9]++(?:\.[0-9]++)*+(?:-IV[0-9]++)?+)",
+    "directory": r"(?P<directory>[^ \t\n\r\f\v,)]{1,4096}+)",
     "address": r"[^)\]]{1,512}+",
     "number": _NUMBER,
     "end": r"\Z",
@@ -135,6 +137,13 @@ def fixed_after(text: str, position: int) -> str:
 
 
 def _open(hole: str, fixed: str) -> str:
-    """Anything up to the first occurrence of the fixed text: atomic, so that a later occurrence is never tried."""
-    anything = f".*?(?={re.escape(fixed)})" if fixed else ".*+"
-    return f"(?>{anything})" if hole == "*" else f"(?P<{hole}>(?>{anything}))"
+    """Anything up to the first occurrence of the fixed text, in steps that are never taken back.
+
+    The fixed text itself stands behind it in the pattern.
+    """
+    if not fixed:
+        anything = ".*+"
+    else:
+        first, rest = re.escape(fixed[0]), re.escape(fixed[1:])
+        anything = f"[^{first}]*+" + (f"(?:{first}(?!{rest})[^{first}]*+)*+" if rest else "")
+    return anything if hole == "*" else f"(?P<{hole}>{anything})"
