@@ -54,6 +54,11 @@ def _place(value: bytes) -> tuple[str, int]:
     return topic.decode(), int(partition)
 
 
+def _alone(value: bytes) -> bytes:
+    """What Scala prints as an option, by itself."""
+    return value[5:-1] if value.startswith(b"Some(") else value
+
+
 def _ids(value: bytes) -> str:
     return value.replace(b" ", b"").decode()
 
@@ -62,8 +67,8 @@ TOLD: Final[Mapping[str, tuple[tuple[str, ...], Convert]]] = {
     "prefix": (Prefix._fields, parse_prefix),
     "tp": (("topic", "partition"), _place),
     "topic": (("topic",), bytes.decode),
-    "topic_id": (("topic_id",), lambda value: None if value == b"None" else value.decode()),
-    "previous_leader": (("previous_leader",), lambda value: None if value == b"None" else int(value)),
+    "topic_id": (("topic_id",), lambda value: None if value == b"None" else _alone(value).decode()),
+    "previous_leader": (("previous_leader",), lambda value: None if value == b"None" else int(_alone(value))),
     "last_offset": (("log_end_offset",), lambda value: int(value) + 1),
     "isr": (("isr",), _ids),
     "previous_isr": (("previous_isr",), _ids),

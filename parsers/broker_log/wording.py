@@ -21,6 +21,7 @@ r"""A letter of a topic's name. Sets of plain letters are looked up at once; `\w
 _GROUP: Final = re.compile(r"\(\?P<\w+>")
 _NUMBER: Final = r"-?[0-9]{1,19}+(?![0-9])"
 _IDS: Final = r"(?:[0-9]{1,10}+(?:, ?+[0-9]{1,10}+)*+)?+"
+_ID: Final = r"[A-Za-z0-9_\-]{1,64}+"
 _NUMBERS: Final = (
     "epoch", "previous_epoch", "offset", "previous_offset", "high_watermark", "log_end_offset", "log_start_offset",
     "leader", "other_broker", "partition_epoch", "broker_epoch", "count", "partition", "last_offset",
@@ -30,8 +31,8 @@ _HOLES: Final[dict[str, str]] = {
     **{name: f"(?P<{name}>{_NUMBER})" for name in _NUMBERS},
     "tp": rf"(?P<tp>(?>{NAME}{{1,255}}-[0-9]{{1,10}})(?![0-9]))",
     "topic": rf"(?P<topic>{NAME}{{1,255}}+)",
-    "topic_id": r"(?:Some\()?+(?P<topic_id>[A-Za-z0-9_\-]{1,64}+)\)?+",
-    "previous_leader": rf"(?:Some\()?+(?P<previous_leader>{_NUMBER}|None)\)?+",
+    "topic_id": rf"(?P<topic_id>Some\({_ID}\)|{_ID})",
+    "previous_leader": rf"(?P<previous_leader>Some\({_NUMBER}\)|{_NUMBER}|None)",
     "isr": rf"(?P<isr>{_IDS})",
     "previous_isr": rf"(?P<previous_isr>{_IDS})",
     "version": r"(?P<detail>[0-9]++(?:\.[0-9]++)*+(?:-IV[0-9]++)?+)",

@@ -75,6 +75,15 @@ def test_every_kind_is_declared_once() -> None:
     assert sorted(event.kind for event in EVENTS) == sorted(get_args(EventKind))
 
 
+@pytest.mark.parametrize("told", ["Some(3)", "3"])
+def test_a_hole_takes_no_parenthesis_that_it_has_not_opened(told: str) -> None:
+    pattern = compile_text("leads {tp} ({topic_id}) after ({previous_leader}) now")
+    found = pattern.fullmatch(f"leads pay-0 (xcq385) after ({told}) now".encode())
+    assert found is not None
+    assert found["topic_id"] == b"xcq385"
+    assert found["previous_leader"] == told.encode()
+
+
 def test_no_pattern_can_go_back() -> None:
     """Fixed text, possessive or atomic pieces, and bounded runs only: nothing for hostile input to multiply."""
     for _, wording in WORDINGS:
