@@ -49,7 +49,7 @@ def gates(
     if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
         return
     unjudged = not_judged(absent, evidence.unread_copies)
-    unseen = [replica.broker for replica in in_order if not replica.end_known]
+    unseen = [replica.broker for replica in in_order if replica.unopened]
     yield from (_election(candidate, unjudged, unseen, copies_first(candidate, held)) for candidate, held in choices)
     yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], unjudged)
 
@@ -63,7 +63,7 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], owed: OwedCut | None, l
     action = f"restart broker {replica.broker}"
     last = [d for d in doomed if d.stretch.told_of and not d.others]
     leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
-    if not replica.end_known:
+    if replica.unopened:
         names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
         because = f"cannot be judged. Its log is not here whole: {names} is missing."
         return Gate(action=action, going="unknown", because=because)
@@ -161,7 +161,7 @@ def _versions(
 
 def _doubted(replicas: Sequence[Replica]) -> str:
     """Whose log is not here whole, or whose epochs cannot be read; empty where every log can be judged."""
-    partly = sorted(replica.broker for replica in replicas if not replica.end_known)
+    partly = sorted(replica.broker for replica in replicas if replica.unopened)
     if partly:
         logs = "log of" if len(partly) == 1 else "logs of"
         return f"the {logs} {are(partly)} not here whole"

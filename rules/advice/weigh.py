@@ -29,7 +29,7 @@ def advise(evidence: PartitionEvidence, losses: Sequence[Loss] = ()) -> tuple[Ad
 def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequence[Loss]) -> Advice:
     leaders = tuple(replica for replica in replicas if replica in evidence.presumed_leaders)
     seen = tuple(replica for replica in replicas if replica.end_known)
-    whole, cuts = {replica.path for replica in seen}, owed_cuts(seen, evidence)
+    whole, cuts = {replica.path for replica in replicas if not replica.unopened}, owed_cuts(seen, evidence)
     keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
     held = {replica.path: tuple(_held_by_others(replica, cuts, evidence)) for replica in replicas}
     told = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)

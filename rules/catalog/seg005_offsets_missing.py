@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica, Span
@@ -38,10 +38,12 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
+    Every replica has the same hole: their records are lost, or something lawful took them of which nothing here tells.
     A compacted log has a hole that reaches beyond the high watermark on disk, which may be older than the log: cleaning
-    never goes there. Every replica has the same hole, or the checkpoint that would show a compaction was not copied or
-    could not be read: low severity. So is a hole between the last two segments of a copy taken live, which may be of
-    different moments. A compressed legacy batch does not tell its first offset: a hole before it stays unseen.
+    never goes there. A compressed legacy batch does not tell its first offset: a hole before it stays unseen. A segment
+    of which only a snapshot or an index tells was not copied, and SEG003 names it. Where the checkpoint that would show
+    a compaction was not copied or could not be read, the severity is low. So it is for a hole between the last two
+    segments of a copy taken live, which may be of different moments.
 
     Upheld
     ------
@@ -64,10 +66,44 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
                 brokers=(replica.broker,),
                 blocking=False,
             )
+    yield from _of_holes([*_unlawful(evidence)], evidence)
+
+
+def _unlawful(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Hole]]:
+    """Every hole that neither a move of the log start nor a conversion explains."""
+    for replica in evidence.current:
         for hole in holes(replica):
             lawful = hole.end_offset <= replica.log_start_offset or _converted(replica, evidence)
             if not lawful and is_empty(replica, hole):
-                yield _violation(evidence, replica, hole)
+                yield replica, hole
+
+
+def _of_holes(found: Sequence[tuple[Replica, Hole]], evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    """A hole that some replica here does not have is a finding; those that all have are one question."""
+    shared: list[tuple[Replica, Hole]] = []
+    for replica, hole in found:
+        peers = evidence.followers_of(replica)
+        if peers and all(has_it_too(peer, hole) for peer in peers):
+            shared.append((replica, hole))
+        else:
+            yield _violation(evidence, replica, hole, peers)
+    if shared:
+        yield _question(shared)
+
+
+def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:
+    first = min((hole for _, hole in shared), key=lambda hole: hole.start_offset)
+    more = len({hole.start_offset for _, hole in shared}) - 1
+    also = f" and in {more} more places" if more > 1 else " and in one more place" if more else ""
+    return Undecided(
+        reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}), {_where(first)}{also}, and"
+        " nothing tells that they were compacted away",
+        missing="a copy of the log that holds them, or the topic's cleanup.policy as it was",
+        brokers=tuple(sorted({replica.broker for replica, _ in shared})),
+        start_offset=first.start_offset,
+        end_offset=first.end_offset,
+        exhibits=tuple(exhibit for _, hole in shared if hole.start_offset == first.start_offset for exhibit in _exhibits(hole)),
+    )
 
 
 def _above_high_watermarks(evidence: PartitionEvidence) -> Iterator[Undecided]:
@@ -85,11 +121,9 @@ def _above_high_watermarks(evidence: PartitionEvidence) -> Iterator[Undecided]:
             )
 
 
-def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Violation:
-    peers = evidence.followers_of(replica)
-    shared = bool(peers) and all(has_it_too(peer, hole) for peer in peers)
+def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole, peers: Sequence[Replica]) -> Violation:
     moved = evidence.copied_live and lies_before_the_last_segment(replica, hole)
-    doubtful = shared or moved or replica.bare or "cleaner-offset-checkpoint" in replica.untold
+    doubtful = moved or replica.bare or "cleaner-offset-checkpoint" in replica.untold
     return Violation(
         brokers=(replica.broker,),
         start_offset=hole.start_offset,
@@ -101,7 +135,6 @@ def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole) -> Vio
             "holders": tuple(peer.broker for peer in peers if peer.holds(hole.start_offset, hole.end_offset)),
             "gaps": len([*holes(replica)]) + replica.log.gap_count - len(replica.log.gaps),
             "where": _where(hole),
-            "shared": shared,
         },
         exhibits=tuple(_exhibits(hole)),
     )

@@ -35,7 +35,7 @@ def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation 
     Undecided when
     --------------
     The log is compacted, where holes are lawful. Or neither the epoch file nor a logged cut tells a cut from other
-    losses. Then SEG005 speaks of the hole.
+    losses, as between two segments, where a file may be missing. Then SEG005 speaks of the hole.
 
     Upheld
     ------
@@ -61,12 +61,16 @@ def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation 
 
 
 def _vanished(replica: Replica, step: OffsetStep) -> EpochClaim | None:
-    """An epoch that the file places inside the hole and of which no batch is left: the batch that stood there."""
+    """An epoch that the file places inside the hole and of which no batch is left: the batch that stood there.
+
+    Between two segments a whole file may be missing instead.
+    """
     held = {run.epoch for run in replica.log.epochs}
+    entries = replica.epoch_file.entries if step.before.source == step.after.source else ()
     return next(
         (
             entry
-            for entry in replica.epoch_file.entries
+            for entry in entries
             if step.expected <= entry.start_offset < step.found
             and step.epoch_before < entry.epoch < step.epoch_after
             and entry.epoch not in held

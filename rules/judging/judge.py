@@ -73,7 +73,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         drawn=told.by_epoch("the picture over time", _drawn) if grave else (),
         availability=told.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
         advice=told.by_epoch("advice", lambda known: advise(known, billed))
-        if _to_decide(ordered, billed, rules) or not all(r.end_known for r in evidence.current) else (),
+        if _to_decide(ordered, billed, rules) or any(r.unopened for r in evidence.current) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
         share=share_of(evidence),

@@ -48,7 +48,7 @@ def replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Seq
 
 def _missing(replica: Replica, evidence: PartitionEvidence) -> int:
     """About how many bytes of the log are not here, by the fullest replica; at least one where any are not."""
-    if replica.end_known:
+    if not replica.unopened:
         return 0
     return max(1, max(other.bytes_seen for other in evidence.current or (replica,)) - replica.bytes_seen)
 

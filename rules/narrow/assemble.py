@@ -32,7 +32,7 @@ from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.narrow.rejoined import rejoined
-from rules.replicas.absent import with_absent_tail
+from rules.replicas.absent import with_absent_segments
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
 from rules.replicas.groups import GroupAssignment, GroupCommit, GroupHome, in_order
 from rules.replicas.lives import with_lives
@@ -181,7 +181,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
         raise ValueError(message)
-    return PartitionEvidence(
+    evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
@@ -208,6 +208,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         remote_copies=of_the_topic((c for fact in ordered for c in fact.remote_copies), _held_ids(replicas)),
         group_offsets=in_order((c for fact in ordered for c in fact.group_commits), _held_ids(replicas)),
     )
+    return with_absent_segments(evidence)
 
 
 def _told(facts: Sequence[Fact], busy: frozenset[int]) -> list[Moment]:
@@ -260,7 +261,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None, untold: frozenset[File
     directory = next((fact.directory for fact in facts if fact.directory is not None), DirectoryFacts())
     # A deleted or stray copy shares its log dir's files with a live one of the same name: the lines are the live one's.
     root = claimed.root if claimed and claimed.root and first.state in ("current", "future") else RootClaims()
-    replica = Replica(
+    return Replica(
         broker=first.broker,
         log_dir=first.log_dir,
         path=first.path or "",
@@ -284,4 +285,3 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None, untold: frozenset[File
         bytes_seen=sum(fact.bytes_seen for fact in facts),
         bytes_read=sum(fact.bytes_read for fact in facts),
     )
-    return with_absent_tail(replica)

@@ -6,36 +6,131 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from parsers.provenance import Span
+from rules.evidence import PartitionEvidence
 from rules.facts.stretch import UnreadBytes
 from rules.replicas.replica import Replica
+from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
 
 
-def with_absent_tail(replica: Replica) -> Replica:
-    """The replica with the segment that must begin where its copy ends, if the copy shows that there was one.
+def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:
+    """The evidence with the segments that its copies lack, each stretch of them as bytes that were not copied."""
+    return replace(evidence, replicas=tuple(_with_absent(replica, evidence) for replica in evidence.replicas))
 
-    A snapshot of producers stands where a segment begins or the broker stopped. Where the log ends just there, and the
-    replica knows of more, a file is missing: no page was lost out of one. Segments a cut takes are put aside first.
+
+def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
+    if not replica.segments:
+        return replica
+    absent = (*_head(replica, evidence), *_amid(replica, evidence), *_tail(replica, evidence))
+    if not absent:
+        return replica
+    log = replica.log
+    unread = sorted((*log.unread, *absent), key=lambda stretch: stretch.expected_offset or 0)
+    return replace(replica, log=replace(log, unread=tuple(unread), unread_count=log.unread_count + len(absent)))
+
+
+def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
+    """What comes before the first segment, where the replica's own epoch file has the log begin earlier.
+
+    Wherever the log start moves to, by retention, by a client or by the leader, that file is cut before a segment goes.
+    Where it names older offsets, and nobody tells of such a move, segments were not copied or are gone.
+    """
+    named, held = replica.segments[0].base_offset, replica.log.first_offset
+    first = named if held is None else min(named, held)
+    begins = min((entry.start_offset for entry in replica.file_chain), default=first)
+    if replica.state != "current" or begins >= first or _is_deleted(replica, begins, first, evidence):
+        return
+    if not _may_lie_remotely(replica, first, evidence):
+        yield _absent(replica, begins, first, "a segment for where the leader-epoch-checkpoint begins")
+
+
+def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEvidence) -> bool:
+    """Whether the log start was moved so far, by what waits for its deletion or by the broker's word.
+
+    What the cleaner replaced waits for its deletion too. Of a broker that did not stop in order the epoch file may be
+    older than the last move, of which others tell as well.
+    """
+    live = replica.clean_shutdown is None
+    if not evidence.compacted and any(leftover.base_offset <= begins for leftover in replica.leftovers):
+        return True
+    moves = (moment for moment in evidence.moments if moment.kind == "log-start-moved")
+    told = [move.log_start_offset or 0 for move in moves if live or move.broker == replica.broker]
+    told += [peer.file_chain[0].start_offset for peer in evidence.current if live and peer.file_chain]
+    return max(told, default=0) >= first
+
+
+def _may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence) -> bool:
+    """Whether what comes before the first segment may lie in remote storage, and nowhere else.
+
+    Only of a topic kept there does the checkpoint of log starts name what lies below the first segment.
+    """
+    settings = evidence.settings
+    if evidence.remote_copies:
+        return first <= max(copy.end_offset for copy in evidence.remote_copies)
+    of_topic = {each.value for rank in settings.told(evidence.topic, replica.broker, REMOTE_STORAGE) for each in rank}
+    system = settings.in_force(None, replica.broker, REMOTE_SYSTEM)
+    if of_topic or (system is not None and system.value == "false"):
+        return "true" in of_topic
+    return replica.log_start_claim is not None and replica.log_start_claim.offset < first
+
+
+def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
+    """What is missing between two segments, from where one began to the name of the later one."""
+    if evidence.compacted or not replica.log.gaps:
+        return
+    begun = {*_snapshots(replica), *_named_by_peers(replica, evidence), *_saved(replica, evidence)}
+    begun -= {leftover.base_offset for leftover in replica.leftovers}
+    for step in replica.log.gaps:
+        bases = (each.base_offset for each in replica.segments)
+        following = next((base for base in bases if step.expected < base <= step.found), None)
+        if step.expected in begun and following is not None and not replica.unseen(step.expected, step.found):
+            yield _absent(replica, step.expected, following, "a segment that begins where the log breaks off")
+
+
+def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
+    """The segment that must begin where the copy ends, if the copy shows that there was one.
+
+    A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
+    the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
+    Segments a cut takes are put aside first.
     """
     end = replica.log_end_offset
-    begins = next((claim for claim in replica.snapshot_offsets if claim.offset == end), None)
-    unended = not replica.end_known or replica.log.unread or not replica.segments
-    aside = any(leftover.base_offset >= end for leftover in replica.leftovers)
-    known = max(_known(replica), default=0)
-    if begins is None or aside or unended or replica.segments[-1].base_offset >= end or known <= end:
-        return replica
-    absent = UnreadBytes(
-        kind="not_copied",
-        expected_offset=end,
-        next_offset=None,
-        expected="a segment that begins where the newest snapshot stands",
-        found="no such file",
-        span=Span(source=f"{replica.path}/{end:020d}.log", start=0, end=0),
-    )
-    log = replace(replica.log, unread=(absent,), unread_count=1)
-    return replace(replica, log=log)
+    begun = {*_snapshots(replica)}
+    if replica.clean_shutdown is not None:
+        begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
+    cut = any(leftover.base_offset >= end for leftover in replica.leftovers)
+    unended = cut or not replica.end_known or replica.log.unread
+    if end in begun and not unended and replica.segments[-1].base_offset < end < _known(replica):
+        yield _absent(replica, end, None, "a segment that begins where the log ends")
 
 
-def _known(replica: Replica) -> Iterator[int]:
+def _snapshots(replica: Replica) -> Iterator[int]:
+    return (claim.offset for claim in replica.snapshot_offsets)
+
+
+def _saved(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
+    """Where its broker tells that it wrote one."""
+    saved = (moment for moment in evidence.moments if moment.kind == "producer-state-saved")
+    return (moment.offset for moment in saved if moment.broker == replica.broker and moment.offset is not None)
+
+
+def _named_by_peers(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
+    """Where segments of its peers begin: most logs are cut into segments alike."""
+    return (each.base_offset for peer in evidence.followers_of(replica) for each in peer.segments)
+
+
+def _known(replica: Replica) -> int:
     """How far the replica's log went, by what it wrote beside it."""
     claims = (replica.high_watermark, replica.recovery_point, *replica.snapshot_offsets)
-    yield from (claim.offset for claim in claims if claim is not None)
+    return max((claim.offset for claim in claims if claim is not None), default=0)
+
+
+def _absent(replica: Replica, start: int, end: int | None, expected: str) -> UnreadBytes:
+    """A stretch of the log that no file of the copy holds."""
+    return UnreadBytes(
+        kind="not_copied",
+        expected_offset=start,
+        next_offset=end,
+        expected=expected,
+        found="no such file",
+        span=Span(source=f"{replica.path}/{start:020d}.log", start=0, end=0),
+    )

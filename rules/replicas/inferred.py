@@ -115,7 +115,7 @@ def _was_cut(replica: Replica, leftover: Leftover) -> bool:
         return False
     first = leftover.epochs[0]
     if first.start_offset >= replica.log_end_offset:
-        return True
+        return replica.end_known
     held = _run_at(replica, first.start_offset)
     return held is not None and held.epoch != first.epoch
 

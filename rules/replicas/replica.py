@@ -177,8 +177,8 @@ class Replica:
 
     @property
     def end_known(self) -> bool:
-        """Whether all segments could be opened: else the log may go on where the disk seems to end it."""
-        return not self.unopened
+        """Whether all segments from the log start on could be opened: else the log may go on where it seems to end."""
+        return not any(u.next_offset is None or u.next_offset > self.log_start_offset for u in self.unopened)
 
     @cached_property
     def unopened(self) -> tuple[UnreadBytes, ...]:

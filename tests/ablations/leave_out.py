@@ -21,6 +21,7 @@ SUFFIXES: Final = (".log", ".index", ".timeindex", ".snapshot", ".txnindex", ".d
 PARTS: Final = (
     "kind", "kind", "kind of broker", "kind of broker", "kind of folder", "kind of folder", "logs", "disk", "broker",
     "folder", "file", "cut", "cut", "cut", "middle", "middle", "stretch of all", "stretch of all",
+    "segments", "segments",
 )  # fmt: skip
 """What may be left out, as often as it is drawn."""
 
@@ -80,6 +81,8 @@ def _part(files: Sizes, rng: random.Random) -> Ablation:  # noqa: C901, PLR0911 
             return without_middle(files, node, *sorted((rng.random(), rng.random())))
         case "stretch of all":
             return without_stretches(files, rng, nodes)
+        case "segments" if folders:
+            return without_segments(files, rng, rng.choice(folders))
         case _:
             one = rng.choice(sorted(files))
             return Ablation(f"no {one}", frozenset((one,)))
@@ -124,6 +127,25 @@ def without_middle(files: Sizes, node: str, first: float, last: float) -> Ablati
     logs = {source: size for source, size in files.items() if source.startswith(f"{node}/") and not _is_data(source)}
     cuts = ((source, ((0, int(first * size)), (int(last * size), size))) for source, size in logs.items() if size)
     return Ablation(f"logs of {node} without {first:.3f} to {last:.3f}", cuts=tuple(cuts))
+
+
+def without_segments(files: Sizes, rng: random.Random, folder: str) -> Ablation:
+    """Neighbouring segments of a partition, of one of its replicas or of all; their snapshots stay, or go too."""
+    partition = folder.rpartition("/")[2]
+    bases = sorted({_stem(s) for s in files if s.endswith(".log") and _folder(s) == folder and files[s]})
+    if len(bases) < 2:
+        return Ablation("nothing")
+    first, last = sorted(rng.sample(range(len(bases) + 1), 2))
+    gone, of_all = bases[first:last], rng.random() < 0.5
+    suffixes = rng.choice(((".log", ".index", ".timeindex", ".txnindex"), SUFFIXES))
+    where = {_folder(s) for s in files if _folder(s).rpartition("/")[2] == partition} if of_all else {folder}
+    chosen = (s for s in files if _folder(s) in where and _stem(s) in gone and s.endswith(suffixes))
+    named = ", ".join(base.lstrip("0") or "0" for base in gone)
+    return Ablation(f"no {named} in {'all ' if of_all else ''}{folder} of {', '.join(suffixes)}", frozenset(chosen))
+
+
+def _stem(source: str) -> str:
+    return source.rpartition("/")[2].partition(".")[0]
 
 
 def _is_data(source: str) -> bool:

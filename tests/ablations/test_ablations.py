@@ -10,7 +10,7 @@ import pytest
 
 from rules.narrow.assemble import Fact
 from tests.ablations.bench import Bench, broken
-from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle
+from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle, without_segments
 from tests.lab.effort import fast_if
 
 TRIED = {
@@ -30,6 +30,17 @@ def test_less_evidence_accuses_no_more(name: str, tmp_path: Path) -> None:
         report = bench.judged(ablation)
         wrong = [] if report is None else [*broken(bench, report)]
         assert not wrong, f"{ablation.name}: {wrong}"
+
+
+@pytest.mark.parametrize("name", fast_if("clean_1_1".__eq__, ("clean_1_1", "clean_2_8", "clean_4x")))
+def test_segments_that_are_left_out_accuse_nobody_and_are_never_clean(name: str, tmp_path: Path) -> None:
+    bench, rng = Bench(name, tmp_path, {}), random.Random(name)
+    for _ in range(8):
+        folder = f"broker-{rng.randint(1, 3)}/data/{rng.choice(('my-topic.v2-0', 'state-0', 'state-1'))}"
+        ablation = without_segments(bench.files, rng, folder)
+        report = bench.judged(ablation)
+        assert report is not None
+        assert (report.verdict, [*broken(bench, report)]) == ("unknown", []), ablation.name
 
 
 @pytest.mark.slow

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from parsers.writers.checkpoints import epoch_lines
 from tests.auditor.dumps_at_hand import audited, copied
-from tests.rules.broken_dumps import Yard, wrote
+from tests.rules.broken_dumps import Yard, chain, position, segment, wrote
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
+TOPIC = ("my-topic.v2",)
+"""A topic of five segments, each of 200 offsets, on three brokers that stopped in order."""
+FILES = (".log", ".index", ".timeindex")
 
 
 def accused(dump: Path) -> list[str]:
@@ -83,6 +88,133 @@ def test_a_last_segment_of_which_only_a_snapshot_tells_was_not_copied(tmp_path: 
     (folder / f"{60:020d}.log").unlink()
     assert yard.told() == []
     assert ("SEG003", (3,)) in yard.undecided()
+
+
+def without(dump: Path, bases: Sequence[int], brokers: Sequence[int], suffixes: Sequence[str] = FILES) -> Path:
+    for broker in brokers:
+        folder = dump / f"broker-{broker}/data/{TOPIC[0]}-0"
+        for base in bases:
+            for suffix in suffixes:
+                (folder / f"{base:020d}{suffix}").unlink(missing_ok=True)
+    return dump
+
+
+@pytest.mark.parametrize("brokers", [(1, 2, 3), (1,)])
+@pytest.mark.parametrize("bases", [(0,), (0, 200, 400), (400,), (600, 800)])
+@pytest.mark.parametrize("sample", ["clean_4x", "clean_1_1"])
+def test_whole_segments_that_are_not_here_are_never_clean(
+    sample: str, bases: tuple[int, ...], brokers: tuple[int, ...], tmp_path: Path
+) -> None:
+    report = audited(without(copied(sample, tmp_path / "dump"), bases, brokers), topic=TOPIC)
+    assert (report.verdict, report.exit_code) == ("unknown", 3)
+    assert [finding.rule for finding in report.violations if finding.severity > 0] == []
+    asked = {(f.rule, f.brokers) for f in report.findings if f.verdict == "undecided"}
+    by_one = {("SEG003", (broker,)) for broker in brokers}
+    assert asked == by_one or (sample == "clean_1_1" and asked == {("SEG005", brokers)})
+
+
+def test_the_head_of_a_log_is_named_by_where_its_epoch_file_begins(tmp_path: Path) -> None:
+    report = audited(without(copied("clean_4x", tmp_path / "dump"), (0, 200), (2,)), topic=TOPIC)
+    (asked,) = report.findings
+    assert "a segment of broker 2 is not copied" in asked.message
+    assert f"broker-2/data/{TOPIC[0]}-0/{0:020d}.log" in asked.message
+    assert report.coverage.ratio < 0.9
+
+
+def test_what_a_replica_lost_from_its_end_is_found_though_its_head_is_not_here(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.healthy(LOG, 1, 2)
+    folder = yard.broker(3, LOG[3:], epochs=chain(LOG))
+    last = segment(folder, 30)
+    last.write_bytes(last.read_bytes()[: position(LOG[3:], 80)])
+    assert yard.told() == [("HW001", "high", (3,), 80, 100), ("SEG008", "high", (3,), 80, 100)]
+    assert ("SEG003", (3,)) in yard.undecided()
+
+
+HEADLESS = [(0, 0), (1, 60)]
+"""An epoch file that was never cut."""
+
+
+def test_the_head_of_a_log_whose_epoch_file_was_cut_was_deleted(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.healthy(LOG, 1, 2)
+    folder = yard.broker(3, LOG[3:], epochs=[(0, 30), (1, 60)])
+    assert yard.report().verdict == "clean"
+    (folder / "leader-epoch-checkpoint").write_bytes(epoch_lines(HEADLESS))
+    assert yard.undecided() == [("SEG003", (3,))]
+
+
+def test_what_waits_for_its_deletion_is_the_head_of_its_log(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = [yard.broker(broker, LOG[3:], epochs=HEADLESS) for broker in (1, 2)]
+    assert yard.undecided() == [("SEG003", (1,)), ("SEG003", (2,))]
+    for folder in folders:
+        (folder / f"{0:020d}.log.deleted").write_bytes(b"".join(one.content for one in LOG[:3]))
+    assert yard.report().verdict == "clean"
+
+
+MOVED = "[2026-11-21 06:18:13,607] INFO [UnifiedLog partition=t-0, dir=/d] Incremented log start offset to {} due to {}"
+INCREMENT = MOVED + " (kafka.log.UnifiedLog)\n"
+
+
+@pytest.mark.parametrize(
+    ("clean", "teller", "to", "asked"),
+    [(True, 3, 30, []), (True, 3, 20, [3]), (True, 1, 30, [3]), (False, 1, 30, []), (False, 1, 20, [3])],
+)
+def test_a_log_start_that_a_broker_moved_explains_its_head_and_while_it_runs_its_peers_do(
+    clean: bool, teller: int, to: int, asked: list[int], tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2, 3):
+        yard.broker(broker, LOG[3:] if broker > 2 else LOG, clean=clean, epochs=HEADLESS)
+    logs = tmp_path / yard.cluster / f"broker-{teller}/logs"
+    logs.mkdir()
+    (logs / "server.log").write_text(INCREMENT.format(to, "segment deletion"))
+    assert [brokers for rule, brokers in yard.undecided() if rule == "SEG003"] == [(broker,) for broker in asked]
+    assert yard.told() == []
+
+
+def test_a_peer_whose_log_begins_later_explains_the_head_of_a_copy_taken_live(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    yard.broker(1, LOG[5:], clean=False, epochs=[(0, 50), (1, 60)])
+    yard.broker(2, LOG[3:], clean=False, epochs=HEADLESS)
+    assert yard.undecided() == []
+
+
+@pytest.mark.parametrize(("system", "asked"), [("true", []), ("false", [("SEG003", (1,)), ("SEG003", (2,))])])
+def test_a_log_start_on_disk_below_the_first_segment_tells_of_remote_storage_where_there_may_be_one(
+    system: str, asked: list[object], tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, LOG[3:], epochs=HEADLESS, start=0)
+    assert yard.undecided() == []
+    for broker in (1, 2):
+        properties = tmp_path / yard.cluster / f"broker-{broker}/server.properties"
+        properties.write_text(f"node.id={broker}\nremote.log.storage.system.enable={system}\n")
+    assert yard.undecided() == asked
+
+
+def test_remote_storage_explains_no_more_of_a_head_than_was_copied_there(tmp_path: Path) -> None:
+    dump = copied("tiered", tmp_path / "dump")
+    assert audited(dump).verdict == "clean"
+    for folder in dump.glob("broker-*/data/tier-0"):
+        for file in [*folder.glob("*.deleted"), *folder.glob(f"{240:020d}.*"), *folder.glob(f"{270:020d}.*")]:
+            file.unlink()
+    assert audited(dump).verdict == "clean"  # remote storage holds the offsets up to 300
+    for folder in dump.glob("broker-*/data/tier-0"):
+        last = folder / f"{300:020d}.log"
+        last.rename(folder / f"{310:020d}.log")
+    assert audited(dump).verdict == "unknown"
+
+
+def test_what_waits_for_its_deletion_shows_no_cut_of_a_log_whose_end_is_not_here(tmp_path: Path) -> None:
+    dump = copied("tiered", tmp_path / "dump")
+    for file in dump.glob("broker-1/data/tier-0/*"):
+        if file.suffix in FILES:
+            file.unlink()
+    assert accused(dump) == []
+    assert [f.brokers for f in audited(dump).findings if f.rule == "SEG003"] == [(1,)]
 
 
 def test_a_replica_that_is_not_here_whole_is_advised_for_nothing(dump: Path) -> None:

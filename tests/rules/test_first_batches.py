@@ -76,11 +76,22 @@ def test_compaction_may_take_the_first_batches_and_those_before_a_later_segment(
     assert yard.told() == []
 
 
-def test_what_no_broker_holds_any_more_proves_little(tmp_path: Path) -> None:
+def test_what_no_broker_holds_any_more_is_one_question_and_never_clean(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     for broker in (1, 2, 3):
-        yard.broker(broker, LOG[1:], segments=(0,), epochs=chain(LOG))
-    assert {(rule, severity) for rule, severity, *_ in yard.told()} == {("SEG005", "low")}
+        yard.broker(broker, [LOG[1], *LOG[3:]], segments=(0,), epochs=chain(LOG))
+    assert yard.told() == []
+    assert yard.undecided() == [("SEG005", (1, 2, 3))]
+    assert yard.report().verdict == "unknown"
+    (asked,) = (found for found in yard.report().findings if found.rule == "SEG005")
+    assert "offsets 0–9, at the beginning of its log and in one more place" in asked.message
+
+
+def test_of_a_topic_that_was_compacted_it_is_none(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2, 3):
+        yard.broker(broker, LOG[1:], segments=(0,), cleaner=60, epochs=chain(LOG))
+    assert (yard.told(), yard.undecided(), yard.report().verdict) == ([], [], "clean")
 
 
 def test_unreadable_bytes_at_the_beginning_are_damage_and_no_second_finding(yard: Yard) -> None:

@@ -229,7 +229,7 @@ def test_live_copies_end_at_different_moments(yard: Yard) -> None:
 def test_each_replica_is_cleaned_on_its_own(yard: Yard) -> None:
     yard.broker(1, LOG)
     yard.broker(2, [kept(LOG[0], [3, 9]), kept(LOG[2], []), *LOG[3:]], cleaner=30, epochs=chain(LOG))
-    yard.broker(3, [kept(LOG[1], [10]), *LOG[3:]], cleaner=30, epochs=chain(LOG))
+    yard.broker(3, [kept(LOG[1], [10]), *LOG[3:]], cleaner=30, segments=(0,), epochs=chain(LOG))
     for level in ("full", "deep"):
         assert yard.told(level) == []
         assert yard.undecided(level) == []
