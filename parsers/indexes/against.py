@@ -29,7 +29,8 @@ _LAYOUTS: Final[dict[IndexKind, np.dtype[np.void]]] = {
 }
 _INT64_MAX: Final = 2**63 - 1
 _MARKER: Final = 0x30
-"""Attribute bits of a marker: transactional, and control."""
+_TRANSACTIONAL: Final = 0x10
+"""Attribute bits: a marker's are both, transactional and control."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,6 +44,8 @@ class Slots:
     """Absolute; of an aborted transaction that of its marker."""
     values: Ints
     """Byte positions, timestamps, or producer ids, by the kind of the index."""
+    begins: Ints | None = None
+    """First offsets of aborted transactions; null for other kinds."""
     refused: bool
     """Whether any were left out."""
 
@@ -75,14 +78,18 @@ def slots_of(data: bytes, base_offset: int, kind: IndexKind) -> Slots:
         accepted: Mask = rows["version"] == 0
         kept = accepted
         offsets, values = rows["last"].astype(np.int64), rows["producer"].astype(np.int64)
+        begins = rows["first"].astype(np.int64)[kept]
     else:
+        begins = None
         values = rows["position" if kind == "offset" else "timestamp"].astype(np.int64)
         relative = rows["relative"].astype(np.int64)
         accepted = (relative >= 0) & (relative <= _INT64_MAX - base_offset) & ((values >= 0) | (kind == "time"))
         kept = accepted & ((relative != 0) | (values != 0))
         offsets = relative + base_offset
     refused = not bool(accepted.all())
-    return Slots(kind=kind, places=places[kept], offsets=offsets[kept], values=values[kept], refused=refused)
+    return Slots(
+        kind=kind, places=places[kept], offsets=offsets[kept], values=values[kept], begins=begins, refused=refused
+    )
 
 
 def falls(slots: Slots) -> Iterator[Contradiction]:
@@ -106,6 +113,8 @@ def beyond(slots: Slots, size: int, end_offset: int) -> Iterator[Contradiction]:
     behind = slots.offsets >= end_offset
     if slots.kind == "offset":
         behind = (slots.values >= size) | behind
+    if slots.begins is not None:
+        behind = (slots.begins >= end_offset) | behind
     for row in np.flatnonzero(behind).tolist():
         found = f"{_entry(slots, row)} in a segment of {size} bytes that ends before offset {end_offset}"
         yield _contradiction(slots, "beyond the log", row, found)
@@ -130,6 +139,8 @@ def held_against(slots: Slots, headers: pa.RecordBatch) -> Iterator[Contradictio
         held = held[np.where(known, base[rows[held]] <= slots.offsets[held], last[rows[held]] == slots.offsets[held])]
         against = _times if slots.kind == "time" else _markers
         yield from against(slots, held, rows[held], headers)
+        if slots.begins is not None:
+            yield from _beginnings(slots, slots.begins, base, last, headers)
 
 
 def ascending(headers: pa.RecordBatch) -> bool:
@@ -167,6 +178,19 @@ def _markers(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> I
     for place in np.flatnonzero(~(marked & own)).tolist():
         found = f"{_entry(slots, int(held[place]))}, where the log has no marker of it"
         yield _contradiction(slots, "no marker", int(held[place]), found)
+
+
+def _beginnings(slots: Slots, begins: Ints, base: Ints, last: Ints, headers: pa.RecordBatch) -> Iterator[Contradiction]:
+    """Transactions that do not begin where their entries say, as far as these batches hold those places."""
+    rows = np.searchsorted(last, begins)
+    held = np.flatnonzero(rows < len(last))
+    held = held[base[rows[held]] <= begins[held]]
+    at = rows[held]
+    written = (column(headers, "attributes", missing=0)[at] & _MARKER) == _TRANSACTIONAL
+    own = column(headers, "producer_id", missing=-1)[at] == slots.values[held]
+    for place in held[~(written & own & (base[at] == begins[held]))].tolist():
+        found = f"{_entry(slots, place)}, of a transaction that does not begin at offset {int(begins[place])}"
+        yield _contradiction(slots, "not its beginning", place, found)
 
 
 def _entry(slots: Slots, row: int) -> str:

@@ -135,6 +135,7 @@ IndexFlaw = Literal[
     "another batch",  # the batch at its position begins above its offset
     "another time",  # the batch that holds its offset has another latest timestamp
     "no marker",  # the log has no marker of that producer there
+    "not its beginning",  # no batch of that producer begins at the first offset of its transaction
     "no entry",  # a marker of abort that no entry tells of
     "malformed",  # bytes that are no entry
 ]

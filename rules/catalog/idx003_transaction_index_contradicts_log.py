@@ -23,8 +23,9 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
     """A transaction index tells of other aborts than its log.
 
     An entry names an aborted transaction by its producer, its first offset and the offset of its marker, in the
-    segment that holds the marker. The log must have a marker of that producer there, which aborts. Entries rise. Each
-    abort of records in the log has an entry.
+    segment that holds the marker. The log must have a marker of that producer there, which aborts. Where the segment
+    holds the first offset, a batch of that producer must begin there. Entries rise. Each abort of records in the log has
+    an entry. The last stable offset that an entry keeps is not judged: what else was open then is not known.
 
     Lawful is a missing index, as the first abort makes it, and part of an entry at its end, which brokers pass over. So
     is in cleaned logs whatever the cleaner took. After a crash, or in a live copy, the newest aborts may be missing.

@@ -78,7 +78,7 @@ def _lawful(replica: Replica, fault: IndexFault, rebuilt: int | None, ending: fr
         return newer
     if fault.flaw == "no entry":
         return replica.cleaned or (newer and fault.at_the_end) or fault.offset not in ending
-    return fault.flaw == "no marker" and replica.cleaned
+    return fault.flaw in ("no marker", "not its beginning") and replica.cleaned
 
 
 def _ending_records(replica: Replica) -> frozenset[int]:

@@ -95,6 +95,9 @@ ABORT_DEFECTS: dict[str, tuple[Change, str]] = {
     "another producer": (put(ABORTED, 0, f1=1), "no marker"),
     "a record for its marker": (put(ABORTED, 0, f3=-1), "no marker"),
     "a marker behind the log": (put(ABORTED, 0, f3=100_000), "beyond the log"),
+    "a beginning inside its batch": (put(ABORTED, 0, f2=1), "not its beginning"),
+    "another producer's beginning": (put(ABORTED, 0, f2=-20), "not its beginning"),
+    "a beginning behind the log": (put(ABORTED, 0, f2=100_000), "beyond the log"),
     "another version": (put(ABORTED, 0, f0=1), "malformed"),
     "an entry twice": (lambda data: data.extend(data[-34:]), "falls"),
 }
