@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from auditor.simulation.script_file import read_script
+from parsers.checkpoints import read_leader_epoch_checkpoint
+from parsers.provenance import Origin
+from rules.protocol.epochs import EpochStart, end_offset_for
 from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.timeline import ReplicaRow, Row, Run, run
 from tests.rules.textbook_goldens import TEXTBOOK, golden_of, scripts, text_of
@@ -336,6 +339,25 @@ def test_end_offset_of_an_epoch_in_a_gap() -> None:
     finished = played("end-offset-gap")
     assert epochs(finished, 1) == ((1, 0), (3, 21))
     assert finished.rows[-1].said == ("epoch 2: ends at 21 (v0), (1, 21) (v1+)",)
+
+
+@pytest.mark.parametrize(
+    ("entries", "log_end", "held"),
+    [
+        (b"0 0\n1 120\n", 150, {0: (0, 120), 1: (120, 150)}),
+        (b"0 0\n1 300\n2 500\n", 500, {0: (0, 300), 1: (300, 500), 2: (500, 500)}),
+    ],
+)
+def test_checkpoint(entries: bytes, log_end: int, held: dict[int, tuple[int, int]]) -> None:
+    """The file says where epochs begin; each ends where the next one does, and the last one with the log."""
+    origin = Origin(source="leader-epoch-checkpoint")
+    bare = read_leader_epoch_checkpoint(entries, origin)
+    assert [refusal.found for refusal in bare.refusals] == ["the file lacks its two header lines"]
+    whole = read_leader_epoch_checkpoint(b"0\n%d\n" % entries.count(b"\n") + entries, origin)
+    chain = tuple(EpochStart(epoch=entry.epoch, start_offset=entry.start_offset) for entry in whole.entries)
+    ends = [end_offset_for(chain, entry.epoch, log_end) for entry in chain]
+    told = {end.epoch: (entry.start_offset, end.end_offset) for entry, end in zip(chain, ends, strict=True) if end}
+    assert (told, whole.refusals) == (held, ())
 
 
 @pytest.mark.parametrize(
