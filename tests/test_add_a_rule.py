@@ -1,0 +1,58 @@
+"""The page that says how a rule is added: its example is a rule as it stands there, and its drawings are its twins."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from rules.catalog import RULES
+from rules.judging.judge import judge
+from rules.rule import Rule
+from rules.sketch.notation import read_sketch
+from rules.verdict import PartitionVerdict
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "add-a-rule.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Rule:
+    """The rule of the first block of code, in a file of the name that the page gives it."""
+    (name,) = set(re.findall(r"`rules/catalog/([a-z]+\d+_\w+)\.py`", PAGE))
+    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert code is not None
+    file = tmp_path_factory.mktemp("page") / f"{name}.py"
+    file.write_text(code[1], encoding="utf-8")
+    spec = spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (rule,) = (each for each in vars(module).values() if isinstance(each, Rule))
+    assert name == f"{rule.id.lower()}_{rule.name}"
+    return rule
+
+
+@cache
+def judged(rule: Rule, drawing: str) -> PartitionVerdict:
+    return judge(read_sketch(drawing).evidence, (*(each for each in RULES if each.id != rule.id), rule))
+
+
+def test_the_example_fires_on_its_violation_and_on_its_lawful_twin_it_is_asked_and_silent(example: Rule) -> None:
+    said = [f.message for f in judged(example, example.page.violated).findings if f.rule == example.id]
+    assert said == ["Broker 2 holds nothing. It knew that records were committed below offset 2."]
+    lawful = judged(example, example.page.upheld)
+    assert [point.reason for point in lawful.undecided if point.rule == example.id] == []
+    assert [found.message for found in lawful.findings if found.rule == example.id] == []
+
+
+def test_what_the_page_names_is_there() -> None:
+    """All but the file that is to be written."""
+    named = set(re.findall(r"\b(?:rules|tests|docs|auditor)/[\w/]+\.\w+", PAGE))
+    missing = [path for path in named if not (ROOT / path).exists()]
+    assert [path for path in missing if not path.startswith("rules/catalog/seg009_")] == []
+    assert len(named) > len(missing)
