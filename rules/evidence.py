@@ -21,6 +21,7 @@ from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags
 from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
+from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnd, epoch_ends
@@ -58,7 +59,7 @@ from rules.replicas.sides import Sides, sides
 from rules.replicas.told_committed import told_committed
 from rules.replicas.topic_ids import Bearer, OtherId, other_ids
 from rules.replicas.unread_copies import UnreadCopy
-from rules.settings import CLEANUP_POLICY, KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
+from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
 from rules.unwritten.reconstruction import Reconstruction
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
 
@@ -249,9 +250,7 @@ class PartitionEvidence:
     @cached_property
     def compacted(self) -> bool:
         """Whether any replica or setting shows that it is compacted; copies of a cleaned log have its holes too."""
-        told = (self.setting(replica.broker, CLEANUP_POLICY) for replica in self.current)
-        by_word = any(policy is not None and "compact" in (policy.value or "") for policy in told)
-        return self.topic in COMPACTED_TOPICS or by_word or any(replica.cleaned for replica in self.current)
+        return is_compacted(self.topic, self.current, self.settings)
 
     @cached_property
     def pairs(self) -> tuple[tuple[Replica, Replica], ...]:

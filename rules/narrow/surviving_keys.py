@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain
 from typing import Final
 
 import polars as pl
 
-from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import LastRecords
 from rules.replicas.keys_apart import KeysApart, KeysUncompared, Remains
-from rules.settings import CLEANUP_POLICY
 from rules.zoom.compare import unequal_buckets
 
 NOTHING_DELETED: Final = pl.DataFrame(schema={"key": pl.Int64, "offset": pl.Int64})
@@ -38,24 +36,10 @@ class KeyedReplica:
 
 def replicas_to_key(evidence: PartitionEvidence) -> tuple[Replica, ...]:
     """Replicas of a compacted partition whose batches differ from another's: of these the keys must be compared."""
-    if not evidence.compacted or evidence.level == "quick" or _only_deleted_from(evidence):
+    if not evidence.compacted or evidence.level == "quick":
         return ()
     unlike = [pair for pair in evidence.pairs if unequal_buckets(*pair)]
     return tuple(r for r in evidence.current if any(r is one for pair in unlike for one in pair))
-
-
-def _only_deleted_from(evidence: PartitionEvidence) -> bool:
-    """Whether nothing compacts it, by its own settings or by Kafka's default, and no cleaner wrote that it was there.
-
-    No key is promised to stay then, and what looks like a batch of which a cleaner took records is damaged.
-    """
-    if evidence.topic in COMPACTED_TOPICS or any(replica.cleaner_offset for replica in evidence.current):
-        return False
-    settings = evidence.settings
-    ranks = [settings.told(evidence.topic, replica.broker, CLEANUP_POLICY) for replica in evidence.current]
-    told = [setting for rank in ranks for setting in chain.from_iterable(rank)]
-    own = any(setting.topic is not None for setting in told)
-    return (own or settings.tells_topics) and not any("compact" in (setting.value or "") for setting in told)
 
 
 def keyed(

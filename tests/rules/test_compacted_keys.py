@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.report.model import AuditReport
 from parsers.provenance import Span
 from parsers.writers.segments import Record, batch_bytes
 from rules.evidence import OffsetClaim, Replica, SegmentFile
@@ -18,8 +19,8 @@ from rules.narrow.keys import KeyLedger
 from rules.narrow.surviving_keys import NOTHING_DELETED, KeyedReplica, keys_apart
 from rules.replicas.keys_apart import KeysApart
 from tests.auditor.dumps_at_hand import audited, copied
-from tests.mutants.mutant import Change, judged, unchanged
-from tests.mutants.on_disks import BASE, batch, on_healed
+from tests.mutants.mutant import Change, judged, said, unchanged
+from tests.mutants.on_disks import BASE, batch, gone, on_healed
 from tests.mutants.surgery import Copy
 from tests.rules.broken_dumps import Batch, Yard
 
@@ -195,10 +196,13 @@ def test_a_quick_look_reads_no_records_and_leaves_the_verdict_open(race: Path) -
     assert report.exit_code == 3
 
 
-def with_a_count_that_lies(change: Change) -> set[str]:
-    """Rules left open where a batch of a topic says that it has nine records of ten, as if a cleaner had taken one."""
-    lying = on_healed(batch(2, at=45, record_count=9), change)
-    return {point.rule for point in judged(BASE, lying, "full").coverage.undecided}
+def with_a_count_that_lies(change: Change) -> AuditReport:
+    """Where a batch of a topic says that it has nine records of ten, as if a cleaner had taken one."""
+    return judged(BASE, on_healed(batch(2, at=45, record_count=9), change), "full")
+
+
+def left_open(report: AuditReport) -> set[str]:
+    return {point.rule for point in report.coverage.undecided}
 
 
 def without_settings(copy: Copy) -> None:
@@ -215,10 +219,15 @@ def visited(copy: Copy) -> None:
 
 
 def test_keys_are_not_asked_of_a_topic_that_nothing_compacts() -> None:
-    assert not with_a_count_that_lies(unchanged) & {"LOG004", "LOG005"}
-    assert not with_a_count_that_lies(lambda copy: copy.without("broker-*/logs")) & {"LOG004", "LOG005"}
+    assert not left_open(with_a_count_that_lies(unchanged)) & {"LOG004", "LOG005"}
+    assert not left_open(with_a_count_that_lies(lambda copy: copy.without("broker-*/logs"))) & {"LOG004", "LOG005"}
 
 
 @pytest.mark.parametrize("change", [without_settings, compacted_once, visited])
 def test_keys_are_asked_where_something_may_have_been_compacted(change: Change) -> None:
-    assert with_a_count_that_lies(change) >= {"LOG004", "LOG005"}
+    assert left_open(with_a_count_that_lies(change)) >= {"LOG004", "LOG005"}
+
+
+def test_a_header_that_lies_on_one_broker_hides_no_hole_of_another() -> None:
+    """Holes are lawful where a log is compacted, and its header alone does not make it so."""
+    assert said(with_a_count_that_lies(gone(1, at=85)), "SEG005") == (("high", (1,), 80, 90),)
