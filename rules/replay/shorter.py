@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile, zip_longest
+from itertools import count, takewhile, zip_longest
 from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
@@ -220,9 +220,23 @@ def _perhaps_cut_untold(known: Known, load: LogEvent, had: int) -> bool:
     moments = known.chronicle.moments
     named = {m.epoch for m in moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
     led = named - known.chronicle.led_by_nobody
-    openings = [known.openings.get(epoch) for epoch in led]
-    below = any(told is None or told.offset is None or told.offset < had for told in openings)
-    return below if led else load.latest_term not in named
+    return any(not _opened_with(known, epoch, had) for epoch in led) if led else load.latest_term not in named
+
+
+def _opened_with(known: Known, epoch: int, had: int) -> bool:
+    """Whether an epoch opened with as much as that, by its opening or by what its leader held after it.
+
+    Who follows next and asks beyond that, behind a record of an older epoch, had it before it led, if it did lead.
+    """
+    opening, leader = known.openings.get(epoch), known.chronicle.leaders.get(epoch)
+    if opening is not None:
+        return opening.offset is not None and opening.offset >= had
+    following = next(later for later in count(epoch + 1) if later not in known.chronicle.led_by_nobody)
+    return any(
+        m.term == following and (m.offset or 0) >= had and -1 < (-1 if m.asked_epoch is None else m.asked_epoch) < epoch
+        for m in known.chronicle.moments
+        if isinstance(m, Fetched) and m.kind == "fetched" and m.broker == leader and m.error in (None, 0)
+    )
 
 
 def _begun_anew(own: Sequence[Moment], load: LogEvent) -> bool:

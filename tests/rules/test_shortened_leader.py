@@ -103,6 +103,51 @@ def test_a_cut_of_an_older_epoch_explains_no_page_that_was_lost_since() -> None:
     assert violations("LEO001", drawing.replace("t1 leads", older + "t1 leads", 1)) == [((2,), 4, 10, None)]
 
 
+UNTOLD = NEW + """
+broker 1 000033|
+broker 2 000033|
+broker 3 000033|
+t1 leader 1 epoch 0 isr 1,2,3 of 1,2,3
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+t1 follows 3 epoch 0 at 0 hw 0 from 1
+t20 fetch 2@10 from 1 hw=10
+t20 fetch 3@10 from 1 hw=10
+t30 leader 3 epoch 1 isr 2,3
+t31 leader -1 epoch 2 isr 2
+t40 loads 2 at 4
+t41 follows 2 epoch 2 at 4 hw 4 from -1
+t42 leader 2 epoch 3 isr 2
+t43 leads 2 epoch 3 at 4 hw 4
+t50 loads 3 at 10
+t51 follows 3 epoch 3 at 10 hw 10 from 2
+{asked}
+"""
+"""Of epoch 1 nobody tells where it opened: whether broker 2 was made to cut its log then."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("t52 fetch 3@10 from 2 hw=6 epoch 3 last 0 diverges 0:4", [((2,), 4, 10, None)]),
+        ("t52 fetch 3@10 from 2 hw=6 epoch 3 last 1 diverges 0:4", []),
+        ("t52 fetch 3@10 from 2 hw=6 epoch 3 last -1", []),
+        ("t52 fetch 3@9 from 2 hw=6 epoch 3 last 0 diverges 0:4", []),
+        ("t52 fetch 1@10 from 2 hw=6 epoch 3 last 0 diverges 0:4", []),
+        ("", []),
+    ],
+)
+def test_who_still_has_what_an_epoch_of_its_own_would_have_cut_never_had_it_cut(asked: str, said: Said) -> None:
+    """Broker 3 asks behind records of epoch 0: it held them all when it led epoch 1, if it did."""
+    assert violations("LEO001", UNTOLD.format(asked=asked)) == said
+
+
+def test_it_may_have_been_cut_and_have_fetched_anew_in_an_epoch_of_which_nobody_tells() -> None:
+    asked = "t52 fetch 3@10 from 2 hw=6 epoch 3 last 0 diverges 0:4"
+    untold = UNTOLD.replace("t31 leader -1 epoch 2 isr 2\n", "").replace("follows 2 epoch 2", "follows 2 epoch 1")
+    assert violations("LEO001", untold.format(asked=asked)) == []
+
+
 WENT_ON = NEW + """
 broker 1 000000000000|
 broker 2 000000000000|
