@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
-from rules.history.moments import Moment
+from rules.history.moments import Moment, gives_role
 from rules.history.statements import Fetched, RoleTaken
 from rules.replicas.replica import Replica
+
+_OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
+"""What a broker tells of where its log ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,7 @@ def _statements(
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
     perhaps: list[tuple[int, int]] = []
+    last = {moment.clock: moment for moment in moments if moment.kind in _OF_ITS_LOG or gives_role(moment)}
     for moment in moments:
         epoch = -1 if moment.term is None else moment.term
         opening = openings.get(epoch)
@@ -67,6 +72,8 @@ def _statements(
             continue
         told = _told_end(moment, leader)
         if told is not None and _later_ones_reach(replicas, moment, epoch, told[0]):
+            continue
+        if told is not None and last.get(moment.clock) is moment and _is_on_disk(replicas, moment, epoch, told[0]):
             continue
         if told is not None:
             ends[epoch] = max(ends.get(epoch, told), told)
@@ -154,6 +161,14 @@ def _later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end
     runs = (run for replica in replicas for run in replica.log.epochs if epoch < run.epoch <= latest)
     deleted = any(replica.log_start_offset >= end for replica in replicas)
     return deleted or any(run.end_offset >= end for run in runs)
+
+
+def _is_on_disk(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
+    """Whether a broker's last word is of its orderly stop, since which its disk shows that log, with later records."""
+    if word.kind != "producer-state-saved":
+        return False
+    own = (replica for replica in replicas if replica.broker == word.broker and replica.clean_shutdown is not None)
+    return any(replica.log_end_offset == end and replica.last_epoch > epoch for replica in own)
 
 
 def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:

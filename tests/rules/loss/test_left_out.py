@@ -233,3 +233,31 @@ t7 leads 1 epoch 2 at 8 hw 8
 def test_a_log_end_behind_untold_roles_is_no_older_epochs_where_a_later_ones_records_reach_it() -> None:
     """Broker 1's word of epoch 1 is missing: what its log held when it was loaded it may have fetched in it."""
     assert stretches(HOLED) == []
+
+
+STOPPED = """
+broker 1 {disk}|
+broker 2 {disk}|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 follows 2 epoch 0 at 0 hw 0 from 1
+t3 fetch 2@4 from 1 hw=4
+t9 saves 1 at 10
+{later}
+"""
+
+
+@pytest.mark.parametrize(
+    ("disk", "later", "end"),
+    [
+        # Epochs 1 to 3 are in no log: the stop is the one that the disk shows, with records of epoch 3.
+        ("0000333333", "", 4),
+        ("0000333", "", 10),
+        ("0000333333", "t10 loads 1 at 10", 10),
+        ("0000333333", "t10 follows 1 epoch 3 at 10 hw 4 from 2", 10),
+    ],
+)
+def test_what_a_broker_saved_when_it_stopped_is_of_the_epoch_that_its_disk_shows(
+    disk: str, later: str, end: int
+) -> None:
+    told = read_sketch(STOPPED.format(disk=disk, later=later)).evidence.epoch_ends[0]
+    assert told.offset == end
