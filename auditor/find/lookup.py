@@ -39,6 +39,9 @@ def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) 
     start, end = replica.log_start_offset, replica.log_end_offset
     held = f"holds {offsets_told(start, end)}"
     steps = [f"the log of broker {replica.broker} {held}"]
+    if replica.unseen(offset, offset + 1):
+        remark = f"offset {offset} may be in a segment that is not here or cannot be read"
+        return Answer(replica=replica, steps=tuple(steps), remark=remark, unread=True)
     if not start <= offset < end or not segments:
         where = "where the log ends: nothing is there yet" if offset == end else f"outside of the log, which {held}"
         return Answer(replica=replica, steps=tuple(steps), remark=f"offset {offset} is {where}")
@@ -60,7 +63,8 @@ def find_time(replica: Replica, segments: Sequence[OpenSegment], timestamp: int)
     steps = [f"the log of broker {replica.broker} holds {offsets_told(start, end)}"]
     place = next((i for i, one in enumerate(segments) if _latest(one) >= timestamp), None)
     if place is None:
-        return Answer(replica=replica, steps=tuple(steps), remark="no record is so late")
+        unread = bool(replica.unopened)
+        return Answer(replica=replica, steps=tuple(steps), remark="no record is so late", unread=unread)
     segment = segments[place]
     base = segment.file.base_offset
     steps.append(f"segment {base}: the first one with a timestamp as late; its latest is {_latest(segment)}")
@@ -74,7 +78,8 @@ def find_time(replica: Replica, segments: Sequence[OpenSegment], timestamp: int)
     offset = max(base if entry is None else entry.offset, start)
     position = _position(segment, offset, steps)
     answer = _scan(replica, segments[place:], position, steps, segment.column("max_timestamp"), timestamp)
-    return _first_record(answer, segment, timestamp)
+    hidden = replica.unseen(segments[place - 1].file.base_offset if place else 0, base)
+    return _first_record(replace(answer, unread=True) if hidden else answer, segment, timestamp)
 
 
 def _position(segment: OpenSegment, offset: int, steps: list[str]) -> int:

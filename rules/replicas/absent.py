@@ -61,7 +61,7 @@ def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEv
 def _may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence) -> bool:
     """Whether what comes before the first segment may lie in remote storage, and nowhere else.
 
-    Only of a topic kept there does the checkpoint of log starts name what lies below the first segment.
+    Only of a topic that is kept there does the checkpoint of log starts name offset 0.
     """
     settings = evidence.settings
     if evidence.remote_copies:
@@ -70,7 +70,7 @@ def _may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence)
     system = settings.in_force(None, replica.broker, REMOTE_SYSTEM)
     if of_topic or (system is not None and system.value == "false"):
         return "true" in of_topic
-    return replica.log_start_claim is not None and replica.log_start_claim.offset < first
+    return replica.log_start_claim is not None and replica.log_start_claim.offset == 0
 
 
 def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
@@ -78,9 +78,9 @@ def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     if evidence.compacted or not replica.log.gaps:
         return
     begun = {*_snapshots(replica), *_named_by_peers(replica, evidence), *_saved(replica, evidence)}
-    begun -= {leftover.base_offset for leftover in replica.leftovers}
+    bases = [each.base_offset for each in replica.segments]
+    begun -= {*bases, *(leftover.base_offset for leftover in replica.leftovers)}
     for step in replica.log.gaps:
-        bases = (each.base_offset for each in replica.segments)
         following = next((base for base in bases if step.expected < base <= step.found), None)
         if step.expected in begun and following is not None and not replica.unseen(step.expected, step.found):
             yield _absent(replica, step.expected, following, "a segment that begins where the log breaks off")

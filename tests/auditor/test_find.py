@@ -95,6 +95,30 @@ def test_what_the_log_does_not_hold(tmp_path: Path, offset: int, says: str) -> N
     assert "file" not in out
 
 
+@pytest.mark.parametrize(
+    ("gone", "wanted", "says"),
+    [
+        (0, "--offset 50", "offset 50 may be in a segment that is not here"),
+        (0, "--offset 450", "batch    offsets 444–454"),
+        (0, "--timestamp 0", "could not be read"),
+        (400, "--offset 450", "offset 450 may be in a segment that is not here"),
+        (800, "--offset 900", "offset 900 may be in a segment that is not here"),
+        (800, "--timestamp 2030-01-01", "could not be read"),
+    ],
+)
+def test_what_may_be_in_a_segment_that_was_not_copied_is_not_said_to_be_nowhere(
+    gone: int, wanted: str, says: str, tmp_path: Path
+) -> None:
+    dump = copied("clean_4x", tmp_path / "dump")
+    for file in dump.glob(f"broker-1/data/my-topic.v2-0/{gone:020d}.*"):
+        if file.suffix != ".snapshot":
+            file.unlink()
+    place = ("--topic", "my-topic.v2", "--partition", "0", "--broker", "1")
+    ended = command("find", str(dump), *place, *wanted.split())
+    assert says in ended.out
+    assert ended.code == (0 if "batch" in says else 3)
+
+
 def test_an_offset_that_was_cleaned_is_answered_with_the_next_batch(tmp_path: Path) -> None:
     code, out = find(dump_of(tmp_path, [batch_of(0, 5), batch_of(8, 10)]), "--offset", "6")
     assert code == 0

@@ -113,6 +113,14 @@ def test_whole_segments_that_are_not_here_are_never_clean(
     assert asked == by_one or (sample == "clean_1_1" and asked == {("SEG005", brokers)})
 
 
+def test_a_segment_without_a_byte_is_here(tmp_path: Path) -> None:
+    dump = copied("clean_4x", tmp_path / "dump")
+    for file in dump.glob(f"broker-*/data/{TOPIC[0]}-0/{400:020d}.*"):
+        file.unlink() if file.suffix.endswith("index") else file.write_bytes(b"")
+    report = audited(dump, topic=TOPIC)
+    assert (report.verdict, [(f.rule, f.brokers) for f in report.findings]) == ("unknown", [("SEG005", (1, 2, 3))])
+
+
 def test_the_head_of_a_log_is_named_by_where_its_epoch_file_begins(tmp_path: Path) -> None:
     report = audited(without(copied("clean_4x", tmp_path / "dump"), (0, 200), (2,)), topic=TOPIC)
     (asked,) = report.findings
@@ -182,7 +190,7 @@ def test_a_peer_whose_log_begins_later_explains_the_head_of_a_copy_taken_live(tm
 
 
 @pytest.mark.parametrize(("system", "asked"), [("true", []), ("false", [("SEG003", (1,)), ("SEG003", (2,))])])
-def test_a_log_start_on_disk_below_the_first_segment_tells_of_remote_storage_where_there_may_be_one(
+def test_a_log_start_of_0_on_disk_tells_of_remote_storage_where_there_may_be_one(
     system: str, asked: list[object], tmp_path: Path
 ) -> None:
     yard = Yard(tmp_path)
@@ -193,6 +201,13 @@ def test_a_log_start_on_disk_below_the_first_segment_tells_of_remote_storage_whe
         properties = tmp_path / yard.cluster / f"broker-{broker}/server.properties"
         properties.write_text(f"node.id={broker}\nremote.log.storage.system.enable={system}\n")
     assert yard.undecided() == asked
+
+
+def test_a_log_start_to_which_a_client_had_records_deleted_does_not(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, LOG[3:], epochs=[(0, 15), (1, 60)], start=15)
+    assert yard.undecided() == [("SEG003", (1,)), ("SEG003", (2,))]
 
 
 def test_remote_storage_explains_no_more_of_a_head_than_was_copied_there(tmp_path: Path) -> None:
