@@ -23,7 +23,7 @@ from parsers.request_log.lines import MARKS_LIMIT, Block, Line
 from parsers.request_log.marks import braces_in, marked_in
 from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
 from parsers.request_log.request import is_spliced
-from parsers.request_log.spelling import spelt_fetch, spelt_produce
+from parsers.request_log.spelling import spelt_fetches, spelt_produces
 from parsers.request_log.typed import FETCHES, PRODUCES, Reader
 from parsers.request_log.typed import Line as Struct
 from parsers.tables import Refusal
@@ -76,8 +76,8 @@ class _Kind(Generic[Of]):
     __slots__ = ("_add", "_folded", "_of_json", "_of_text", "found", "json", "text")
 
     def __init__(
-        self, of_json: Reader[Of], of_text: Callable[[bytes], Of | None], add: Callable[[Taken[Of]], Gathered],
-        folded: list[Gathered],
+        self, of_json: Reader[Of], of_text: Callable[[Sequence[bytes]], Sequence[Of | None]],
+        add: Callable[[Taken[Of]], Gathered], folded: list[Gathered],
     ) -> None:  # fmt: skip
         self._of_json, self._of_text, self._add, self._folded = of_json, of_text, add, folded
         self.json, self.text = list[Written](), list[Written]()
@@ -113,7 +113,7 @@ class _Kind(Generic[Of]):
         return self._add_fitting([None if two else line for line, two in zip(lines, spliced, strict=True)], places)
 
     def _some_of_text(self, texts: Sequence[bytes], places: Places) -> list[Place]:
-        return self._add_fitting([self._of_text(text) for text in texts], places)
+        return self._add_fitting(self._of_text(texts), places)
 
     def _add_fitting(self, lines: Sequence[Of | None], places: Places) -> list[Place]:
         fits = [line is not None for line in lines]
@@ -141,8 +141,8 @@ class Blocks:
         self._openings: dict[bytes, Opening] = {}
         self._known = {name.encode(): name for name in reading.apis}
         self._known |= {key: name for key, name in API_KEYS.items() if name in reading.apis}
-        self._fetches = _Kind(FETCHES, spelt_fetch, folded.add_fetches, folded.fetches)
-        self._produces = _Kind(PRODUCES, spelt_produce, folded.add_produces, folded.produces)
+        self._fetches = _Kind(FETCHES, spelt_fetches, folded.add_fetches, folded.fetches)
+        self._produces = _Kind(PRODUCES, spelt_produces, folded.add_produces, folded.produces)
         self._added = {
             (FETCH, True): self._fetches.json.append, (FETCH, False): self._fetches.text.append,
             (PRODUCE, True): self._produces.json.append, (PRODUCE, False): self._produces.text.append,

@@ -18,9 +18,9 @@ _CONNECTION: Final = " from connection "
 TIMES: Final = ("totalTime", "requestQueueTime", "localTime", "remoteTime", "responseQueueTime", "sendTime")
 _NAMED_ONCE: Final = tuple(name + ":" for name in TIMES)
 _TIME_NAMES: Final = tuple(name + "Ms" for name in TIMES)
-_DURATION: Final = r"(\d{1,15}(?:\.\d{1,12})?)"
+_DURATION: Final = r"([0-9]{1,15}+(?:\.[0-9]{1,12}+)?+)"
 _TAIL_TIMES: Final = re.compile(rf"(\w{{1,32}}):{_DURATION}(?=[, ])", re.ASCII)
-_THROTTLED: Final = r"throttleTime:\d{1,15}(?:\.\d{1,12})?"
+_THROTTLED: Final = r"throttleTime:[0-9]{1,15}+(?:\.[0-9]{1,12}+)?+"
 TIMES_IN_ORDER: Final = re.compile(
     ";" + ",".join([*(f"{name}:{_DURATION}" for name in TIMES[:4]), _THROTTLED])
     + "".join(f",{name}:{_DURATION}" for name in TIMES[4:]) + "(?=[, ])",

@@ -7,21 +7,18 @@ JSON that cannot be read, or that fits no struct, and the grammar reads the line
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeVar
 
-import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Raw, UnsetType, field
 
 from parsers.request_log.call import size_in_text
-from parsers.request_log.fields import WrongShape
 from parsers.request_log.request import TIMES, TIMES_IN_ORDER, text_times
 from parsers.request_log.typed import (
     I16,
     I32,
     I64,
     NULL,
-    UNFIT,
     UNKNOWN,
     AnsweredOld,
     AnsweredTopic,
@@ -33,15 +30,18 @@ from parsers.request_log.typed import (
     FetchLine,
     ForgottenTopic,
     Index,
+    Line,
     Odd,
     ProduceAnswered,
     ProduceAsked,
     ProduceHeader,
     ProduceLine,
+    Reader,
     Written,
     WrittenTopic,
 )
 
+Of = TypeVar("Of", bound=Line)
 _ANY: Final = Raw(b"")
 
 
@@ -126,98 +126,129 @@ class _ProduceAnswered(ProduceAnswered, rename=_underscored, forbid_unknown_fiel
     throttleTimeMs: Raw = _ANY
 
 
-class _Fetch(Struct, gc=False):
+class _FetchLine(FetchLine, gc=False, kw_only=True):
+    requestHeader: FetchHeader | None = None  # type: ignore[assignment]
     request: _FetchAsked
     response: _FetchAnswered | None = None
 
 
-class _Produce(Struct, gc=False):
+class _ProduceLine(ProduceLine, gc=False, kw_only=True):
+    requestHeader: ProduceHeader | None = None  # type: ignore[assignment]
     request: _ProduceAsked
     response: _ProduceAnswered | None = None
 
 
-_fetch: Final = msgspec.json.Decoder(_Fetch).decode
-_produce: Final = msgspec.json.Decoder(_Produce).decode
+_fetches: Final = Reader(_FetchLine)
+_produces: Final = Reader(_ProduceLine)
+_NUMBER: Final = rb" correlationId=(-?[0-9]{1,10})\) -- (?=\{)"
 _HEADER: Final = re.compile(
-    rb"RequestHeader\(apiKey=(FETCH|PRODUCE), apiVersion=(\d{1,5}), clientId=(.*?), correlationId=(-?\d{1,10})\) -- "
-    rb"(?=\{)"
-)
+    rb"RequestHeader\(apiKey=(?:FETCH|PRODUCE), apiVersion=([0-9]{1,5}), clientId=([^,]*+(?:,(?!"
+    + _NUMBER + rb")[^,]*+)*+)," + _NUMBER
+)  # fmt: skip
 _RESPONSE: Final = b"},response:"
 _CONNECTION: Final = b" from connection "
 _BEHIND: Final = rb"(?=\}|,[a-z_]+=)"
-_TOPIC: Final = re.compile(rb"topic=(?!(?:-?\d+|null|true|false)[,}])([A-Za-z0-9._-]+)" + _BEHIND)
+_TOPIC: Final = re.compile(rb"topic=(?!(?:-?[0-9]+|null|true|false)[,}])([A-Za-z0-9._-]++)" + _BEHIND)
 _RACK: Final = re.compile(rb"rack_id=[A-Za-z0-9._-]*" + _BEHIND)
 _RECORDS: Final = re.compile(rb"\},record_set=(\[\]|[^,(){}\[\]]*(?:\([^(){}]*\))?)" + _BEHIND)
+_ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r")
 _TIMES: Final = re.compile(TIMES_IN_ORDER.pattern.encode())
+_DURATIONS: Final = tuple(name + "Ms" for name in TIMES)
+_TIMED: Final = b"{request=%b%b" + "".join(f",{name}=%b" for name in _DURATIONS).encode() + b"}"
 
 
-def spelt_fetch(data: bytes) -> FetchLine | None:
-    """The fetch whose text stands behind `Completed request:`; None where it is odd."""
-    try:
-        told, text, place, times = _parts(data)
-        fetch = _fetch(_as_json(_RACK.sub(b"rack_id=0", _records_sized(text))))
-    except UNFIT:
-        return None
-    header = FetchHeader(told[0], "FETCH", *told[1:])
-    return FetchLine(place, *times, requestHeader=header, request=fetch.request, response=fetch.response)
+class _Parts(NamedTuple):
+    """A request with its answer and times, not yet spelt, and what stands around them."""
+
+    text: bytes
+    version: int
+    correlation: int
+    client: str
+    connection: str
+    times: Sequence[float]
+    """Those that are not in the text, as their names stand otherwise than in order."""
 
 
-def spelt_produce(data: bytes) -> ProduceLine | None:
-    """The same of a produce."""
-    try:
-        told, text, place, times = _parts(data)
-        produce = _produce(_as_json(text))
-    except UNFIT:
-        return None
-    header = ProduceHeader(told[0], "PRODUCE", *told[1:])
-    return ProduceLine(place, *times, requestHeader=header, request=produce.request, response=produce.response)
+def spelt_fetches(texts: Sequence[bytes]) -> list[_FetchLine | None]:
+    """The fetches whose texts stand behind `Completed request:`; None where one is odd."""
+    parts = [_parts(text) for text in texts]
+    sized = _RECORDS.sub(_size, _joined(parts)).replace(b"{partition_header={", b"{")
+    lines = _lines(_fetches, _RACK.sub(b"rack_id=0", sized), parts)
+    for line, part in zip(lines, parts, strict=True):
+        if line and part:
+            line.requestHeader = FetchHeader(part.version, "FETCH", part.correlation, part.client)
+    return lines
 
 
-def _parts(data: bytes) -> tuple[tuple[int, int, str], bytes, str, Iterable[float]]:
-    """What the header tells, the request with its answer, the connection, and how long it took."""
+def spelt_produces(texts: Sequence[bytes]) -> list[_ProduceLine | None]:
+    """The same of produces."""
+    parts = [_parts(text) for text in texts]
+    lines = _lines(_produces, _joined(parts), parts)
+    for line, part in zip(lines, parts, strict=True):
+        if line and part:
+            line.requestHeader = ProduceHeader(part.version, "PRODUCE", part.correlation, part.client)
+    return lines
+
+
+def _parts(data: bytes) -> _Parts | None:
+    """The parts of a line that has an answer, a connection and times, and whose numbers fit their fields."""
     header = _HEADER.match(data)
     if header is None:
-        raise WrongShape("a fetch or a produce in text")
-    asked, end = header.end(), data.find(_RESPONSE, header.end()) + 1
+        return None
+    asked = header.end()
+    end = data.find(_RESPONSE, asked) + 1
     answered = end + len(_RESPONSE) - 1
     connection = data.find(_CONNECTION, answered)
     ends = connection + len(_CONNECTION)
     behind = data.find(b";", ends)
-    if end == 0 or connection < 0 or behind < 0:
-        raise WrongShape("an answer, a connection and times")
-    version, correlation = int(header[2]), int(header[4])
-    if version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
-        raise WrongShape("a version and a correlation id that fit their fields")
+    version, correlation = int(header[1]), int(header[4])
+    if end == 0 or connection < 0 or behind < 0 or version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
+        return None
+    try:
+        names = header[2].decode(), data[ends:behind].decode()
+    except UnicodeDecodeError:
+        return None
     answer = b",response=" + data[answered:connection] if connection > answered else b""
-    told = (version, correlation, header[3].decode())
-    text = b"{request=" + data[asked:end] + answer + b"}"
-    return told, text, data[ends:behind].decode(), _times(data, ends, behind)
+    times = _TIMES.match(data, behind)
+    # As a rule each name stands once, and in order.
+    if times is not None and data.count(b"Time:", ends) == len(TIMES) + 1:
+        text = _TIMED % (data[asked:end], answer, *times.groups())
+        return _Parts(text, version, correlation, *names, ())
+    told = text_times(data[ends:].decode("utf-8", "surrogateescape"))
+    durations = [UNKNOWN if time is None else time / 1000 for time in told]
+    return _Parts(b"{request=%b%b}" % (data[asked:end], answer), version, correlation, *names, durations)
 
 
-def _times(data: bytes, start: int, behind: int) -> Iterable[float]:
-    """How long the request took, in milliseconds: as a rule each name stands once, and in order, behind `behind`."""
-    told = _TIMES.match(data, behind)
-    if told is not None and data.count(b"Time:", start) == len(TIMES) + 1:
-        return map(float, told.groups())
-    tail = data[start:].decode("utf-8", "surrogateescape")
-    return (UNKNOWN if time is None else time / 1000 for time in text_times(tail))
-
-
-def _records_sized(text: bytes) -> bytes:
-    """Each partition's header and the size of its records as one struct."""
-    return _RECORDS.sub(_size, text).replace(b"{partition_header={", b"{")
+def _joined(parts: Sequence[_Parts | None]) -> bytes:
+    return b"\n".join(part.text for part in parts if part)
 
 
 def _size(records: re.Match[bytes]) -> bytes:
-    text = records[1].decode("ascii")
+    """A partition's header goes on to the size of its records: they are one struct. An odd text leaves its line odd."""
+    text = records[1].decode("ascii", "replace")
     size = 0 if text in ("[]", "null") else size_in_text(text)
-    return b"" if size is None else b",record_set=%d" % size
+    return _ODD[0] if not text.isascii() else b"" if size is None else b",record_set=%d" % size
 
 
-def _as_json(text: bytes) -> bytes:
-    """What is said without odd characters as JSON: a number or word stands as it is, a topic in quotes."""
-    quoted = _TOPIC.sub(lambda topic: b'topic="%b"' % topic[1], text)
-    if b" " in text or b'"' in text or b"\\" in text or b"\t" in text or b"\r" in text:
-        raise WrongShape("everyday characters")
+def _is_odd(text: bytes) -> bool:
+    return any(letter in text for letter in _ODD)
+
+
+def _lines(reader: Reader[Of], joined: bytes, parts: Sequence[_Parts | None]) -> list[Of | None]:
+    """The lines of some parts but for their headers.
+
+    What is said without odd characters is JSON: a number or word stands as it is, a topic in quotes.
+    """
+    if _is_odd(joined):
+        joined = b"\n".join(b"" if _is_odd(text) else text for text in joined.split(b"\n"))
+    quoted = _TOPIC.sub(lambda topic: b'topic="%b"' % topic[1], joined)
     named = quoted.replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
-    return named.replace(b',"{', b",{").replace(b'{"}', b"{}")
+    spelt = named.replace(b',"{', b",{").replace(b'{"}', b"{}")
+    read = iter(reader.structs(spelt, spelt.split(b"\n")))
+    lines = [next(read) if part else None for part in parts]
+    for line, part in zip(lines, parts, strict=True):
+        if line and part:
+            line.connection = part.connection
+            for name, time in zip(_DURATIONS, part.times, strict=False):
+                setattr(line, name, time)
+    return lines

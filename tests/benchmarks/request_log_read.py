@@ -18,7 +18,7 @@ from statistics import median
 
 from auditor.engines.told.log_statements import TELLING
 from auditor.engines.told.requests import of_trace
-from auditor.engines.told.traces import thinned
+from auditor.engines.told.traces import Thinning
 from auditor.engines.uncollected import uncollected
 from parsers.provenance import Origin
 from parsers.request_log import LineCounts
@@ -177,7 +177,8 @@ def said(text: bytes) -> None:
     """What an audit keeps, before repetitions are folded: of busy logs what rules over time need."""
     reading = Reading(ORIGIN, LineCounts(), TELLING)
     with uncollected():
-        for _ in of_trace(thinned(read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, Folded())), ORIGIN, {}):
+        read = read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, Folded())
+        for _ in of_trace(Thinning().passing(read), ORIGIN, {}):
             pass
 
 
