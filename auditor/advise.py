@@ -17,7 +17,7 @@ from auditor.report.model import AuditReport, Gate, PlacedAdvice
 
 
 def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
-    """Tell the advice; how the process ends: with findings where something must not be done as things stand."""
+    """Tell the advice; how the process ends: with findings where records are lost, or something must not be done."""
     require_one_of(config, ("terminal", "json"))
     with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
@@ -34,7 +34,8 @@ def _code(report: AuditReport) -> ExitCode:
     if report.interrupted:
         return ExitCode.INTERRUPTED
     going = {gate.going for placed in report.advice for gate in _gates(placed)}
-    if "no-go" in going:
+    lost = any(loss.matters and not loss.restored for history in report.histories for loss in history.losses)
+    if lost or "no-go" in going:
         return ExitCode.FINDINGS
     unknown = "unknown" in going or report.untold or report.verdict == "unknown"
     return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN

@@ -45,6 +45,15 @@ OF_DIFF: Final[dict[ExitCode, str]] = {
 }
 
 
+OF_ADVISE: Final[dict[ExitCode, str]] = {
+    **MEANINGS,
+    ExitCode.CLEAN: "no loss is known, nothing must wait, and enough was read to say so",
+    ExitCode.FINDINGS: "records are lost, or a start, the best election or a rolling restart must wait",
+    ExitCode.COULD_NOT_RUN: "no advice was told: wrong usage, configuration, input or place for the result",
+    ExitCode.UNKNOWN: "neither, but something could not be judged, or the audit's verdict is open",
+}
+
+
 def exit_code_table(meanings: Mapping[ExitCode, str] = MEANINGS) -> str:
     """The table as `--help` prints it, one code a line."""
     return "\n".join(f"{code.value:>3}  {meanings[code]}" for code in ExitCode)

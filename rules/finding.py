@@ -159,6 +159,8 @@ class Bearing:
     """Whether it is a cause of its own that may have worked on logs that had parted before."""
     calls_for: str = ""
     """What a person has to do about it."""
+    copies_again: bool = False
+    """Whether that gives its replica up for a new copy: not where no other copy is whole (the fact `whole`)."""
     to_write_again: bool = False
     """Whether producers have to write its records again."""
     owes_a_cut: bool = False
@@ -167,6 +169,14 @@ class Bearing:
     """Whether such a cut heals it."""
     records: RecordsMeant | None = None
     """Null where its offsets are no records that could be copied."""
+
+    def asked_of(self, finding: Finding) -> str:
+        """What a person has to do about a finding."""
+        return NO_WHOLE_COPY if self.copies_again and not finding.values().get("whole", True) else self.calls_for
+
+
+COPY_AGAIN: Final = "Stop the broker, move this replica's folder away, and start it. It then copies the log again."
+NO_WHOLE_COPY: Final = "Delete nothing and move nothing away. No other copy here is whole, and a new one lacks more."
 
 
 def may_be_one_topic(topic_id: str | None, other_id: str | None) -> bool:

@@ -34,6 +34,7 @@ class IncidentBill:
     losses: int
     offsets: int
     committed: int
+    acknowledged: int
     possibly_acknowledged: int
     never_committed: int
     """The offsets by what they were worth."""
@@ -172,7 +173,8 @@ class _Telling:
         (unbilled, told), own = TITLES[change], sorted(brokers[change])
         happened = told.format(brokers=capital(numbered("broker", own)), were="were" if len(own) > 1 else "was")
         head = f"{unbilled} in {len(_partitions(findings))} partitions{_of_topics(findings)}"
-        return self._incident(f"{_lost(findings, losses) or head}. {happened}", "cluster", findings, losses)
+        cost = _lost(findings, losses) or _missed(findings, losses) or head
+        return self._incident(f"{cost}. {happened}", "cluster", findings, losses)
 
     def partition(self, findings: Sequence[Finding], losses: Losses) -> Incident:
         """What happened to one partition."""
@@ -211,6 +213,16 @@ def _gone(findings: Sequence[Finding], losses: Losses) -> list[Loss]:
     return [loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]
 
 
+def _missed(findings: Sequence[Finding], losses: Losses) -> str:
+    """How much was missing until a later leader held it again; empty where nothing was."""
+    places = _partitions(findings)
+    again = {place: [loss.offsets for loss in losses.get(place, ()) if loss.matters] for place in places}
+    hurt, offsets = sum(map(bool, again.values())), sum(map(sum, again.values()))
+    of_all = f"{hurt} of {len(places)}" if hurt < len(places) else str(hurt)
+    noun = "offset was" if offsets == 1 else "offsets were"
+    return f"{offsets} {noun} missing for a time in {of_all} partitions{_of_topics(findings)}" if hurt else ""
+
+
 def _lost(findings: Sequence[Finding], losses: Losses) -> str:
     """How much an event cost, and in how many of its partitions; empty where no loss is known."""
     bill, places = _bill(_gone(findings, losses)), _partitions(findings)
@@ -241,12 +253,13 @@ def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
     portions = [portion for loss in losses for portion in loss.portions]
     worth = {
         name: sum(p.end_offset - p.start_offset for p in portions if p.worth == name)
-        for name in ("committed", "possibly acknowledged", "never committed")
+        for name in ("committed", "acknowledged", "possibly acknowledged", "never committed")
     }
     return IncidentBill(
         losses=len(losses),
         offsets=sum(loss.offsets for loss in losses),
         committed=worth["committed"],
+        acknowledged=worth["acknowledged"],
         possibly_acknowledged=worth["possibly acknowledged"],
         never_committed=worth["never committed"],
         records=_sum(portion.records for portion in portions),

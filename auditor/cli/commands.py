@@ -8,7 +8,7 @@ import typer
 
 from auditor.cli.diff import COMPARES, diff
 from auditor.cli.find import find
-from auditor.cli.incident import BUNDLES, advise, bundle, postmortem, salvage
+from auditor.cli.incident import ADVISES, BUNDLES, advise, bundle, postmortem, salvage
 from auditor.cli.options import (
     AUDITS,
     COLLECTS,
@@ -213,7 +213,7 @@ app.command(short_help="Check the tables of a dump before anyone relies on them.
 app.command(short_help="Find an offset or a timestamp, as a broker looks it up.")(find)
 app.command(short_help="Draw one partition's history, expected beside told.")(timeline)
 app.command(short_help="Write the incident report: what it cost, and who must act.")(postmortem)
-app.command(short_help="Say whom to elect, what to copy, and what not to restart.")(advise)
+app.command(short_help="Say whom to elect, what to copy, and what not to restart.", epilog=ADVISES)(advise)
 app.command(short_help="Write lost records from a copy that still stands to a file.")(salvage)
 app.command(epilog=BUNDLES, short_help="Pack the evidence of findings, every payload masked.")(bundle)
 for command in app.registered_commands:

@@ -33,7 +33,7 @@ from auditor.cli.options import (
     Traces,
 )
 from auditor.cli.run_settings import settings_of
-from auditor.exit_codes import ExitCode
+from auditor.exit_codes import OF_ADVISE, ExitCode, exit_code_table
 from auditor.streams import say
 
 IncidentFormat = Annotated[
@@ -59,6 +59,9 @@ Bundled = Annotated[
     list[str] | None,
     typer.Option("--finding", metavar="F-…", help="Only what this finding rests on; may be given again."),
 ]
+ADVISES: Final = f"""{PARAGRAPH}Exit codes:
+{exit_code_table(OF_ADVISE)}
+"""
 BUNDLES: Final = f"""{PARAGRAPH}Examples:
   tidemark bundle ./dump -o bundle.tar.gz
   tidemark bundle F-1a2b3c4d -o bundle.tar.zst

@@ -123,6 +123,10 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"not read, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     place = f"{placed.topic}-{placed.partition}"
     yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
+    for each in advice.nowhere:
+        offsets = offsets_told(each.start_offset, each.end_offset)
+        told = f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}. Add {each.missing}."
+        yield from _said(told, 2) if each.doubt else ()
     yield from _candidates(advice)
     yield from _before(placed)
     yield "  Go or no-go"
@@ -162,11 +166,17 @@ def _candidates(advice: Advice) -> Iterator[str]:
     if advice.candidates:
         yield "  Candidates for leader, best first"
     for number, candidate in enumerate(advice.candidates, start=1):
-        yield from _candidate(number, candidate)
+        yield from _candidate(number, candidate, "costs no committed or acknowledged record" + _more(advice))
 
 
-def _candidate(number: int, candidate: Candidate) -> Iterator[str]:
-    health = "; ".join(candidate.damage) or "no damage known"
+def _more(advice: Advice) -> str:
+    """What is gone already is no cost of an election."""
+    return " that any copy here holds" if advice.nowhere else ""
+
+
+def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
+    reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
+    health = "; ".join((*reached, *candidate.damage)) or "no damage known"
     stop = "stopped in order" if candidate.stopped_in_order else "not stopped in order: its next start may cut its tail"
     epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch with records {candidate.last_epoch}"
     ends = f"{epoch}, log end {candidate.log_end_offset}"
@@ -174,7 +184,7 @@ def _candidate(number: int, candidate: Candidate) -> Iterator[str]:
     for stretch in candidate.lacks:
         yield from _said(f"costs {_stretch(stretch)}", 7)
     if not candidate.lacks:
-        yield "       costs no committed or acknowledged record"
+        yield f"       {free}"
     for cut in candidate.cuts:
         yield from _cut(cut)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from auditor.report.model import PlacedAdvice
+from rules.finding import offsets_told
 
 Json = dict[str, object]
 LEADER_ELECTION_SINCE: Final = (2, 4)
@@ -46,7 +47,7 @@ _TOOL: Final = "kafka-leader-election --bootstrap-server HOST:PORT"
 
 
 def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
-    yield f"  where broker {best} is in sync, without loss:"
+    yield f"  where broker {best} is in sync, {_at_no_cost(placed)}:"
     if _since(placed.advice.release, LEADER_ELECTION_SINCE):
         yield f"  {_TOOL} --election-type preferred --path-to-json-file election.json"
     else:
@@ -54,6 +55,14 @@ def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
     if not placed.advice.sound:
         yield from _unclean(placed)
     yield f"    election.json      {json.dumps(election(placed))}"
+
+
+def _at_no_cost(placed: PlacedAdvice) -> str:
+    """What no election brings back, no election loses; one that costs records waits for what the gates name first."""
+    if placed.advice.candidates[0].lacks:
+        return "and only after the copies that are named above"
+    told = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
+    return f"without more loss (no copy here holds {told})" if told else "without loss"
 
 
 def _unclean(placed: PlacedAdvice) -> Iterator[str]:

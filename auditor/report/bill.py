@@ -19,7 +19,9 @@ from auditor.report.model import (
 )
 from rules.finding import capital, numbered, offsets_told
 
+NOBODY: Final = "No broker in this dump still has them."
 NO_DISK: Final = "No disk in this dump could hold a copy."
+RANGES_NAMED: Final = 3
 NAMED: Final = 8
 """Producers, clients, readers, groups or keys named in one line; the rest is counted."""
 LAST_MOMENT: Final = 253_402_300_800_000
@@ -77,7 +79,7 @@ def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
     whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
     if not whose:
-        none = "No copy was found." if loss.unsearched else "No broker in this dump still has them."
+        none = "No copy was found." if loss.unsearched or loss.next_epoch is None else NOBODY
         return f"{none}{_unsearched(loss)}" if loss.searched else NO_DISK
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         return f"Copies survive on {whose}."
@@ -94,6 +96,8 @@ def _unsearched(loss: Loss) -> str:
 
 def since(loss: Loss) -> str:
     """By whose lead the records went."""
+    if loss.next_epoch is None:
+        return "No replica here holds them readable, though they were written"
     who = capital(who_led(loss.next_leader))
     if loss.again:
         return f"{who} opened epoch {loss.next_epoch} once more without them"
@@ -106,6 +110,7 @@ def in_all(bill: IncidentBill) -> str:
         f"{number} {worth}"
         for number, worth in (
             (bill.committed, "committed"),
+            (bill.acknowledged, "acknowledged but not committed"),
             (bill.possibly_acknowledged, "possibly acknowledged"),
             (bill.never_committed, "never committed"),
         )
@@ -124,18 +129,26 @@ def who_led(broker: int | None) -> str:
 
 def acknowledged(loss: Loss) -> str:
     """A produce answer names the first record of its batch: the last batch may end anywhere up to the lost end."""
-    surely = max(loss.acknowledged_end, loss.committed_end)
-    if not loss.answers:
-        return span(loss.start_offset, surely)
-    if surely >= loss.end_offset:
-        return span(loss.start_offset, loss.end_offset)
-    most = max((p.end_offset for p in loss.portions if p.worth != "never committed"), default=loss.end_offset)
-    if most <= surely:
-        return span(loss.start_offset, surely)
-    whole = loss.contents is not None and loss.contents.complete and loss.contents.offsets >= loss.offsets
-    if whole:  # the copy tells where the last answered batch ends
-        return span(loss.start_offset, most)
-    return f"{span(loss.start_offset, surely)} at least, {span(loss.start_offset, most)} at most"
+    sure = _surely(loss)
+    told = ", ".join(span(*stretch) for stretch in sure[:RANGES_NAMED]) or "none"
+    told += f" and {len(sure) - RANGES_NAMED} more ranges" if len(sure) > RANGES_NAMED else ""
+    possible = [p.end_offset for p in loss.portions if p.worth == "possibly acknowledged"]
+    most = span(loss.start_offset, max([*possible, *(end for _, end in sure)], default=loss.start_offset))
+    if not possible or told == most:
+        return told
+    return f"{told} at least, {most} at most" if sure else f"{most} at most"
+
+
+def _surely(loss: Loss) -> tuple[tuple[int, int], ...]:
+    """The ranges of which somebody was surely told that they are written."""
+    told = [(p.start_offset, p.end_offset) for p in loss.portions if p.worth in ("committed", "acknowledged")]
+    joined: list[tuple[int, int]] = []
+    for start, end in told:
+        if joined and joined[-1][1] == start:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return tuple(joined)
 
 
 def span(start: int, end: int) -> str:

@@ -91,6 +91,7 @@ def _incident_bill(bill: IncidentBill) -> Json:
         "losses": bill.losses,
         "offsets": bill.offsets,
         "committed": bill.committed,
+        "acknowledged": bill.acknowledged,
         "possiblyAcknowledged": bill.possibly_acknowledged,
         "neverCommitted": bill.never_committed,
         "records": bill.records,

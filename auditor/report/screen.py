@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain
-from auditor.report.summary import IncidentEntry, LossTotals, Summary
+from auditor.report.summary import Action, IncidentEntry, LossTotals, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
-from rules.finding import Severity, offsets_told
+from rules.finding import Severity, capital, offsets_told
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
@@ -20,7 +20,7 @@ MARGIN: Final = 10
 NARROWEST: Final = 30
 LEAST: Final = 2
 """Lines that a part keeps where all of them are long."""
-ROOMS: Final = {"LOST": 4, "WHY": 5, "DO NOW": 8, "NOT SEEN": 3}
+ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 10, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("DO NOW", "WHY", "NOT SEEN", "LOST")
 AIMS_SHOWN: Final = 3
@@ -30,15 +30,17 @@ IDS_SHOWN: Final = 4
 def screen(report: AuditReport, told: Summary, page: Page, *, quiet: bool, verbose: bool) -> Iterator[str]:
     """The lines."""
     headline = list(_headline(report, told, page))
-    parts: dict[str, list[str]] = {
-        "LOST": list(lost_words(told.lost)),
-        "WHY": [_why(entry) for entry in told.incidents],
-        "DO NOW": [action.told(AIMS_SHOWN) for action in told.actions],
-        "NOT SEEN": [] if quiet else [each.words for each in told.unseen],
+    parts: dict[str, list[tuple[str, str]]] = {
+        "LOST": [("", words) for words in lost_words(told)],
+        "WHY": [("", _why(entry)) for entry in told.incidents],
+        "DO NOW": [(action.kind, _action(action, brief=not verbose)) for action in told.actions],
+        "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
     blanks = 1 + bool(footer)
-    bodies = {name: [_item(words, page) for words in items] for name, items in parts.items() if items}
+    bodies = {
+        name: [Item(kind, _lines(words, page)) for kind, words in items] for name, items in parts.items() if items
+    }
     rooms = _rooms(bodies, EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks)
     yield from headline
     yield from [""] if bodies else []
@@ -69,17 +71,23 @@ def ruled(report: AuditReport) -> Iterator[str]:
         yield f"by this the run ends with {report.exit_code}"
 
 
-def lost_words(lost: LossTotals | None) -> Iterator[str]:
-    """How much, of which partitions, and where copies survive."""
-    if lost is None:
-        return
+def lost_words(told: Summary) -> Iterator[str]:
+    """How much, of which partitions, and where copies survive; then what may be lost, and what would tell."""
+    yield from () if told.lost is None else _lost(told.lost)
+    for entry in told.perhaps:
+        words = entry.finding.message.removeprefix("Undecided: ")
+        yield f"Perhaps more in {named_places([spot.place for spot in entry.spots], AIMS_SHOWN)}: {words}"
+
+
+def _lost(lost: LossTotals) -> Iterator[str]:
     if lost.for_good:
         yield f"{lost.amount}, {lost.worth}: {where(lost)}. {lost.copies}"
     if lost.restored:
         offsets = sum(each.loss.offsets for each in lost.restored)
         seen = all(each.loss.restored_seen for each in lost.restored)
         again = "The log that leads now holds them again" if seen else "Logs tell that a later leader had them still"
-        yield f"Another {counted(offsets, 'offset')} {'was' if offsets == 1 else 'were'} missing for a time. {again}."
+        some = f"{'another ' if lost.for_good else ''}{counted(offsets, 'offset')}"
+        yield f"{capital(some)} {'was' if offsets == 1 else 'were'} missing for a time. {again}."
 
 
 def where(lost: LossTotals) -> str:
@@ -98,15 +106,27 @@ def _why(entry: IncidentEntry) -> str:
     return f"{label} {incident.title}{more} ({incident.id}{rest})"
 
 
-def _item(words: str, page: Page) -> list[str]:
+class Item(NamedTuple):
+    """Something to be told, in lines; the first of each kind is told in any case, if need be in part."""
+
+    kind: str
+    lines: list[str]
+
+
+def _action(action: Action, *, brief: bool) -> str:
+    """What may be done is told with its reason where there is room for all."""
+    return (action.in_brief if brief and action.kind == "go" else action).told(AIMS_SHOWN)
+
+
+def _lines(words: str, page: Page) -> list[str]:
     """One item in lines that no word makes longer than the page."""
     width = max(NARROWEST, page.columns - MARGIN)
     return textwrap.wrap(plain(words), width, break_on_hyphens=False) or [""]
 
 
-def _rooms(bodies: dict[str, list[list[str]]], lines: int) -> dict[str, int]:
+def _rooms(bodies: dict[str, list[Item]], lines: int) -> dict[str, int]:
     """How many lines each part gets: what it needs, up to its own, and a share of what is left over."""
-    needs = {name: sum(map(len, items)) for name, items in bodies.items()}
+    needs = {name: sum(len(item.lines) for item in items) for name, items in bodies.items()}
     rooms = {name: min(need, ROOMS[name]) for name, need in needs.items()}
     for name in reversed(SHARING):
         if name in rooms:
@@ -118,7 +138,7 @@ def _rooms(bodies: dict[str, list[list[str]]], lines: int) -> dict[str, int]:
     return rooms
 
 
-def _part(name: str, items: Sequence[Sequence[str]], room: int, page: Page) -> Iterator[str]:
+def _part(name: str, items: Sequence[Item], room: int, page: Page) -> Iterator[str]:
     """A part under its name; items that do not fit are counted."""
     lines = list(_fitting(items, room))
     for number, line in enumerate(lines):
@@ -126,23 +146,34 @@ def _part(name: str, items: Sequence[Sequence[str]], room: int, page: Page) -> I
         yield page.paint(head, "strong") + line if number == 0 else head + line
 
 
-def _fitting(items: Sequence[Sequence[str]], room: int) -> Iterator[str]:
-    """Whole items while they fit; the first is told in any case, if need be in part."""
-    if sum(map(len, items)) <= room:
-        yield from (line for item in items for line in item)
+def _fitting(items: Sequence[Item], room: int) -> Iterator[str]:
+    """Whole items while they fit, in their order; the first of each kind is told in any case, if need be in part."""
+    if sum(len(item.lines) for item in items) <= room:
+        yield from (line for item in items for line in item.lines)
         return
-    left, told = room - 1, 0
-    for item in items:
-        if len(item) > left:
-            break
-        yield from item
-        left, told = left - len(item), told + 1
-    if told:
-        yield f"… and {len(items) - told} more (-v)"
-        return
-    more = f" and {len(items) - 1} more" if len(items) > 1 else ""
-    yield from items[0][: room - 1]
+    firsts = [place for place, item in enumerate(items) if item.kind not in {each.kind for each in items[:place]}]
+    told, left = dict(_firsts(items, firsts, room - 1)), room - 1
+    left -= sum(map(len, told.values()))
+    for place, item in enumerate(items):
+        if place not in told:
+            if len(item.lines) > left:
+                break
+            told[place], left = item.lines, left - len(item.lines)
+    yield from (line for place in sorted(told) for line in told[place])
+    more = f" and {len(items) - len(told)} more" if len(told) < len(items) else ""
     yield f"…{more} (-v)"
+
+
+def _firsts(items: Sequence[Item], places: Sequence[int], room: int) -> Iterator[tuple[int, list[str]]]:
+    """Items that are to be told together; each leaves the least to those behind it."""
+    left = room
+    for number, place in enumerate(places):
+        most = max(1, left - LEAST * (len(places) - number - 1))
+        lines = items[place].lines
+        cut = lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][:-2].rpartition(' ')[0]} …"]
+        if left > 0:
+            yield place, cut
+        left -= len(cut)
 
 
 def _footer(told: Summary, page: Page, *, verbose: bool) -> Iterator[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rules.advice.lacking import Held, copies_first, costs, named
-from rules.advice.model import Candidate, Doomed, Gate, Going, OwedCut
+from rules.advice.model import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.advice.unseen import are, not_judged, unseen_restarts
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
@@ -18,6 +19,7 @@ from rules.replicas.replica import UNREAD_EPOCHS
 
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks stand."
+LOSES_NO_MORE: Final = "loses nothing more."
 BLINDLY: Final = "lets no follower cut blindly."
 
 
@@ -27,10 +29,10 @@ def gates(
     choices: Sequence[tuple[Candidate, Sequence[Held]]],
     returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
     absent: Sequence[int],
-    losses: Sequence[Loss],
+    lost: tuple[Sequence[Loss], Sequence[Nowhere]],
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
-    doomed, owed = returns
+    (doomed, owed), (losses, nowhere) = returns, lost
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     vacant = vacancy(evidence)
     elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
@@ -44,14 +46,32 @@ def gates(
         or _restart(r, [d for d in doomed if d.broker == r.broker], owed.get(r.path), losses)
         for r in in_order
     ]
-    yield from restarts
+    unjudged = not_judged(absent, evidence.unread_copies)
+    barred = [gate for gate in restarts if gate.going == "no-go"]
+    rolling = _versions(evidence, replicas, barred, unjudged)
+    alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
+    yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     yield from unseen_restarts(absent, evidence.unread_copies)
     if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
         return
-    unjudged = not_judged(absent, evidence.unread_copies)
     unseen = [replica.broker for replica in in_order if replica.unopened]
-    yield from (_election(candidate, unjudged, unseen, copies_first(candidate, held)) for candidate, held in choices)
-    yield _versions(evidence, replicas, [gate for gate in restarts if gate.going == "no-go"], unjudged)
+    for candidate, held in choices:
+        others = [broker for broker in unseen if broker != candidate.broker]
+        going, because = _outcome(candidate, unjudged, others, nowhere)
+        first = copies_first(candidate, held)
+        yield Gate(action=f"elect broker {candidate.broker}", going=going, because=because, first=first)
+    yield rolling
+
+
+def _alone(gate: Gate) -> Gate:
+    """A restart that may be done although restarts in turn may not: those move leaders while replicas lag."""
+    return replace(gate, because=f"{gate.because} This holds for one restart, not for restarts in turn.")
+
+
+def in_no_copy(nowhere: Sequence[Nowhere]) -> str:
+    """Which offsets no copy holds, as a sentence behind another one; empty where there are none."""
+    told = ", ".join(offsets_told(stretch.start_offset, stretch.end_offset) for stretch in nowhere)
+    return f" No copy here holds {told}." if told else ""
 
 
 def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
@@ -93,27 +113,42 @@ def _fades(survivor: Survivor, broker: int) -> bool:
     return survivor.broker == broker and survivor.kind in FADING
 
 
-def _election(candidate: Candidate, unjudged: str, unseen: Sequence[int], first: str) -> Gate:
-    going, because = _outcome(candidate, unjudged, [broker for broker in unseen if broker != candidate.broker])
-    return Gate(action=f"elect broker {candidate.broker}", going=going, because=because, first=first)
+def _outcome(
+    candidate: Candidate, unjudged: str, unseen: Sequence[int], nowhere: Sequence[Nowhere]
+) -> tuple[Going, str]:
+    barred = _barred(candidate, nowhere)
+    if barred:
+        return "no-go", barred
+    untold = _untold(unjudged, unseen, nowhere)
+    if untold:
+        return "unknown", f"cannot be judged. {untold}"
+    if nowhere:
+        return "go", f"{LOSES_NO_MORE}{in_no_copy(nowhere)}"
+    return "go", "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
 
 
-def _outcome(candidate: Candidate, unjudged: str, unseen: Sequence[int]) -> tuple[Going, str]:
+def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
+    """What speaks against its election; empty where nothing does."""
     if candidate.lacks:
-        return "no-go", costs(candidate.lacks)
+        return costs(candidate.lacks)
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
     if apart:
         cut = apart[0]
-        return "no-go", f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
+        return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
     if candidate.damage:
-        return "no-go", f"makes it lead with a damaged log: {'; '.join(candidate.damage)}."
+        return f"makes it lead with a damaged log: {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
+    return ""
+
+
+def _untold(unjudged: str, unseen: Sequence[int], nowhere: Sequence[Nowhere]) -> str:
+    """Where more may be held than is here; empty where everything was seen."""
     if unjudged:
-        return "unknown", f"cannot be judged. {unjudged} and may hold more."
+        return f"{unjudged} and may hold more."
     if unseen:
         logs = "log" if len(unseen) == 1 else "logs"
-        whose = numbered("broker", unseen)
-        return "unknown", f"cannot be judged. The {logs} of {whose} may hold more than what is here."
-    return "go", "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
+        return f"The {logs} of {numbered('broker', unseen)} may hold more than what is here."
+    doubted = next((stretch for stretch in nowhere if stretch.doubt), None)
+    return "" if doubted is None else f"{in_no_copy(nowhere).strip()} {capital(doubted.doubt)}."
 
 
 _OLD: Final = ("hw-truncation", "kip-101")

@@ -77,6 +77,8 @@ class Candidate:
     log_end_offset: int
     damage: tuple[str, ...]
     """Known damage of its log; empty for a sound one."""
+    had_reached: int | None
+    """Where its log had ended once, if that is beyond its end now; null where nothing tells so."""
     stopped_in_order: bool
     """Whether its broker left a clean-shutdown marker; without one the tail is recovered, or was copied live."""
     lacks: tuple[Stretch, ...]
@@ -87,6 +89,18 @@ class Candidate:
     def sound(self) -> bool:
         """Whether its lead costs nothing, and all others come out equal to it."""
         return not self.lacks and not self.damage and all(cut.then == "agrees" for cut in self.cuts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nowhere:
+    """Records that no copy here holds readable: no election loses them, and none brings them back."""
+
+    start_offset: int
+    end_offset: int
+    doubt: str
+    """What else may explain it; empty where they are lost."""
+    missing: str
+    """What would tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,13 +147,15 @@ class Advice:
     release: tuple[int, ...]
     """The lowest Kafka release among its brokers, whose tools are to be used; empty where no log tells."""
     doomed: tuple[Doomed, ...]
+    nowhere: tuple[Nowhere, ...]
     gates: tuple[Gate, ...]
 
     @property
     def settled(self) -> bool:
         """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
         best = next(iter(self.candidates), None)
-        return best is not None and best.broker == self.leading and self._all_judged and best.sound
+        whole = best is not None and best.sound and not self.nowhere
+        return whole and best is not None and best.broker == self.leading and self._all_judged
 
     @property
     def may_be_elected(self) -> bool:

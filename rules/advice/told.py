@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.advice.gates import BLINDLY, CUTS_NOTHING, ROLLING
+from rules.advice.gates import BLINDLY, CUTS_NOTHING, LOSES_NO_MORE, ROLLING, in_no_copy
 from rules.advice.lacking import named
 from rules.advice.model import Advice, Candidate, Gate, worth_of
 from rules.finding import any_of, capital, numbered
@@ -19,11 +19,15 @@ _DOING: Final = {
 }
 
 
+SAVED_FIRST: Final = "save what each lacks (`tidemark salvage F-… --broker N`)"
+"""The finding names the offsets, the broker is one that holds them."""
+
+
 def told_gates(advice: Advice) -> Iterator[Gate]:
     """The gates of a partition in their order."""
     gates, candidates = advice.gates, advice.candidates
     if _all_free(gates):
-        yield _free(gates)
+        yield _free(advice)
     elif advice.may_be_elected and len(candidates) > 1 and all(candidate.lacks for candidate in candidates):
         elections = [gate for gate in gates if gate.action.startswith("elect ")]
         place = gates.index(elections[0])
@@ -40,10 +44,12 @@ def _all_free(gates: Sequence[Gate]) -> bool:
     return {gate.going for gate in gates} == {"go"} and not cuts and any(gate.action == ROLLING for gate in gates)
 
 
-def _free(gates: Sequence[Gate]) -> Gate:
+def _free(advice: Advice) -> Gate:
+    gates = advice.gates
     brokers = [int(gate.action.removeprefix("elect broker ")) for gate in gates if gate.action.startswith("elect ")]
+    loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if advice.nowhere else "loses nothing."
     because = (
-        "cuts nothing and loses nothing. No replica here has acknowledged records that another one lacks."
+        f"cuts nothing and {loses} No replica here has acknowledged records that another one lacks."
         f" {capital(_DOING[ROLLING])} {BLINDLY}"
     )
     return Gate(action=f"restart or elect {any_of('broker', sorted(brokers))}", going="go", because=because)
@@ -69,7 +75,7 @@ def _each_costs(advice: Advice) -> Gate:
     worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
     choice = "" if advice.absent or advice.unread else f". Then {_chosen(best, advice)}"
-    first = f"copy what each lacks from the other{'s' * (len(candidates) > 2)}{choice}"  # noqa: PLR2004 - the other
+    first = f"{SAVED_FIRST}{choice}"
     return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {told}", first=first)
 
 

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.gates import gates
 from rules.advice.lacking import Held
-from rules.advice.model import Advice, Candidate, Doomed, OwedCut, Stretch
+from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
 from rules.history.turns import last_assignment, taking_part
+from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
+from rules.loss.told_written import words
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.electable import vacancy
@@ -50,7 +52,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
     followed = tuple(r for r in (*leaders, *(r for r in lacking if r not in leaders)) if r in seen)
     doomed = tuple(_doomed(seen, followed, cuts, evidence))
     unjudged = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
-    unread = evidence.unread_copies
+    unread, nowhere = evidence.unread_copies, tuple(_nowhere(evidence))
     return Advice(
         topic_id=next((replica.topic_id for replica in replicas if replica.topic_id is not None), None),
         assignment=assignment,
@@ -61,6 +63,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
         candidates=candidates,
         release=_release(evidence, replicas),
         doomed=doomed,
+        nowhere=nowhere,
         gates=tuple(
             gates(
                 evidence,
@@ -68,7 +71,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
                 [(candidate, held[candidate.path]) for candidate in candidates],
                 (doomed, _deepest(seen, followed, cuts)),
                 unjudged,
-                losses,
+                (losses, nowhere),
             )
         ),
     )
@@ -88,10 +91,25 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         last_epoch=replica.last_known_epoch,
         log_end_offset=replica.log_end_offset,
         damage=tuple(_damage(replica, compacted=evidence.compacted)),
+        had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=merged(stretch for _, stretch in held if stretch.told_of),
         cuts=_cuts_under(replica, owed),
     )
+
+
+def _nowhere(evidence: PartitionEvidence) -> Iterator[Nowhere]:
+    for found in held_by_none(evidence):
+        yield Nowhere(
+            start_offset=found.start_offset, end_offset=found.end_offset, doubt=found.doubt, missing=found.missing
+        )
+
+
+def _had_reached(replica: Replica, evidence: PartitionEvidence) -> int | None:
+    """How far its log went, by its files and by the replay, where that is further than it goes now."""
+    own = (word.end_offset for word in words(evidence) if word.sure and word.broker == replica.broker)
+    furthest = max(own, default=0)
+    return furthest if replica.end_known and furthest > replica.log_end_offset else None
 
 
 def _cuts_under(leader: Replica, owed: Cuts) -> tuple[OwedCut, ...]:

@@ -48,6 +48,7 @@ from rules.catalog.log004_compacted_survivors_disagree import compacted_survivor
 from rules.catalog.log005_compaction_raced_replication import compaction_raced_replication
 from rules.catalog.log006_different_topics_compared import different_topics_compared
 from rules.catalog.log007_directory_of_another_topic import directory_of_another_topic
+from rules.catalog.log008_records_held_by_none import records_held_by_none
 from rules.catalog.meta001_metadata_logs_diverge import metadata_logs_diverge
 from rules.catalog.meta002_recovery_quorum_too_small import recovery_quorum_too_small
 from rules.catalog.place001_key_in_foreign_partition import key_in_foreign_partition
@@ -117,6 +118,7 @@ RULES: Final[tuple[Rule, ...]] = (
     compaction_raced_replication,
     different_topics_compared,
     directory_of_another_topic,
+    records_held_by_none,
     metadata_logs_diverge,
     recovery_quorum_too_small,
     key_in_foreign_partition,

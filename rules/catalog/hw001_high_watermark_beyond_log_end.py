@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.loss.told_written import left_by_a_cut
 from rules.rule import rule
 
 
@@ -86,7 +87,7 @@ def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int)
 
 
 def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
-    if _left_by_a_cut(evidence, replica):
+    if left_by_a_cut(evidence, replica):
         return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
     if replica.clean_shutdown is not None:
@@ -107,13 +108,3 @@ def _since_its_stop(replica: Replica, holders: tuple[int, ...]) -> str:
     if replica.recovery_point is not None and replica.recovery_point.offset == replica.log_end_offset:
         return "the checkpoint alone is wrong: by its recovery point the log ended there when the broker stopped"
     return "the end of its log went missing after it had stopped in order, or the checkpoint alone is wrong"
-
-
-def _left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
-    """Whether a release up to 2.3 cut the log to where it ends, by its own word: such a cut leaves the value alone."""
-    release = evidence.release_of(replica.broker)
-    if release is None or release.at_least(2, 4):
-        return False
-    own = (m for m in evidence.moments if m.broker == replica.broker and m.kind in ("truncated", "log-reset"))
-    last = max(own, key=lambda m: m.time or 0, default=None)
-    return last is not None and last.offset == replica.log_end_offset

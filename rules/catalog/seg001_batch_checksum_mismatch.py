@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence, Replica, same_topic
 from rules.facts.stretch import ChecksumFault
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
+from rules.loss.held_by_none import whole_beside
 from rules.rule import rule
 
 
@@ -18,9 +19,7 @@ from rules.rule import rule
     law="TypeOk",
     message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not give its checksum. Brokers with a "
     "good copy: {good_copies}.",
-    bearing=Bearing(
-        calls_for="Stop the broker, move this replica's folder away, and start it. It then copies the log again."
-    ),
+    bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )
 def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A stored batch does not give the checksum it carries.
@@ -60,6 +59,7 @@ def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation |
                 facts={
                     "broker": replica.broker,
                     "good_copies": good,
+                    "whole": whole_beside(evidence, replica, (fault.base_offset, end)),
                     "faults_in_log": replica.log.checksum_fault_count,
                     "leader_epoch": fault.leader_epoch,
                     "below_high_watermark": _committed(replica, fault),

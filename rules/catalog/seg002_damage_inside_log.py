@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, Refusal
 from rules.evidence import PartitionEvidence
 from rules.facts.stretch import UNOPENED, UnreadBytes
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
+from rules.loss.held_by_none import whole_beside
 from rules.rule import rule
 
 
@@ -17,9 +18,7 @@ from rules.rule import rule
     needs=(BatchHeader, Refusal),
     law="TypeOk",
     message="Broker {broker} has {bytes:unreadable byte} inside its log, {where}.",
-    bearing=Bearing(
-        calls_for="Stop the broker, move this replica's folder away, and start it. It then copies the log again."
-    ),
+    bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )
 def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Unreadable bytes are followed by valid batches.
@@ -64,6 +63,7 @@ def damage_inside_log(evidence: PartitionEvidence) -> Iterator[Violation | Undec
                     "bytes": unread.span.end - unread.span.start,
                     "unread": unread.words,
                     "stretches": replica.log.unread_count,
+                    "whole": whole_beside(evidence, replica, (start, end)),
                     "subject": str(unread.span.start),
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica, Span
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
+from rules.loss.held_by_none import whole_beside
 from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.holes import Hole, has_it_too, holes, is_empty, lies_before_the_last_segment
 from rules.rule import rule
@@ -19,9 +20,7 @@ from rules.rule import rule
     law="TypeOk",
     message="Broker {broker} holds nothing at {offsets}, {where}. Brokers that hold these: {holders}.",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
-    bearing=Bearing(
-        calls_for="Stop the broker, move this replica's folder away, and start it. It then copies the log again."
-    ),
+    bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Offsets are missing inside a log that was never compacted.
@@ -135,6 +134,7 @@ def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole, peers:
             "holders": tuple(peer.broker for peer in peers if peer.holds(hole.start_offset, hole.end_offset)),
             "gaps": len([*holes(replica)]) + replica.log.gap_count - len(replica.log.gaps),
             "where": _where(hole),
+            "whole": whole_beside(evidence, replica, (hole.start_offset, hole.end_offset)),
         },
         exhibits=tuple(_exhibits(hole)),
     )

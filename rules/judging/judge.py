@@ -20,6 +20,7 @@ from rules.judging.open_bill import is_proved, open_points, unproved
 from rules.judging.said import Place, doubt, finding, question, sayings
 from rules.judging.standing import replica_verdict
 from rules.judging.withheld import MISSING, not_told, without_order
+from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
@@ -73,7 +74,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         drawn=told.by_epoch("the picture over time", _drawn) if grave else (),
         availability=told.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
         advice=told.by_epoch("advice", lambda known: advise(known, billed))
-        if _to_decide(ordered, billed, rules) or any(r.unopened for r in evidence.current) else (),
+        if _to_decide(ordered, billed, rules) or _not_seen_whole(evidence) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
         share=share_of(evidence),
@@ -151,6 +152,11 @@ def _to_decide(findings: Sequence[Finding], billed: Sequence[Loss], rules: Itera
     owing = {rule.id for rule in rules if rule.bearing.owes_a_cut}
     owed = any(finding.rule in owing and finding.verdict == "violated" for finding in findings)
     return owed or _worth_telling(findings) or any(loss.matters for loss in billed)
+
+
+def _not_seen_whole(evidence: PartitionEvidence) -> bool:
+    """Whether a log is not here whole, or records are in no log."""
+    return any(r.unopened for r in evidence.current) or bool(held_by_none(evidence))
 
 
 def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Finding], list[RuleCoverage]]:

@@ -40,7 +40,8 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
     """What may have been left out, where too little is told for any rule to say so."""
     for loss in losses:
         what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
-        reason = f"records {what} may have been left out when epoch {loss.next_epoch} began"
+        when = "" if loss.next_epoch is None else f" when epoch {loss.next_epoch} began"
+        reason = f"records {what} may have been left out{when}"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
         missing = " and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in brokers)
         yield RuleCoverage(rule="the bill", reason=reason, missing=missing or "a log that tells who led these epochs")

@@ -1,4 +1,4 @@
-"""What was lost, by its worth: how much was committed, who produced it, of which keys, and who may have read it."""
+"""What was lost, by its worth: how much was committed, who produced it, and of which keys."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.history.repetitions import times_told
-from rules.history.statements import Fetched, Produced
+from rules.history.statements import Produced
 from rules.protocol.offsets import without
-from rules.replicas.groups import GroupCommit
 from rules.zoom.aftermath import CopiedBatch, CopyRead
 
-Worth = Literal["committed", "possibly acknowledged", "never committed"]
-GroupStanding = Literal["beyond the log end", "in the cut epoch", "among the cut offsets"]
+Worth = Literal["committed", "acknowledged", "possibly acknowledged", "never committed"]
 
+PARTS_KEPT: Final = 32
 PRODUCERS_KEPT: Final = 200
 KEYS_KEPT: Final = 1000
-READERS_KEPT: Final = 500
 SEQUENCES: Final = 1 << 31
 
 
@@ -89,36 +88,25 @@ class Contents:
     null_keys: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostReader:
-    """A client that was served lost records before they went."""
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What producers were told of a stretch."""
 
-    client_id: str | None
-    up_to: int
-    """It asked for this offset next, and so had all below it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupAtRisk:
-    """A consumer group whose committed offset the loss makes wrong."""
-
-    group: str
-    offset: int
-    epoch: int | None
-    time: int | None
-    standing: GroupStanding
+    answers: Sequence[Produced] = ()
+    batches: Extents = NO_OFFSETS
+    """Offsets of the batches that the answers name by their first records, as far as their ends are told."""
 
 
 def portions(
     stretch: tuple[int, int],
     committed_end: int,
-    answers: Sequence[Produced],
+    told: Answered,
     read: Sequence[CopyRead],
     *,
     dense: bool = False,
 ) -> tuple[Portion, ...]:
-    """The stretch in up to three parts."""
-    start, end = stretch
+    """The stretch in parts; of very many the last ones are told as one, of which less is said."""
+    (start, end), answers = stretch, told.answers
     last = max((m.offset or 0 for m in answers), default=None)
     # An answer names the first record of its batch: only a copy tells where the batch ends.
     batches = _batches(read)
@@ -126,11 +114,27 @@ def portions(
     answered = committed_end if last is None else max(committed_end, min(end, batch_end))
     parts: tuple[tuple[Worth, int, int], ...] = (
         ("committed", start, committed_end),
-        ("possibly acknowledged", committed_end, answered),
+        *_beyond(committed_end, answered, told.batches | Extents.of(_named(batches, answers) if told.batches else ())),
         ("never committed", answered, end),
     )
-    told = (_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
-    return tuple(replace(portion, dense=dense) for portion in told)
+    found = (_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
+    return tuple(replace(portion, dense=dense) for portion in found)
+
+
+def _named(batches: Sequence[CopiedBatch], answers: Sequence[Produced]) -> Iterator[tuple[int, int]]:
+    """Batches of copies that answers name by their first records."""
+    bases = {m.offset for m in answers}
+    return ((batch.base_offset, batch.end_offset) for batch in batches if batch.base_offset in bases)
+
+
+def _beyond(start: int, end: int, batches: Extents) -> Iterator[tuple[Worth, int, int]]:
+    """What was answered for, and what lies between and behind it: an answer to that may be missing."""
+    sure = [*(Extents.of([(start, end)]) & batches).parts]
+    for low, high in sure[:PARTS_KEPT]:
+        yield "possibly acknowledged", start, low
+        yield "acknowledged", low, high
+        start = high
+    yield "possibly acknowledged", start, end
 
 
 def _portion(worth: Worth, low: int, high: int, answers: Sequence[Produced], read: Sequence[CopyRead]) -> Portion:
@@ -257,42 +261,3 @@ def _client(client_id: str | None, answers: Sequence[Produced]) -> LostClient:
         last_offset=max(offsets),
         bytes=None if None in sizes else sum(size or 0 for size in sizes),
     )
-
-
-def readers(fetches: Iterable[Fetched], epoch: int, leader: int | None, start: int, end: int) -> tuple[LostReader, ...]:
-    """Consumers whose next fetch from the epoch's leader shows that they had lost records."""
-    furthest: dict[str | None, int] = {}
-    for fetch in fetches:
-        served = fetch.kind == "consumed" and fetch.term == epoch and fetch.error == 0 and not fetch.doubtful
-        if served and fetch.witness == leader and start < (fetch.offset or 0) <= end:
-            furthest[fetch.client_id] = max(furthest.get(fetch.client_id, 0), fetch.offset or 0)
-    names = sorted(furthest, key=lambda name: (name is None, name or ""))
-    return tuple(LostReader(client_id=name, up_to=furthest[name]) for name in names[:READERS_KEPT])
-
-
-def groups_at_risk(
-    commits: Iterable[GroupCommit], epoch: int, start: int, end: int, log_end: int | None
-) -> tuple[GroupAtRisk, ...]:
-    """Groups that stand beyond what is there now, or whose last record was of the lost ones; each once."""
-    found: dict[str, GroupAtRisk] = {}
-    for commit in commits:
-        standing = _standing(commit, epoch, start, end, log_end)
-        if standing is not None and commit.group not in found:
-            found[commit.group] = GroupAtRisk(
-                group=commit.group,
-                offset=commit.offset,
-                epoch=commit.leader_epoch,
-                time=commit.commit_time,
-                standing=standing,
-            )
-    return tuple(found.values())[:READERS_KEPT]
-
-
-def _standing(commit: GroupCommit, epoch: int, start: int, end: int, log_end: int | None) -> GroupStanding | None:
-    if log_end is not None and commit.offset > log_end:
-        return "beyond the log end"
-    if commit.offset <= start:
-        return None
-    if commit.leader_epoch is not None:
-        return "in the cut epoch" if commit.leader_epoch == epoch else None
-    return "among the cut offsets" if commit.offset <= end else None

@@ -16,6 +16,7 @@ from rules.history.statements import Produced, RoleTaken
 from rules.history.turns import reopenings
 from rules.loss.deleted import deleted
 from rules.loss.held_on import Holder, held_on, passed_over
+from rules.loss.sent_again import sent_again
 from rules.replicas.later import Later, latest_epoch
 
 
@@ -127,8 +128,13 @@ def _begins(evidence: PartitionEvidence, answer: Produced) -> int:
 
 def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced], log: Later) -> Fate:
     later, opening = log.after(epoch), evidence.openings.get(epoch)
-    missing = sorted((m for m in given if log.lacks(m, epoch, opening)), key=_offset) if later else []
-    unsure = sorted((m for m in given if log.perhaps_lacks(m, epoch, opening) is not None), key=_offset)
+    lacking = sorted((m for m in given if log.lacks(m, epoch, opening)), key=_offset) if later else []
+    again = sent_again(evidence, epoch)
+    missing = [m for m in lacking if _offset(m) not in again]
+    resent = [m for m in lacking if _offset(m) in again]
+    unsure = sorted(
+        (*resent, *(m for m in given if log.perhaps_lacks(m, epoch, opening) is not None)), key=_offset
+    )
     gone: tuple[Gone, ...] = ()
     held: HeldOn | None = None
     if missing:
@@ -140,7 +146,7 @@ def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced], lo
         gone=gone,
         held_on=held,
         unsure=tuple(unsure),
-        stands=log.perhaps_lacks(unsure[0], epoch, opening) if unsure else None,
+        stands=log.stands_at(_offset(unsure[0])) if unsure else None,
         unread=tuple(sorted((m for m in given if log.unreadable(m, epoch)), key=_offset)),
     )
 

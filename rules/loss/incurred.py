@@ -7,26 +7,27 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.asked_once import asked_once
+from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence
-from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
 from rules.loss import reopened
 from rules.loss.bill import (
+    Answered,
     Contents,
-    GroupAtRisk,
     LostClient,
-    LostReader,
     Portion,
     clients,
     contents,
-    groups_at_risk,
     portions,
-    readers,
 )
+from rules.loss.committed import committed_end_of
+from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.left_out import LeftOut, left_out
+from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
 from rules.loss.restored import held_end, restored, unread
+from rules.loss.sent_again import sent_again
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.replicas.remote import RemoteCopy
@@ -41,11 +42,12 @@ SMALLEST_MESSAGE: Final = 26
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Offsets of one epoch that the next leader did not have."""
+    """Offsets of one epoch that the next leader did not have, or that no log here holds."""
 
     epoch: int
     leader: int | None
-    next_epoch: int
+    next_epoch: int | None
+    """Null where no leader left them out: no log here holds them, though they were written."""
     next_leader: int | None
     start_offset: int
     end_offset: int
@@ -121,13 +123,27 @@ class Loss:
 
 @asked_once
 def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
-    """Every stretch of offsets that a new epoch left out or a replica cut, oldest epoch first; each is billed once."""
-    parts = (part for stretch in left_out(evidence) for part in _parts(evidence, stretch))
+    """Every stretch of offsets that a new epoch left out, a replica cut or no log holds; each is billed once.
+
+    The oldest epoch comes first.
+    """
+    gone = (part for found in held_by_none(evidence) if found.sure for part in as_left_out(evidence, found))
+    parts = (part for stretch in (*left_out(evidence), *gone) for part in _parts(evidence, stretch))
     return tuple(_bill(evidence, part) for part in sorted(parts, key=lambda part: (part.epoch, part.start)))
 
 
 def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
-    """The stretch in two where the log that leads now holds the records again up to somewhere amid it."""
+    """The stretch without what may stand again, in two where the log that leads holds it again up to amid it."""
+    if stretch.held_by_none:
+        yield stretch
+    elif not stretch.older and (again := sent_again(evidence, stretch.epoch)):
+        kept = without(stretch.start, stretch.end, again.parts)
+        yield from (part for low, high in kept for part in _told_apart(evidence, _part(stretch, low, high)))
+    else:
+        yield from _told_apart(evidence, stretch)
+
+
+def _told_apart(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
     if stretch.reopening is not None:
         yield from (_part(stretch, low, high) for low, high in reopened.parts(evidence, stretch))
         return
@@ -147,18 +163,21 @@ def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
 
 def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     accounts, epoch, start, end = evidence.accounts, part.epoch, part.start, part.end
-    committed_end = _committed_end(evidence, part)
+    again = not part.held_by_none and restored(evidence, part)
+    committed_end = committed_end_of(evidence, part, again=again)
     answers = [] if part.older else accounts.answers(epoch, start, end, lambda answer: _in_time(answer, part))
     times = [m.clock_time for m in answers if m.clock_time is not None]
     standing = _survivors(evidence, part)
-    again = restored(evidence, part)
     read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
     reused_end = min(end, _reused(evidence, part))
+    known = not accounts.left_out(epoch, answers)
+    # Of answers that are kept in part, none tells what those between were given for.
+    batches = Extents.of((m.offset or 0, evidence.batch_end(m.offset or 0, epoch)) for m in (answers if known else ()))
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,
         leader=part.leader,
-        next_epoch=part.next_epoch,
+        next_epoch=None if part.held_by_none else part.next_epoch,
         next_leader=part.next_leader,
         start_offset=start,
         end_offset=end,
@@ -167,7 +186,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         committed_end=committed_end,
         acknowledged_end=accounts.acknowledged_end(epoch, start, end, answers),
         answers=times_told(answers),
-        answers_known=not accounts.left_out(epoch, answers),
+        answers_known=known,
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
@@ -179,8 +198,10 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
-        unread=unread(evidence, part),
-        portions=portions((start, end), committed_end, answers, read, dense=not (evidence.compacted or part.older)),
+        unread=() if part.held_by_none else unread(evidence, part),
+        portions=portions(
+            (start, end), committed_end, Answered(answers, batches), read, dense=not (evidence.compacted or part.older)
+        ),
         contents=contents(read),
         clients=clients(answers),
         readers=readers(accounts.consumed(epoch), epoch, part.leader, start, end),
@@ -196,26 +217,6 @@ def _unsearched(evidence: PartitionEvidence, start: int, end: int) -> tuple[int,
     unseen = {replica.broker for replica in evidence.replicas if replica.unseen(start, end)}
     judged = [replica.broker for replica in evidence.replicas]
     return tuple(sorted(unseen | owners(evidence.unread_copies, last_assignment(evidence.moments), judged)))
-
-
-def _committed_end(evidence: PartitionEvidence, part: LeftOut) -> int:
-    """How far it was committed: in its epoch, in those of later leaders that had all of it, by its leader's own word.
-
-    Of records that may be older than the epoch its proofs tell nothing: only who cut them knows.
-    """
-    if part.older:
-        return min(part.end, max(part.start, part.known_end))
-    later = (e for e in evidence.openings if part.epoch < e < part.next_epoch)
-    held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end)
-    ends = [evidence.accounts.committed_end(e, part.start, part.end) for e in (part.epoch, *held)]
-    own = (c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch)
-    ends += [min(part.end, c.end_offset) for c in own if _of_its_log(c.moment, part.leader)]
-    return max(ends)
-
-
-def _of_its_log(moment: Moment, broker: int | None) -> bool:
-    """Whether a broker tells of the log that it holds itself."""
-    return moment.clock == f"broker {broker}" and moment.kind in (*ROLE_KINDS, "high-watermark-loaded")
 
 
 def _in_time(answer: Produced, part: LeftOut) -> bool:
@@ -243,6 +244,8 @@ def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ..
     start, end = part.start, part.end
     if part.reopening is not None:
         return in_order(reopened.first_life(evidence, part))
+    if part.held_by_none:
+        return tuple(copy for copy in survivors(evidence, part.epoch, start, end) if copy.kind != "replica")
     found = survivors(evidence, part.epoch, start, end)
     return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
 

@@ -34,11 +34,13 @@ class LeftOut:
     older: bool = False
     """Whether the records may be of older epochs: nothing tells that the replica had any of this one there."""
     known_end: int = 0
-    """Up to where the replica that cut them knew its own records to be committed."""
+    """Up to where the replica that cut them, or whoever tells of what no log holds, knew them to be committed."""
     reopening: RoleTaken | None = None
     """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
     anew: bool = False
     """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
+    held_by_none: bool = False
+    """Whether no leader left them out: they stand in no log here that should hold them (`held_by_none`)."""
 
 
 @asked_once

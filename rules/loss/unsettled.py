@@ -53,14 +53,15 @@ def held_or_not(evidence: PartitionEvidence, epoch: int, found: HeldOn) -> Unset
 def sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None) -> Unsettled:
     """Answers of no certain epoch at whose offsets records of another one stand."""
     first, last = answers[0], answers[-1]
-    one = first.offset == last.offset
+    one, latest = first.offset == last.offset, max(latest_epoch(m, epoch) for m in answers)
+    when = f"in epoch {epoch}" if latest == epoch else f"in an epoch from {epoch} to {latest}"
+    roles = would_tell(Silence(broker=first.witness, log="roles"))
     what = f"a record at {first.offset}" if one else f"records between {first.offset} and {last.offset}"
     return Unsettled(
         broker=first.witness,
-        words=f"broker {first.witness} acknowledged {what} in an epoch from"
-        f" {epoch} to {max(latest_epoch(m, epoch) for m in answers)}. Records of epoch {held} stand at {first.offset}."
+        words=f"broker {first.witness} acknowledged {what} {when}. Records of epoch {held} stand at {first.offset}."
         " Those that it acknowledged are gone, unless they are these, which were sent again to it",
-        missing=would_tell(Silence(broker=first.witness, log="roles")),
+        missing="a record of what its producers sent" if latest == epoch else roles,
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,
         shown=((first, _FIRST),),

@@ -27,8 +27,10 @@ class KeptProofs:
     """The newest epoch of which nothing tells where it opened; -1 where there is none."""
 
 
-def kept_proofs(chronicle: Chronicle, current: Sequence[Replica]) -> KeptProofs:
-    """Which proofs stand, and up to which epoch that is certain.
+def kept_proofs(
+    chronicle: Chronicle, current: Sequence[Replica], proofs: Sequence[Committed] | None = None
+) -> KeptProofs:
+    """Which proofs stand, of those of committed records if no others are given, and whether that is certain.
 
     A proof of no certain epoch is one of the oldest that it can be.
     Any later leader may have given up what it tells of.
@@ -38,7 +40,7 @@ def kept_proofs(chronicle: Chronicle, current: Sequence[Replica]) -> KeptProofs:
         # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
         starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
     earliest = EarliestTerms(chronicle.moments)
-    dated = [(earliest.of(proof.moment), proof) for proof in chronicle.proofs]
+    dated = [(earliest.of(proof.moment), proof) for proof in (chronicle.proofs if proofs is None else proofs)]
     kept = [
         (since, proof)
         for since, proof in dated

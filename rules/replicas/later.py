@@ -52,20 +52,20 @@ class Later:
         unless another broker opened it.
         """
         offset = answer.offset or 0
-        held = self._held(offset)
+        held = self.stands_at(offset)
         if held is None:
             return self._opened_below(offset, latest_epoch(answer, epoch)) and not self._damaged_at(offset)
         return self._is_anothers(held, offset, epoch, opening) and not self._may_be_of(held, answer, epoch)
 
     def perhaps_lacks(self, answer: Produced, epoch: int, opening: RoleTaken | None) -> int | None:
         """The epoch of another's record in its place: its own is gone, unless it is that one, which was sent again."""
-        held = self._held(answer.offset or 0)
+        held = self.stands_at(answer.offset or 0)
         if held is None or (held > epoch and self._opener.get(held) in (None, answer.witness)):
             return None
         other = self._is_anothers(held, answer.offset or 0, epoch, opening)
         return held if other and self._may_be_of(held, answer, epoch) else None
 
-    def _held(self, offset: int) -> int | None:
+    def stands_at(self, offset: int) -> int | None:
         """The epoch of the record at an offset; up to message format 1 records carry none."""
         held = None if self._last is None else epoch_held(self._last, offset)
         return None if held is None or held < 0 else held

@@ -48,8 +48,8 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
         " Brokers 2 and 3 were elected from outside the in-sync replicas."
     )
     assert incident.bill == IncidentBill(
-        losses=2, offsets=40, committed=40, possibly_acknowledged=0, never_committed=0, records=40, bytes=200,
-        records_at_least=40, bytes_at_least=200, ends_known=True,
+        losses=2, offsets=40, committed=40, acknowledged=0, possibly_acknowledged=0, never_committed=0, records=40,
+        bytes=200, records_at_least=40, bytes_at_least=200, ends_known=True,
     )  # fmt: skip
 
 
@@ -122,7 +122,9 @@ def test_a_title_counts_what_was_lost_and_not_what_was_touched() -> None:
     (incident,) = group(findings, {}, BEARINGS, own)
     assert incident.title.startswith("120 committed offsets lost in 12 of 130 partitions of topic t. Broker 2 was")
     (nothing,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10, restored=True)]})
-    assert nothing.title.startswith("No known loss in 130 partitions of topic t. Broker 2 was elected")
+    assert nothing.title.startswith("10 offsets were missing for a time in 1 of 130 partitions of topic t. Broker 2")
+    (unbilled,) = group(findings, {}, BEARINGS)
+    assert unbilled.title.startswith("No known loss in 130 partitions of topic t. Broker 2 was elected")
 
 
 def test_of_incidents_as_grave_the_one_that_lost_most_comes_first() -> None:

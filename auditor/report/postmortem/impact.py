@@ -71,9 +71,16 @@ def table(rows: Sequence[str]) -> Iterator[str]:
 def row(together: Sequence[Billed]) -> str:
     """One loss, or equal ones in one sum."""
     first = together[0][1]
-    by = f"epoch {first.epoch} ({who_led(first.leader)}) to epoch {first.next_epoch} ({who_led(first.next_leader)})"
+    by = f"epoch {first.epoch} ({who_led(first.leader)}) to {_following(first)}"
     own = _single(*together[0]) if len(together) == 1 else _sum(together)
     return f"| {' | '.join((*own[:4], by, *own[4:]))} |"
+
+
+def _following(loss: Loss) -> str:
+    """Who left it out; of what no log holds, nobody did."""
+    if loss.next_epoch is None:
+        return "no log here"
+    return f"epoch {loss.next_epoch} ({who_led(loss.next_leader)})"
 
 
 def _single(history: PlacedHistory, loss: Loss) -> tuple[str, ...]:

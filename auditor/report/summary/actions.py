@@ -12,7 +12,7 @@ from auditor.report.named_places import named_places
 from auditor.report.placed import Place
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
-from rules.finding import Finding, Severity, numbered, offsets_told
+from rules.finding import NO_WHOLE_COPY, Finding, Severity, numbered, offsets_told
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
@@ -75,6 +75,12 @@ class Action:
         """The words with the first of the names, and with what comes first."""
         names = f" {self.names_are} {_named(self.names)}." if self.names else ""
         return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}"
+
+    @property
+    def in_brief(self) -> Action:
+        """The same without its reasons: what comes of it in one sentence."""
+        head, stop, _ = self.words.partition(". ")
+        return replace(self, words=f"{head}." if stop else self.words)
 
     def told(self, most: int) -> str:
         """The same with its place; of many partitions so many are named."""
@@ -189,7 +195,7 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
         if bearing.to_write_again:
             yield _of_finding(finding, _write_again(finding))
         if bearing.calls_for:
-            yield _of_finding(finding, bearing.calls_for, finding.brokers)
+            yield _of_finding(finding, bearing.asked_of(finding), finding.brokers)
 
 
 def _of_finding(finding: Finding, words: str, brokers: tuple[int, ...] = ()) -> Action:
@@ -220,6 +226,8 @@ def _said_already(finding: Finding, grave: Iterable[Finding], report: AuditRepor
     billed = [(h, loss) for h in report.histories if _place(h) == place for loss in h.losses]
     if bearing.to_write_again:
         return bool(billed)
+    if bearing.asked_of(finding) == NO_WHOLE_COPY:
+        return any(loss.next_epoch is None for _, loss in billed)
     start, end = finding.start_offset or 0, finding.end_offset or 0
     if bearing.owes_a_cut:
         lost = [loss for _, loss in billed if not loss.restored]

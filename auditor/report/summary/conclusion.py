@@ -30,6 +30,8 @@ class Summary:
     """How many replicas they are about."""
     lost: LossTotals | None
     """In all; null where no loss is known."""
+    perhaps: tuple[Entry, ...]
+    """Open questions whether records are lost, alike ones together."""
     incidents: tuple[IncidentEntry, ...]
     loose: tuple[Entry, ...]
     """Findings of no incident: open questions first, then notes for information."""
@@ -54,6 +56,7 @@ def summary(report: AuditReport) -> Summary:
         partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in told}),
         replicas=len(_replicas(report, told)),
         lost=totals(report.histories),
+        perhaps=folded(f for f in report.findings if f.blocking and report.bearing(f).records is not None),
         incidents=incident_entries(report),
         loose=folded(sorted(loose, key=lambda finding: (not finding.blocking, -finding.severity))),
         actions=actions(report),

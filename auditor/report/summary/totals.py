@@ -133,7 +133,7 @@ def totals(histories: Iterable[PlacedHistory]) -> LossTotals | None:
     portions = [portion for each in lost for portion in each.loss.portions]
     by_worth = {
         worth: sum(p.end_offset - p.start_offset for p in portions if p.worth == worth)
-        for worth in ("committed", "possibly acknowledged", "never committed")
+        for worth in ("committed", "acknowledged", "possibly acknowledged", "never committed")
     }
     standing = sum(end - start for each in lost for start, end in each.loss.standing)
     unsearched = sum(_unsearched(each.loss) for each in lost)
@@ -142,8 +142,8 @@ def totals(histories: Iterable[PlacedHistory]) -> LossTotals | None:
         ranges=tuple(lost),
         offsets=offsets,
         committed=by_worth["committed"],
-        acknowledged=(acknowledged := sum(_acknowledged(each.loss) for each in lost)),
-        possibly_acknowledged=by_worth["possibly acknowledged"] - acknowledged,
+        acknowledged=by_worth["acknowledged"],
+        possibly_acknowledged=by_worth["possibly acknowledged"],
         never_committed=by_worth["never committed"],
         records=_records(lost),
         ends_known=all(each.loss.end_known for each in lost),
@@ -153,12 +153,6 @@ def totals(histories: Iterable[PlacedHistory]) -> LossTotals | None:
         holders=tuple(_holders(lost)),
         restored=tuple(each for each in known if each.loss.restored),
     )
-
-
-def _acknowledged(loss: Loss) -> int:
-    """Offsets of which a producer was surely told that they were written, and nobody that they were committed."""
-    beyond = [p for p in loss.portions if p.worth == "possibly acknowledged"]
-    return sum(max(0, min(p.end_offset, loss.acknowledged_end) - p.start_offset) for p in beyond)
 
 
 def _unsearched(loss: Loss) -> int:

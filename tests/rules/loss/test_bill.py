@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.provenance import Span
+from rules.chronicle.extents import Extents
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
-from rules.loss.bill import contents, groups_at_risk, portions, readers
+from rules.loss.bill import Answered, contents, portions
+from rules.loss.read_before import groups_at_risk, readers
 from rules.replicas.groups import GroupCommit
 from rules.zoom.aftermath import CopiedBatch, CopyRead
 
@@ -50,11 +52,15 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
     batches, committed, bases = case
     end = batches[-1].end_offset
     read = [copy(100, tuple(batches))] if held else []
-    parts = portions((100, end), committed, [answer(base) for base in bases], read)
+    ends = {one.base_offset: one.end_offset for one in batches}
+    told = Answered([answer(base) for base in bases], Extents.of((base, ends[base]) for base in bases))
+    parts = portions((100, end), committed, told, read)
     assert [part.start_offset for part in parts] == [100, *(part.end_offset for part in parts[:-1])]
     assert parts[-1].end_offset == end
-    order = ["committed", "possibly acknowledged", "never committed"]
-    assert [part.worth for part in parts] == sorted((part.worth for part in parts), key=order.index)
+    order = {"committed": 0, "acknowledged": 1, "possibly acknowledged": 1, "never committed": 2}
+    assert [order[part.worth] for part in parts] == sorted(order[part.worth] for part in parts)
+    sure = Extents.of((part.start_offset, part.end_offset) for part in parts if part.worth == "acknowledged")
+    assert sure == told.batches - Extents.of([(100, committed)])
     if held:
         last = max((one.end_offset for one in batches if one.base_offset in bases), default=100)
         assert sum(p.end_offset - p.start_offset for p in parts if p.worth != "never committed") + 100 == max(
@@ -72,21 +78,21 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
 
 
 def test_a_copy_of_half_does_not_count_for_the_whole() -> None:
-    (part,) = portions((100, 110), 110, [answer(100, 7), answer(105, 8)], [copy(100, (batch(100, 5),))])
+    (part,) = portions((100, 110), 110, Answered([answer(100, 7), answer(105, 8)]), [copy(100, (batch(100, 5),))])
     assert (part.records, part.bytes) == (None, None)
     assert (part.records_at_least, part.bytes_at_least) == (6, 50)
 
 
 def test_records_of_a_batch_with_gaps_are_not_shared_out() -> None:
     sparse = replace(batch(100, 10), records=3)
-    told = portions((100, 110), 104, [answer(100)], [copy(100, (sparse,))])
+    told = portions((100, 110), 104, Answered([answer(100)]), [copy(100, (sparse,))])
     assert [(part.records, part.bytes, part.divided) for part in told] == [(None, 40, True), (None, 60, True)]
     assert [part.records_at_least for part in told] == [0, 0]
 
 
 def test_answers_alone_tell_the_fewest_records_and_the_bytes_that_were_sent() -> None:
     told = [answer(100, 7), answer(100, 7), answer(105, 8), answer(107)]
-    (part,) = portions((100, 110), 110, told, [])
+    (part,) = portions((100, 110), 110, Answered(told), [])
     assert (part.records, part.bytes) == (None, None)
     # One that was answered twice was sent twice and stands once.
     assert (part.records_at_least, part.bytes_at_least) == (3, 15)
@@ -94,7 +100,7 @@ def test_answers_alone_tell_the_fewest_records_and_the_bytes_that_were_sent() ->
 
 def test_a_copy_that_could_be_read_in_part_tells_no_whole() -> None:
     damaged = replace(copy(100, (batch(100, 5), batch(105, 5))), complete=False)
-    (part,) = portions((100, 110), 110, [], [damaged])
+    (part,) = portions((100, 110), 110, Answered(), [damaged])
     told = contents([damaged])
     assert part.records is None
     assert told is not None

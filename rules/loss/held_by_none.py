@@ -1,0 +1,180 @@
+"""Records that somebody was told are written and that stand readable in no replica here: lost, or open why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.asked_once import asked_once
+from rules.chronicle.extents import Extents
+from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
+from rules.facts.stretch import UNOPENED
+from rules.finding import numbered
+from rules.history.turns import taking_part
+from rules.loss.deleted import deleted
+from rules.loss.left_out import LeftOut, left_out
+from rules.loss.told_written import CRASHED, Word, as_it_stopped, words
+from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.replicas.readable import readable, whole_copies
+from rules.replicas.unread_copies import owners
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldByNone:
+    """A stretch of offsets that no replica here holds readable."""
+
+    start_offset: int
+    end_offset: int
+    committed_end: int
+    """Offsets from the start up to here were certainly committed."""
+    acknowledged_end: int
+    told: tuple[Word, ...]
+    """Who tells that there were records, the surest and furthest first."""
+    doubt: str
+    """What else may explain it; empty where the records are lost."""
+    missing: str
+    """What would tell; empty where the records are lost."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether the records are lost."""
+        return not self.doubt
+
+
+@asked_once
+def held_by_none(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
+    """Every stretch, in order; what a later leader left out is told by its epoch, and not here."""
+    if evidence.topic == METADATA_TOPIC or not evidence.current:
+        return ()
+    logs = own_logs(evidence)
+    held = Extents.of(part for r in logs for part in readable(r, compacted=evidence.compacted))
+    begun = _begun(evidence)
+    end = max([end for _, end in held.parts], default=begun)
+    told = sorted(words(evidence), key=lambda word: (not word.sure, word.worth != "committed", -word.end_offset))
+    furthest = max([end, *(word.end_offset for word in told)])
+    missing = Extents.of([(begun, furthest)]) - held
+    if missing:
+        missing -= Extents.of((part.start, part.end) for part in left_out(evidence))
+    return tuple(found for low, high in missing.parts for found in _judged(evidence, (low, high), end, told))
+
+
+def own_logs(evidence: PartitionEvidence) -> list[Replica]:
+    """The logs in use, but for those of another topic."""
+    return [replica for replica in evidence.own_logs if replica.state == "current"]
+
+
+def whole_beside(evidence: PartitionEvidence, replica: Replica, missed: tuple[int, int]) -> tuple[int, ...]:
+    """Brokers with a whole copy, from which a replica that misses something may be made anew."""
+    return tuple(whole_copies(replica, own_logs(evidence), missed, compacted=evidence.compacted))
+
+
+def _begun(evidence: PartitionEvidence) -> int:
+    """Where every log begins at least: what retention or a client deleted below is nothing that went."""
+    epoch, leader = evidence.chronicle.last_leader
+    told = deleted(evidence).below(leader, epoch)
+    return max([told, *(replica.log_start_offset for replica in own_logs(evidence))])
+
+
+def _judged(
+    evidence: PartitionEvidence, stretch: tuple[int, int], end: int, told: Sequence[Word]
+) -> Iterator[HeldByNone]:
+    """What is certain of the stretch, and what is not."""
+    start, last = stretch
+    inside = last <= end
+    sure = {
+        "committed": max([start, _held_by_all(evidence, told), *_ends(told, "committed")]),
+        "acknowledged": max([start, *_ends(told, "acknowledged")]),
+    }
+    known = min(last, max(sure.values()))
+    doubt, missing = _doubt(evidence, stretch, inside=inside)
+    for low, high, certain in ((start, known, not doubt), (known, last, False)):
+        if low >= high or (evidence.copied == "live" and not inside):
+            continue
+        own = tuple(word for word in told if word.end_offset > low)
+        yield HeldByNone(
+            start_offset=low,
+            end_offset=high,
+            committed_end=min(high, max(low, sure["committed"])),
+            acknowledged_end=min(high, max(low, sure["acknowledged"])),
+            told=own,
+            doubt="" if certain else doubt or "nothing tells that they were committed",
+            missing="" if certain else missing or "a log that tells how far records were committed",
+        )
+
+
+def _ends(told: Sequence[Word], worth: str) -> Iterator[int]:
+    return (word.end_offset for word in told if word.sure and word.worth == worth)
+
+
+def _held_by_all(evidence: PartitionEvidence, told: Sequence[Word]) -> int:
+    """How far every assigned replica had reached: what all of them had written is committed."""
+    reached = {replica.broker: replica.log.end_offset or 0 for replica in own_logs(evidence)}
+    for word in told:
+        if word.sure and word.broker in reached:
+            reached[word.broker] = max(reached[word.broker], word.end_offset)
+    return min((reached.get(broker, 0) for broker in evidence.assignment), default=0)
+
+
+UNCOPIED: Final = (
+    "files may not have been copied, or it was compacted",
+    "the files of these offsets, or a record that the topic was compacted once",
+)
+
+
+def _doubt(evidence: PartitionEvidence, stretch: tuple[int, int], *, inside: bool) -> tuple[str, str]:
+    """What else may explain that nobody holds them, and what would tell; empty where nothing can."""
+    here = {replica.broker for replica in own_logs(evidence)}
+    away = sorted(set(evidence.assignment or taking_part(evidence.moments)) - here)
+    unread = owners(evidence.unread_copies, evidence.assignment, [*here])
+    if away or unread or evidence.unread_copies:
+        whose = numbered("broker", sorted({*away, *unread})) if away or unread else "a broker that nothing names"
+        return f"{whose} may hold them, whose copy was not read", f"the disk of {whose}"
+    absent = [replica for replica in own_logs(evidence) if replica.unseen(*stretch)]
+    if absent:
+        names = ", ".join(dict.fromkeys(u.span.source for replica in absent for u in replica.unopened))
+        return "files may only not have been copied", names
+    if not evidence.assignment:
+        return "nothing tells whether another broker has a replica", "metadata, or an output of kafka-topics --describe"
+    if not inside:
+        running = [r.broker for r in own_logs(evidence) if not as_it_stopped(evidence, r) and r.may_be_live]
+        if running and evidence.copied not in CRASHED:
+            why = f"{numbered('broker', running)} may have run while the files were copied"
+            return why, "the option --copied live, stopped or crashed"
+        return "", ""
+    return ("", "") if _once_there(evidence, stretch) else UNCOPIED
+
+
+def _once_there(evidence: PartitionEvidence, stretch: tuple[int, int]) -> bool:
+    """Whether something in place of the records shows that they were there: bytes, or an index that leads to them."""
+    start, end = stretch
+    for replica in own_logs(evidence):
+        log = replica.log
+        there = [(u.expected_offset or 0, u.next_offset or 0) for u in log.unread if u.kind not in UNOPENED]
+        there += [(fault.base_offset, fault.end_offset) for fault in log.checksum_faults]
+        named = (fault.offset for fault in replica.indexes.of_kind("offset") if fault.flaw == "beyond the log")
+        there += [(offset, offset + 1) for offset in named if offset is not None and not evidence.compacted]
+        if any(low < end and start < high for low, high in there):
+            return True
+    return False
+
+
+def as_left_out(evidence: PartitionEvidence, found: HeldByNone) -> Iterator[LeftOut]:
+    """A lost stretch for the bill, in the parts of the epochs that wrote it."""
+    openings = evidence.openings
+    starts = sorted((o.offset or 0, epoch) for epoch, o in openings.items() if o.offset is not None)
+    newest = max([*openings, *evidence.chronicle.leaders], default=UNDEFINED_EPOCH)
+    borders = [offset for offset, _ in starts if found.start_offset < offset < found.end_offset]
+    for low, high in zip([found.start_offset, *borders], [*borders, found.end_offset], strict=True):
+        epoch = max((e for offset, e in starts if offset <= low), default=UNDEFINED_EPOCH)
+        yield LeftOut(
+            epoch=epoch,
+            leader=evidence.chronicle.leaders.get(epoch),
+            next_epoch=newest + 1,
+            next_leader=None,
+            start=low,
+            end=high,
+            because=found.told[0].because if found.told else "batches behind them stand in the logs",
+            known_end=found.committed_end,
+            held_by_none=True,
+        )

@@ -1,0 +1,125 @@
+"""Who tells that records were written, and how far: checkpoints, the replay, answers, consumers, files beside a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from parsers.provenance import Span
+from rules.asked_once import asked_once
+from rules.evidence import Committed, PartitionEvidence, Replica
+from rules.history.moments import succeeded
+from rules.replay.shorter import Known, shorter_on_disk
+from rules.replicas.kept_proofs import kept_proofs
+from rules.replicas.openings import ON_DISK
+
+Worth = Literal["committed", "acknowledged", "written"]
+CRASHED: Final = ("stopped", "crashed")
+"""By word: each file of a log is as the broker left it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One witness's word that the log went up to an offset."""
+
+    end_offset: int
+    worth: Worth
+    sure: bool
+    """Whether no later epoch may have given it up, and the file may not be of another moment."""
+    because: str
+    span: Span
+    broker: int | None = None
+    """Whose own log it tells of; null where it tells of the partition."""
+
+
+@asked_once
+def words(evidence: PartitionEvidence) -> tuple[Word, ...]:
+    """Every word that may tell of more than the logs hold."""
+    return tuple(_words(evidence))
+
+
+def _words(evidence: PartitionEvidence) -> Iterator[Word]:
+    for replica in evidence.current:
+        yield from _by_its_files(evidence, replica)
+    known = Known(chronicle=evidence.chronicle, openings=evidence.openings, clocks=evidence.replayed.clocks)
+    for short in shorter_on_disk(known, evidence.closings, evidence.current):
+        if short.closing is not None:
+            because = f"broker {short.broker} had reached offset {short.had} when it stopped"
+            span, sure = short.closing.stopped.span, bool(short.gone.sure)
+            yield Word(
+                end_offset=short.had, worth="written", sure=sure, because=because, span=span, broker=short.broker
+            )
+    yield from _by_statements(evidence)
+    still = all(as_it_stopped(evidence, replica) for replica in evidence.current)
+    for commit in evidence.group_offsets if still else ():
+        because = f"group {commit.group} committed offset {commit.offset}"
+        yield Word(end_offset=commit.offset, worth="committed", sure=False, because=because, span=commit.span)
+
+
+def as_it_stopped(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether the files of a copy are of one moment: its broker had stopped in order, or somebody says it lay still."""
+    return replica.clean_shutdown is not None or evidence.copied in CRASHED
+
+
+def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether a release up to 2.3 cut the log to where it ends, by its own word: such a cut leaves the value alone."""
+    release = evidence.release_of(replica.broker)
+    if release is None or release.at_least(2, 4):
+        return False
+    own = (m for m in evidence.moments if m.broker == replica.broker and m.kind in ("truncated", "log-reset"))
+    last = max(own, key=lambda m: m.time or 0, default=None)
+    return last is not None and last.offset == replica.log_end_offset
+
+
+def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Word]:
+    """At an orderly stop a broker writes its log end as its recovery point, and its high watermark beside it."""
+    broker, mark, point = replica.broker, replica.high_watermark, replica.recovery_point
+    stopped = replica.clean_shutdown is not None
+    if mark is not None and not left_by_a_cut(evidence, replica):
+        others = (r.high_watermark for r in evidence.current if r is not replica)
+        seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)
+        alone = stopped and not (seconded if point is None else point.offset >= mark.offset)
+        because = f"broker {broker}'s high watermark on disk is {mark.offset}"
+        yield Word(
+            end_offset=mark.offset, worth="committed", sure=not alone, because=because, span=mark.span, broker=broker
+        )
+    if stopped:  # after a crash they may tell of pages that nobody was promised
+        for because, end, span in _beside(replica):
+            yield Word(end_offset=end, worth="written", sure=True, because=because, span=span, broker=broker)
+
+
+def _beside(replica: Replica) -> Iterator[tuple[str, int, Span]]:
+    """What the replica wrote beside its log of how far it went."""
+    who, point = f"broker {replica.broker}", replica.recovery_point
+    if point is not None:
+        yield f"{who} had flushed its log up to offset {point.offset}", point.offset, point.span
+    for claim in replica.snapshot_offsets:
+        yield f"{who} saved the state of producers at offset {claim.offset}", claim.offset, claim.span
+    for entry in replica.epoch_file.entries:
+        because = f"{who}'s epoch file begins epoch {entry.epoch} at offset {entry.start_offset}"
+        yield because, entry.start_offset, entry.span
+    for fault in replica.indexes.of_kind("offset"):
+        if fault.flaw == "beyond the log" and fault.offset is not None:
+            yield f"{who}'s index leads to offset {fault.offset}", fault.offset + 1, fault.span
+
+
+def _by_statements(evidence: PartitionEvidence) -> Iterator[Word]:
+    """What leaders told of committed records, and what they answered for, unless a later epoch may have given it up."""
+    proofs = [proof for proof in evidence.committed_batches if proof.moment.clock != ON_DISK]
+    answers = [
+        Committed(
+            end_offset=evidence.batch_end(m.offset or 0, m.term),
+            term=m.term,
+            because=f"broker {m.witness} acknowledged a record at offset {m.offset}",
+            moment=m,
+        )
+        for m in evidence.moments
+        if succeeded(m) and m.acks != -1 and m.term is not None and not m.doubtful
+    ]
+    kinds: tuple[tuple[Worth, Sequence[Committed]], ...] = (("committed", proofs), ("acknowledged", answers))
+    for worth, told in kinds:
+        proof = kept_proofs(evidence.chronicle, evidence.current, told).certain
+        if proof is not None:
+            end, because, span = proof.end_offset, proof.because, proof.moment.span
+            yield Word(end_offset=end, worth=worth, sure=True, because=because, span=span)
