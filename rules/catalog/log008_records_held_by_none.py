@@ -69,19 +69,28 @@ def records_held_by_none(evidence: PartitionEvidence) -> Iterator[Violation | Un
     t1 leader 1 epoch 0 isr 1,2 of 1,2
     """
     brokers = tuple(sorted({replica.broker for replica in own_logs(evidence)}))
+    alike: dict[tuple[str, str], list[HeldByNone]] = {}
     for found in held_by_none(evidence):
         if found.sure:
             yield _violation(found, brokers)
         else:
-            yield Undecided(
-                reason=f"no replica here holds offsets [{found.start_offset}, {found.end_offset}) readable. "
-                f"{capital(_because(found.told))}. {capital(found.doubt)}",
-                missing=found.missing,
-                brokers=brokers,
-                start_offset=found.start_offset,
-                end_offset=found.end_offset,
-                exhibits=tuple(_exhibits(found.told)),
-            )
+            alike.setdefault((found.doubt, found.missing), []).append(found)
+    yield from (_question(asked, brokers) for asked in alike.values())
+
+
+def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecided:
+    """One question of all stretches that the same would explain: a topic that was compacted once has very many."""
+    first, more = asked[0], len(asked) - 1
+    also = f" and {more} more {'stretches' if more > 1 else 'stretch'}" if more else ""
+    return Undecided(
+        reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}){also} readable. "
+        f"{capital(_because(first.told))}. {capital(first.doubt)}",
+        missing=first.missing,
+        brokers=brokers,
+        start_offset=first.start_offset,
+        end_offset=first.end_offset,
+        exhibits=tuple(_exhibits(first.told)),
+    )
 
 
 def _violation(found: HeldByNone, brokers: tuple[int, ...]) -> Violation:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica, Span
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
-from rules.loss.held_by_none import whole_beside
+from rules.loss.held_by_none import held_by_none, whole_beside
+from rules.protocol.offsets import without
 from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.holes import Hole, has_it_too, holes, is_empty, lies_before_the_last_segment
 from rules.rule import rule
@@ -78,7 +79,10 @@ def _unlawful(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Hole]]:
 
 
 def _of_holes(found: Sequence[tuple[Replica, Hole]], evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A hole that some replica here does not have is a finding; those that all have are one question."""
+    """A hole that some replica here does not have is a finding; those that all have are one question.
+
+    LOG008 asks it of what somebody was told is written.
+    """
     shared: list[tuple[Replica, Hole]] = []
     for replica, hole in found:
         peers = evidence.followers_of(replica)
@@ -86,8 +90,10 @@ def _of_holes(found: Sequence[tuple[Replica, Hole]], evidence: PartitionEvidence
             shared.append((replica, hole))
         else:
             yield _violation(evidence, replica, hole, peers)
-    if shared:
-        yield _question(shared)
+    asked = [(each.start_offset, each.end_offset) for each in held_by_none(evidence)]
+    open_ones = [(r, hole) for r, hole in shared if any(without(hole.start_offset, hole.end_offset, asked))]
+    if open_ones:
+        yield _question(open_ones)
 
 
 def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:

@@ -87,6 +87,8 @@ def _judged(
         "acknowledged": max([start, *_ends(told, "acknowledged")]),
     }
     known = min(last, max(sure.values()))
+    if all(replica.unseen(*stretch) for replica in own_logs(evidence)):
+        return  # no copy has the files: the question is what they hold
     doubt, missing = _doubt(evidence, stretch, inside=inside)
     for low, high, certain in ((start, known, not doubt), (known, last, False)):
         if low >= high or (evidence.copied == "live" and not inside):

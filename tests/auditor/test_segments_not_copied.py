@@ -110,7 +110,7 @@ def test_whole_segments_that_are_not_here_are_never_clean(
     assert [finding.rule for finding in report.violations if finding.severity > 0] == []
     asked = {(f.rule, f.brokers) for f in report.findings if f.verdict == "undecided"}
     by_one = {("SEG003", (broker,)) for broker in brokers}
-    assert asked == by_one or (sample == "clean_1_1" and asked == {("SEG005", brokers)})
+    assert asked == by_one or (sample == "clean_1_1" and asked == {("LOG008", brokers)})
 
 
 def test_a_segment_without_a_byte_is_here(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_segment_without_a_byte_is_here(tmp_path: Path) -> None:
     for file in dump.glob(f"broker-*/data/{TOPIC[0]}-0/{400:020d}.*"):
         file.unlink() if file.suffix.endswith("index") else file.write_bytes(b"")
     report = audited(dump, topic=TOPIC)
-    assert (report.verdict, [(f.rule, f.brokers) for f in report.findings]) == ("unknown", [("SEG005", (1, 2, 3))])
+    assert (report.verdict, [(f.rule, f.brokers) for f in report.findings]) == ("unknown", [("LOG008", (1, 2, 3))])
 
 
 def test_the_head_of_a_log_is_named_by_where_its_epoch_file_begins(tmp_path: Path) -> None:

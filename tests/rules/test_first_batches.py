@@ -81,10 +81,10 @@ def test_what_no_broker_holds_any_more_is_one_question_and_never_clean(tmp_path:
     for broker in (1, 2, 3):
         yard.broker(broker, [LOG[1], *LOG[3:]], segments=(0,), epochs=chain(LOG))
     assert yard.told() == []
-    assert yard.undecided() == [("SEG005", (1, 2, 3))]
+    assert yard.undecided() == [("LOG008", (1, 2, 3))]
     assert yard.report().verdict == "unknown"
-    (asked,) = (found for found in yard.report().findings if found.rule == "SEG005")
-    assert "offsets 0–9, at the beginning of its log and in one more place" in asked.message
+    (asked,) = (found for found in yard.report().findings if found.rule == "LOG008")
+    assert "no replica here holds offsets 0–9 and 1 more stretch readable" in asked.message
 
 
 def test_of_a_topic_that_was_compacted_it_is_none(tmp_path: Path) -> None:
