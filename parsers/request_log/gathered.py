@@ -210,6 +210,8 @@ def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
 
 
 def _given_up(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
+    if not any(topics_of):
+        return Side(np.zeros(len(topics_of), np.int64), table((), 2), table((), 1))
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitions for topic in flat]
     return _side(topics_of, flat, lists, topics, integers(chain.from_iterable(lists))[:, None])
@@ -225,10 +227,9 @@ def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     ]
     answers = np.full((len(parts), 1 + len(ANSWERED)), NULL)
     answers[:, _USUAL] = table(rows, len(_USUAL))
-    for row, part in enumerate(parts):
-        if part.divergingEpoch is not None or part.currentLeader is not None:
-            diverging, leader = part.divergingEpoch or _UNDIVERGED, part.currentLeader or _UNLED
-            answers[row, _SENT] = diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch
+    for row, part in [each for each in enumerate(parts) if each[1].divergingEpoch or each[1].currentLeader]:
+        diverging, leader = part.divergingEpoch or _UNDIVERGED, part.currentLeader or _UNLED
+        answers[row, _SENT] = diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch
     return _side(topics_of, flat, lists, topics, answers)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from parsers.request_log.call import SessionKey
 from parsers.request_log.sessions import (
@@ -44,15 +44,9 @@ _NONE: Final = Life(NO_SESSION, Base.FULL, None, 0)
 _REFUSED: Final = Life(REFUSED, Base.FULL, None, 0)
 
 
-class Call(NamedTuple):
-    """What a fetch says of its session."""
-
-    endpoint: str
-    session: int
-    epoch: int
-    error: int
-    answer_session: int
-    answered: int
+Call: TypeAlias = tuple[SessionKey, int, int, int, int]
+"""What a fetch says of its session: which it is, its epoch, the error, the answer's session, whether there is one."""
+Gaps: TypeAlias = list[tuple[int, int, int]]
 
 
 class Steps(NamedTuple):
@@ -62,7 +56,7 @@ class Steps(NamedTuple):
     doubted: list[int]
     based: dict[int, Base]
     """The sessions whose beginnings were not seen, and what they stand upon."""
-    gaps: list[tuple[int, int, int]]
+    gaps: Gaps
     """Line, reason, and how many are missing."""
 
 
@@ -85,18 +79,19 @@ class Lives:
         self._count += 1
         return life
 
-    def steps(self, calls: Iterable[tuple[SessionKey, int, int, int, int]]) -> tuple[int, Steps]:
+    def steps(self, calls: Iterable[Call]) -> tuple[int, Steps]:
         """What fetches do, one after the other; and the moment at which the first of them begins."""
         began, opened, full = self._line * MOMENTS, self.open.get, Base.FULL
         lives, doubted, based, gaps = told = Steps([], [], {}, [])
-        for key, epoch, error, answer, answered in calls:
+        for call in calls:
+            key, epoch, error, answer, answered = call
             life = opened(key)
             # Nearly all fetches follow one another.
             if life is not None and epoch == life.next_epoch > 0 and not error and answer and answered:
                 life.next_epoch = epoch_after(epoch)
             else:
                 line = len(lives)
-                life = self._step(line, Call(*key, epoch, error, answer, answered), gaps, began + MOMENTS * line)
+                life = self._step(call, (line, began + MOMENTS * line), gaps)
             lives.append(life.number)
             doubted.append(life.doubted)
             if life.base is not full:
@@ -104,40 +99,44 @@ class Lives:
         self._line += len(lives)
         return began, told
 
-    def _step(self, line: int, call: Call, gaps: list[tuple[int, int, int]], moment: int) -> Life:
-        key, session, epoch = call[:2], call.session, call.epoch
+    def _step(self, call: Call, place: tuple[int, int], gaps: Gaps) -> Life:
+        """What a fetch does to its session, at a line and its moment."""
+        key, epoch, error, answer, answered = call
+        endpoint, session = key
         if session == NULL or epoch in (NULL, FINAL_EPOCH, 0):
             self._close(key)
-            opened = epoch == 0 and session != NULL and call.error in (NULL, 0)
-            if not opened or call.answer_session in (NULL, 0):
+            opened = epoch == 0 and session != NULL and error in (NULL, 0)
+            if not opened or answer in (NULL, 0):
                 return _NONE
-            return self.new((call.endpoint, call.answer_session), Base.FULL, None, 1)
-        if call.error in REFUSALS:
-            if call.error == SESSION_NOT_FOUND:
+            return self.new((endpoint, answer), Base.FULL, None, 1)
+        if error in REFUSALS:
+            if error == SESSION_NOT_FOUND:
                 self._close(key)
-            gaps.append((line, REFUSED_GAP, NULL))
+            gaps.append((place[0], REFUSED_GAP, NULL))
             return _REFUSED
-        return self._increment(line, call, gaps, moment)
+        life = self._increment(key, epoch, place, gaps)
+        if not answered:
+            gaps.append((place[0], UNANSWERED, NULL))
+        if not answered or error not in (NULL, 0):
+            life.doubt(place[1] + MOMENTS - 1)
+        if answer == 0:
+            self._close(key)
+        return life
 
     def _close(self, key: SessionKey) -> None:
         if key[1] not in (NULL, 0):
             self.new(key, Base.CLOSED, None, 0)
 
-    def _increment(self, line: int, call: Call, gaps: list[tuple[int, int, int]], moment: int) -> Life:
-        life = self.open.get(call[:2])
+    def _increment(self, key: SessionKey, epoch: int, place: tuple[int, int], gaps: Gaps) -> Life:
+        """The session that goes on with an epoch, and what is missing of it before."""
+        life = self.open.get(key)
         if life is None or life.base is Base.CLOSED:
             base = Base.INHERITED if life is None else Base.MISSING
-            life = self.new(call[:2], base, call.epoch if life is None else None, call.epoch)
-            gaps.append((line, UNSEEN, NULL))
-        lost = missing_between(life.next_epoch, call.epoch)
+            life = self.new(key, base, epoch if life is None else None, epoch)
+            gaps.append((place[0], UNSEEN, NULL))
+        lost = missing_between(life.next_epoch, epoch)
         if lost:
-            gaps.append((line, LOST if lost > 0 else WENT_BACK, lost if lost > 0 else NULL))
-            life.doubt(moment)
-        life.next_epoch = epoch_after(call.epoch)
-        if not call.answered:
-            gaps.append((line, UNANSWERED, NULL))
-        if not call.answered or call.error not in (NULL, 0):
-            life.doubt(moment + MOMENTS - 1)
-        if call.answer_session == 0:
-            self._close(call[:2])
+            gaps.append((place[0], LOST if lost > 0 else WENT_BACK, lost if lost > 0 else NULL))
+            life.doubt(place[1])
+        life.next_epoch = epoch_after(epoch)
         return life

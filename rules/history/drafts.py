@@ -23,8 +23,8 @@ def shared(base: type[Value]) -> type[Value]:
     return base
 
 
-def drafted(frozen: type[Value]) -> type[Value]:
-    """A frozen dataclass with slots whose values are written as drafts, and frozen when they are whole.
+def draft_of(frozen: type[Value]) -> Callable[..., Value]:
+    """What makes values of a frozen dataclass with slots that are not frozen yet; `of_columns` then makes them.
 
     A frozen one would set field by field through `object.__setattr__`, which takes five times as long; a trace makes
     statements by the hundred thousand.
@@ -39,6 +39,12 @@ def drafted(frozen: type[Value]) -> type[Value]:
     draft = _DRAFTS[frozen] = cast("Callable[..., Value]", type(frozen.__name__, frozen.__bases__, shape))
     _FIELDS[frozen] = {field.name: field.default for field in declared}
     _VALUES_OF[frozen] = attrgetter(*_FIELDS[frozen])
+    return draft
+
+
+def drafted(frozen: type[Value]) -> type[Value]:
+    """A frozen dataclass with slots whose values are written as drafts, and frozen when they are whole."""
+    draft = draft_of(frozen)
 
     def new(own: type[Value], /, **values: object) -> Value:
         if not values:  # as copying and unpickling begin one

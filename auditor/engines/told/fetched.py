@@ -9,13 +9,14 @@ from auditor.engines.told.chronicle import Named, PartitionName, known, known_id
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, Other
-from rules.history.drafts import of_columns
+from rules.history.drafts import draft_of, of_columns
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
 
 Statements = Mapping[str, Sequence[Any]]
 """Columns as `fetch_columns` and `produce_columns` name them; no columns for no rows."""
 Clock = Sequence[int | None]
+draft_of(Span)
 GATHERED: Final = 1 << 12
 """Rows that become statements at once, where they come one by one."""
 
@@ -102,7 +103,6 @@ def _statements(
 ) -> Iterator[Named]:
     """What both tell, and columns of their own; rows of topics that nobody names are left out."""
     time, writers = _clock(told["time"]), told["writer"]
-    spans = zip(told["source"], told["start"], told["end"], strict=True)
     columns: dict[str, Iterable[object]] = {
         **own,
         "clock": [f"broker {writer}" for writer in writers],
@@ -113,7 +113,7 @@ def _statements(
         "witness": writers,
         "leader": writers,
         "error": told["error_code"],
-        "span": (Span(source=source, start=start, end=end) for source, start, end in spans),
+        "span": of_columns(Span, {name: told[name] for name in ("source", "start", "end")}),
         **{name: told[name] for name in (*alike, "waited", "records_size", "left_out", "topic_id")},
     }
     made: Iterator[Moment] = of_columns(kind, columns)
