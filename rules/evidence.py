@@ -29,7 +29,7 @@ from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
-from rules.replicas.led_last import leads_by_word, perhaps_led_since
+from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since
 from rules.replicas.lineage import (
     KeptOlder,
     LostTerm,
@@ -274,8 +274,8 @@ class PartitionEvidence:
 
     @cached_property
     def leader_at_the_end(self) -> Replica | None:
-        """The first of `leaders_at_the_end`."""
-        return next(iter(self.leaders_at_the_end), None)
+        """The first of `leaders_at_the_end`; nobody where their logs differ, for then it is not known whose counts."""
+        return first_alike(self.leaders_at_the_end, self.differences)
 
     @cached_property
     def leaders_at_the_end(self) -> tuple[Replica, ...]:

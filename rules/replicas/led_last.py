@@ -44,6 +44,13 @@ def leads_by_word(
     return tuple(r for r in replicas if r.broker == leader and r.end_known)[:1]
 
 
+def first_alike(leaders: Sequence[Replica], differences: Sequence[Difference]) -> Replica | None:
+    """The first of several that may have led last, if all of them hold the same records."""
+    among = {id(leader) for leader in leaders}
+    apart = any(id(each.left) in among and id(each.right) in among for each in differences)
+    return None if apart else next(iter(leaders), None)
+
+
 def stop_untold(replica: Replica, settings: Settings) -> bool:
     """Whether its broker stopped in order, as its disk shows, and its server.log does not reach so far."""
     stopped = replica.clean_shutdown is not None and replica.broker in settings.tell_their_stops

@@ -103,8 +103,7 @@ class Bench:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 made.add(target.parent)
             if source in kept:
-                data = (self._base / source).read_bytes()
-                target.write_bytes(b"".join(data[start:end] for start, end in kept[source]))
+                target.write_bytes(pieces((self._base / source).read_bytes(), kept[source]))
             else:
                 target.hardlink_to(self._base / source)
         try:
@@ -118,6 +117,14 @@ class Bench:
         reader = CachingReader(self._known)
         verdicts = [*local.run(prepared.units, prepared.surroundings, Silent(), config.selection, reader)]
         return build_report(prepared.inventory, prepared.units, verdicts, config, "x", interrupted=False)
+
+
+def pieces(data: bytes, kept: Sequence[tuple[int, int]]) -> bytes:
+    """What is kept of a log; a file that is missing amid others takes whole lines, one that is cut short may not."""
+    left = [data[start:end] for start, end in kept]
+    left[1:] = [piece.partition(b"\n")[2] for piece in left[1:]]
+    left[:-1] = [piece[: piece.rfind(b"\n") + 1] for piece in left[:-1]]
+    return b"".join(left)
 
 
 def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
