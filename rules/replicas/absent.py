@@ -94,12 +94,14 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     Segments a cut takes are put aside first.
     """
     end = replica.log_end_offset
+    cut = any(leftover.base_offset >= end for leftover in replica.leftovers)
+    unended = cut or not replica.end_known or replica.log.unread
+    if unended or not replica.segments[-1].base_offset < end < _known(replica):
+        return
     begun = {*_snapshots(replica)}
     if replica.clean_shutdown is not None:
         begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
-    cut = any(leftover.base_offset >= end for leftover in replica.leftovers)
-    unended = cut or not replica.end_known or replica.log.unread
-    if end in begun and not unended and replica.segments[-1].base_offset < end < _known(replica):
+    if end in begun:
         yield _absent(replica, end, None, "a segment that begins where the log ends")
 
 
