@@ -170,7 +170,8 @@ def _firsts(items: Sequence[Item], places: Sequence[int], room: int) -> Iterator
     for number, place in enumerate(places):
         most = max(1, left - LEAST * (len(places) - number - 1))
         lines = items[place].lines
-        cut = lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][:-2].rpartition(' ')[0].rstrip(':;,')} …"]
+        last = lines[min(most, len(lines)) - 1][:-2].rpartition(" ")[0].rstrip(":;,")
+        cut = lines if len(lines) <= most else [*lines[: most - 1], f"{last} …"]
         if left > 0:
             yield place, cut
         left -= len(cut)
