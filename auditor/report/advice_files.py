@@ -58,9 +58,10 @@ def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
 
 
 def _at_no_cost(placed: PlacedAdvice) -> str:
-    """What no election brings back, no election loses; one that costs records waits for what the gates name first."""
-    if placed.advice.candidates[0].lacks:
-        return "and only after the copies that are named above"
+    """What no election brings back, no election loses; one that is no GO waits for what the gates say of it."""
+    best = f"elect broker {placed.advice.candidates[0].broker}"
+    if any(gate.action == best and gate.going != "go" for gate in placed.advice.gates):
+        return "and not before what is said above of its election is settled"
     told = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
     return f"without more loss (no copy here holds {told})" if told else "without loss"
 

@@ -74,9 +74,10 @@ def ruled(report: AuditReport) -> Iterator[str]:
 def lost_words(told: Summary) -> Iterator[str]:
     """How much, of which partitions, and where copies survive; then what may be lost, and what would tell."""
     yield from () if told.lost is None else _lost(told.lost)
+    perhaps = "Perhaps more in" if told.lost is not None and told.lost.for_good else "Perhaps in"
     for entry in told.perhaps:
         words = entry.finding.message.removeprefix("Undecided: ")
-        yield f"Perhaps more in {named_places([spot.place for spot in entry.spots], AIMS_SHOWN)}: {words}"
+        yield f"{perhaps} {named_places([spot.place for spot in entry.spots], AIMS_SHOWN)}: {words}"
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:

@@ -157,3 +157,18 @@ def test_the_advice_goes_to_a_file_and_never_into_the_dump(tmp_path: Path, capsy
     with pytest.raises(ConfigError, match="inside the dump"):
         run_advise([dump], AuditConfig(engine="local", output=str(dump / "advice"), quiet=True))
     assert not (dump / "advice").exists()
+
+
+@pytest.mark.parametrize(("case", "code"), [("unclean_4x", 1), ("clean_2_8", 0)])
+def test_a_loss_is_an_exit_code_of_its_own_even_where_nothing_is_left_to_decide(
+    case: str, code: int, tmp_path: Path
+) -> None:
+    target = tmp_path / "advice"
+    config = AuditConfig(engine="local", output=str(target), quiet=True)
+    assert run_advise([SAMPLES / case / "dump"], config) == code
+    assert ("LOST: " in target.read_text(encoding="utf-8")) == bool(code)
+
+
+def test_an_election_that_is_no_go_is_not_printed_as_one_without_loss() -> None:
+    assert "without loss" not in text([advice_on("fast_failover_kip101")])
+    assert "without loss" in text([advice_on("bit_rot_payload")])

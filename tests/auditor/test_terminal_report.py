@@ -207,7 +207,8 @@ def test_every_first_screen_decides(case: Path) -> None:
     report = report_on(case) if (case / "dump").is_dir() else audit(case, AuditConfig(engine="local"))
     known, (parts, footer) = summary(report), told_within(report)
     assert render(report).startswith(report.verdict.upper())
-    there = {"LOST": known.lost is not None, "WHY": known.incidents, "DO NOW": known.actions, "NOT SEEN": known.unseen}
+    lost = known.lost or known.perhaps
+    there = {"LOST": lost, "WHY": known.incidents, "DO NOW": known.actions, "NOT SEEN": known.unseen}
     assert [name for name in parts if name in there] == [name for name, told in there.items() if told]
     if known.lost is not None and known.lost.for_good:
         assert parts["LOST"].startswith(f"{known.lost.amount}, {known.lost.worth}: ")
@@ -220,6 +221,9 @@ def test_every_first_screen_decides(case: Path) -> None:
         assert cause.id in parts["WHY"] or parts["WHY"].endswith("(-v)")
         assert any(entry.ids[0] in footer for entry in known.incidents[0].entries)
     assert footer.endswith("-v.")
+    kinds = dict.fromkeys(action.kind for action in known.actions)
+    firsts = [next(action for action in known.actions if action.kind == kind) for kind in kinds]
+    assert [action.words for action in firsts if action.words[:25] not in parts["DO NOW"]] == []
 
 
 def test_a_large_incident_still_fits_the_first_screen_and_v_tells_each_finding() -> None:

@@ -215,8 +215,8 @@ MUTANTS: Final = (
         on_healed(lambda copy: copy.without("broker-2/data/d-0/partition.metadata")), "no id is told",
     ),
     mutant(
-        "LOG008", on_healed(*(shortened(n, by=2) for n in ALL)), (("critical", ALL, 120, 140),),
-        on_healed(shortened(1, by=2), shortened(2, by=2)), "one copy is left",
+        "LOG008", on_healed(*(shortened(n, by=1) for n in ALL)), (("critical", ALL, 130, 140),),
+        on_healed(shortened(1, by=1), shortened(2, by=1)), "one copy is left",
     ),
     mutant("META001", metadata(1), METADATA_APART, metadata(0), "a node that has read less disagrees with nobody"),
     mutant(
