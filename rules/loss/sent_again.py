@@ -6,16 +6,20 @@ from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.history.moments import succeeded
+from rules.loss.last_answers import end_unseen
 
 
 @asked_once
 def _answered(evidence: PartitionEvidence) -> dict[int, int]:
-    """Of each epoch where the last batch ends that a producer was answered for."""
+    """Of each epoch of which all answers are here where the last batch ends that a producer was answered for."""
     last: dict[int, int] = {}
     for m in evidence.moments:
         if succeeded(m) and m.term is not None:
             last[m.term] = max(m.offset or 0, last.get(m.term, 0))
-    return {epoch: evidence.batch_end(offset, epoch) for epoch, offset in last.items()}
+    # Of an epoch whose last answers may not be here nothing tells that a producer had to send its records again.
+    leaders, gaps = evidence.chronicle.leaders, {gap.broker for gap in evidence.gaps}
+    whole = (e for e in last if e in leaders and leaders[e] not in gaps and not end_unseen(evidence, leaders[e], e))
+    return {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
 
 
 def sent_again(evidence: PartitionEvidence, epoch: int) -> Extents:
@@ -28,6 +32,5 @@ def sent_again(evidence: PartitionEvidence, epoch: int) -> Extents:
     if opening is None or opening.offset is None or last is None or last.cleaned:
         return NO_OFFSETS
     answered = _answered(evidence)
-    # Of an epoch whose answers are not here, nothing tells that a producer had to send its last records again.
     older = [run for e, runs in last.runs_by_epoch.items() if e < epoch and e in answered for run in runs]
     return Extents.of((max(run.start_offset, opening.offset, answered[run.epoch]), run.end_offset) for run in older)

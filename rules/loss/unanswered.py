@@ -11,7 +11,8 @@ from rules.evidence import Moment, PartitionEvidence
 from rules.finding import capital
 from rules.history.gaps import ends_unseen
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
-from rules.history.statements import LogEvent, RoleTaken
+from rules.history.statements import RoleTaken
+from rules.loss.last_answers import end_unseen, reign_of
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
 from rules.replay.reign.reigns import FIRST_FETCH_MS
@@ -19,7 +20,6 @@ from rules.settings import STOPPED
 
 NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
-REQUESTS: Final = ("fetched", "consumed", "produced")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
                     end=end,
                     by_one=by_one,
                     log_missing=leader is not None and _requests_missing(evidence, leader, stretch.epoch, start),
-                    end_unseen=leader is not None and _end_unseen(evidence, leader, stretch.epoch),
+                    end_unseen=leader is not None and end_unseen(evidence, leader, stretch.epoch),
                 )
 
 
@@ -122,7 +122,7 @@ def _saw_its_last_answers(evidence: PartitionEvidence, leader: int, epoch: int) 
     log alone (server.log), which would tell of a restart: a role is taken after one too.
     """
     own = evidence.chronicle.told_by(leader)
-    opened, following = _reign_of(own, epoch)
+    opened, following = reign_of(own, epoch)
     if opened is None or not _requests(own, epoch):
         return False
     if ends_unseen(evidence.gaps, leader, None if following is None else following.time):
@@ -145,28 +145,6 @@ def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int, star
         return True
     holed = any(gap.broker == leader for gap in evidence.gaps) or _begins_behind(evidence, leader, epoch, start)
     return logged and (holed or not _requests(own, epoch))
-
-
-def _end_unseen(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
-    """Whether requests are logged, and none that a leader answered after it had led the epoch: its log may be cut.
-
-    A request of any partition shows that its log goes on.
-    """
-    _, following = _reign_of(evidence.chronicle.told_by(leader), epoch)
-    told = [m for m in evidence.moments if m.kind in REQUESTS]
-    if not told or following is None or following.time is None:
-        return bool(told)
-    times = (m.last_time or m.time or 0 for m in told if m.witness == leader)
-    return max(evidence.requests_until.get(leader, 0), *times, 0) <= following.time
-
-
-def _reign_of(own: Sequence[Moment], epoch: int) -> tuple[int | None, RoleTaken | LogEvent | None]:
-    """When a broker opened an epoch, and the role or the start after it."""
-    opened = next((m.time for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
-    if opened is None:
-        return None, None
-    after = (m for m in own if m.time is not None and m.time > opened and m.epoch != epoch)
-    return opened, next((m for m in after if m.kind in (*ROLE_KINDS, *STARTING)), None)
 
 
 def _answer_missing(evidence: PartitionEvidence, leader: int, epoch: int, part: tuple[int, int]) -> bool:

@@ -10,7 +10,8 @@ from rules.evidence import PartitionEvidence
 from rules.history.moments import Moment
 from rules.history.statements import Produced
 from rules.loss.gone import HeldOn
-from rules.loss.unanswered import REQUESTS, Unanswered, not_of_all_seen
+from rules.loss.last_answers import REQUESTS
+from rules.loss.unanswered import Unanswered, not_of_all_seen
 from rules.loss.unplaced import Unplaced
 from rules.replicas.later import latest_epoch
 
