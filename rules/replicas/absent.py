@@ -116,8 +116,10 @@ def _saved(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
 
 
 def _named_by_peers(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
-    """Where segments of its peers begin: most logs are cut into segments alike."""
-    return (each.base_offset for peer in evidence.followers_of(replica) for each in peer.segments)
+    """Where segments of its peers begin, or began: most logs are cut into segments alike."""
+    for peer in evidence.followers_of(replica):
+        yield from (each.base_offset for each in peer.segments)
+        yield from _snapshots(peer)
 
 
 def _known(replica: Replica) -> int:

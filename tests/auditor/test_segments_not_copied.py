@@ -113,6 +113,13 @@ def test_whole_segments_that_are_not_here_are_never_clean(
     assert asked == by_one or (sample == "clean_1_1" and asked == {("LOG008", brokers)})
 
 
+def test_a_peers_snapshot_tells_where_a_segment_began_too(tmp_path: Path) -> None:
+    dump = without(copied("clean_4x", tmp_path / "dump"), (600, 800), (1, 2, 3))
+    for file in dump.glob(f"broker-1/data/{TOPIC[0]}-0/*.snapshot"):
+        file.unlink()
+    assert [f.rule for f in audited(dump, topic=TOPIC).findings] == ["SEG003", "SEG003", "SEG003"]
+
+
 def test_a_segment_without_a_byte_is_here(tmp_path: Path) -> None:
     dump = copied("clean_4x", tmp_path / "dump")
     for file in dump.glob(f"broker-*/data/{TOPIC[0]}-0/{400:020d}.*"):
