@@ -40,7 +40,7 @@ usage: python3 run.py COMMAND [ARGUMENT…]
   audit DUMP…     audit a dump: what happened on these disks; also postmortem, advise, timeline, salvage, show,
                   quality, simulate, rules, explain and doctor: see `python3 run.py --help`
   test [ARG…]     run the tests: fast ones, then Spark's, then those against Kafka's own code; ARGs go to pytest
-                  (-n auto: on all cores, of which one takes what needs a JVM; what needs none is spread of itself)
+                  (spread over the cores; -n 0 keeps them in one process)
   lint            style, types and architecture
   check           lint, then test
   setup           only make the environment
@@ -84,8 +84,10 @@ def setup(_arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """The whole suite in one process; `-n auto` spreads it over all cores, as what needs no JVM is of itself."""
+    """The whole suite, spread over the cores; `-n 0` keeps it in one process."""
     os.chdir(ROOT)
+    # Tests start hundreds of commands, and each would compile all modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     return become([str(tool("python")), "-m", "pytest", *arguments])
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 import random
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -40,11 +41,10 @@ ONE_PROCESS: Final = ("keyword", "usepdb", "trace", "collectonly", "lf", "failed
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Spread what needs no JVM over all cores where it is asked for as a whole; where -n is given it holds."""
+    """Spread the suite over all cores where it is asked for as a whole; where -n is given it holds."""
     if hasattr(config, "workerinput") or not config.pluginmanager.hasplugin("xdist"):
         return
-    fast = "not spark" in config.option.markexpr and "not kafka" in config.option.markexpr
-    whole = fast and config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     watched = config.option.capture == "no" or any(config.getoption(name, None) for name in ONE_PROCESS)
     if whole and not watched and config.option.numprocesses is None:
         cores: int = config.hook.pytest_xdist_auto_num_workers(config=config)
@@ -58,6 +58,9 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast")
     if config.getoption("hypothesis_seed", None) is None and not settings().derandomize:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+    if hasattr(config, "workerinput"):
+        # pyspark takes a process whose main module is no file for a run of its own doctests, and ends it.
+        sys.modules["__main__"].__file__ = pytest.__file__
     if config.getoption("numprocesses", None):
         config.option.dist, config.option.loadscopereorder, config.option.maxworkerrestart = "loadgroup", False, "0"
 
