@@ -9,8 +9,7 @@ from rules.evidence import PartitionEvidence, Replica, Span
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.held_by_none import held_by_none, whole_beside
 from rules.protocol.offsets import without
-from rules.protocol.versions import EPOCHS_SINCE_MAGIC
-from rules.replicas.holes import Hole, has_it_too, holes, is_empty, lies_before_the_last_segment
+from rules.replicas.holes import Hole, has_it_too, holes, lies_before_the_last_segment, unlawful_holes
 from rules.rule import rule
 
 
@@ -26,10 +25,9 @@ from rules.rule import rule
 def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Offsets are missing inside a log that was never compacted.
 
-    A leader writes its offsets without holes, and a segment is named after the first offset in it. Three reasons
-    are lawful: compaction, the cleaning of transactions that goes with it, and the down-conversion of control
-    batches for an old follower. Where one of them can apply, nothing is said. Holes below the log start offset
-    count for nothing.
+    A leader writes its offsets without holes, and a segment is named after the first offset in it. Three reasons are
+    lawful: compaction, the cleaning of transactions that goes with it, and the down-conversion of control batches for
+    an old follower. Where one can apply, nothing is said. Holes below the log start offset count for nothing.
 
     Proves
     ------
@@ -38,7 +36,7 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
-    Every replica has the same hole: their records are lost, or something lawful took them of which nothing here tells.
+    Every replica has the same hole, and LOG008 does not ask: something lawful may have taken the records.
     A compacted log has a hole that reaches beyond the high watermark on disk, which may be older than the log: cleaning
     never goes there. A compressed legacy batch does not tell its first offset: a hole before it stays unseen. A segment
     of which only a snapshot or an index tells was not copied, and SEG003 names it. Where the checkpoint that would show
@@ -58,24 +56,10 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     if evidence.compacted:
         yield from _above_high_watermarks(evidence)
         return
-    for replica in evidence.current:
-        if replica.log.unknown_bases:
-            yield Undecided(
-                reason="compressed batches of an old format do not tell their first offset",
-                missing="their records",
-                brokers=(replica.broker,),
-                blocking=False,
-            )
-    yield from _of_holes([*_unlawful(evidence)], evidence)
-
-
-def _unlawful(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Hole]]:
-    """Every hole that neither a move of the log start nor a conversion explains."""
-    for replica in evidence.current:
-        for hole in holes(replica):
-            lawful = hole.end_offset <= replica.log_start_offset or _converted(replica, evidence)
-            if not lawful and is_empty(replica, hole):
-                yield replica, hole
+    untold = "compressed batches of an old format do not tell their first offset"
+    for broker in (replica.broker for replica in evidence.current if replica.log.unknown_bases):
+        yield Undecided(reason=untold, missing="their records", brokers=(broker,), blocking=False)
+    yield from _of_holes([*unlawful_holes(evidence)], evidence)
 
 
 def _of_holes(found: Sequence[tuple[Replica, Hole]], evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -98,8 +82,8 @@ def _of_holes(found: Sequence[tuple[Replica, Hole]], evidence: PartitionEvidence
 
 def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:
     first = min((hole for _, hole in shared), key=lambda hole: hole.start_offset)
-    more = len({hole.start_offset for _, hole in shared}) - 1
-    also = f" and in {more} more places" if more > 1 else " and in one more place" if more else ""
+    places = len({hole.start_offset for _, hole in shared})
+    also = f", one of {places} places" if places > 1 else ""
     return Undecided(
         reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}), {_where(first)}{also}, and"
         " nothing tells that they were compacted away",
@@ -159,9 +143,3 @@ def _exhibits(hole: Hole) -> Iterator[Exhibit]:
         yield Exhibit(span=Span(source=hole.named, start=0, end=0), role="the segment, named after its first offset")
     if hole.after is not None:
         yield Exhibit(span=hole.after, role="the first batch behind it")
-
-
-def _converted(replica: Replica, evidence: PartitionEvidence) -> bool:
-    """Whether the replica holds converted batches, from which control batches were dropped."""
-    legacy = any(magic < EPOCHS_SINCE_MAGIC for magic in replica.log.magics)
-    return legacy and any(other.log.control_batches for other in evidence.current if other is not replica)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.provenance import Span
+from rules.evidence import PartitionEvidence
+from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.replica import Replica
 
 
@@ -87,3 +89,18 @@ def is_empty(replica: Replica, hole: Hole) -> bool:
         for unread in replica.log.unread
     )
     return not unreadable and not replica.unseen(hole.start_offset, hole.end_offset)
+
+
+def unlawful_holes(evidence: PartitionEvidence) -> Iterator[tuple[Replica, Hole]]:
+    """Every hole that neither a move of the log start nor a conversion explains."""
+    for replica in evidence.current:
+        for hole in holes(replica):
+            lawful = hole.end_offset <= replica.log_start_offset or _converted(replica, evidence)
+            if not lawful and is_empty(replica, hole):
+                yield replica, hole
+
+
+def _converted(replica: Replica, evidence: PartitionEvidence) -> bool:
+    """Whether the replica holds converted batches, from which control batches were dropped."""
+    legacy = any(magic < EPOCHS_SINCE_MAGIC for magic in replica.log.magics)
+    return legacy and any(other.log.control_batches for other in evidence.current if other is not replica)

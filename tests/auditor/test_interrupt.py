@@ -20,6 +20,7 @@ from dumps_at_hand import ROOT, SAMPLES
 from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.engines.progress import Silent
+from auditor.report.model import AuditReport
 from auditor.report.terminal import render
 from auditor.stopping import listen
 
@@ -97,9 +98,7 @@ def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark
     judges = JUDGES_A_CORE * spark.sparkContext.defaultParallelism
     tracker = spark.sparkContext.statusTracker()
 
-    over = threading.Event()
-
-    def stop_when_some_tasks_have_judged() -> None:
+    def stop_when_some_tasks_have_judged(over: threading.Event) -> None:
         while not over.is_set():
             stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
             if any(info and info.numTasks == judges and 0 < info.numCompletedTasks < judges - 1 for info in stages):
@@ -107,13 +106,20 @@ def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark
                 return
             time.sleep(0.002)
 
-    watcher = threading.Thread(target=stop_when_some_tasks_have_judged, daemon=True)
-    watcher.start()
-    try:
-        report = audit(dump, AuditConfig(engine="spark"))
-    finally:
-        over.set()
-        watcher.join(timeout=10)
+    def stopped_audit() -> AuditReport:
+        over = threading.Event()
+        watcher = threading.Thread(target=stop_when_some_tasks_have_judged, args=(over,), daemon=True)
+        watcher.start()
+        try:
+            return audit(dump, AuditConfig(engine="spark"))
+        finally:
+            over.set()
+            watcher.join(timeout=10)
+
+    # On a busy machine all tasks may end between two looks at them; then the run is whole, and is tried again.
+    tries = (stopped_audit() for _ in range(4))
+    report = next((told for told in tries if told.interrupted), None)
+    assert report is not None
     assert (report.interrupted, report.exit_code) == (True, 130)
     assert 0 < len(report.replicas) < 500
     whole = {placed.partition: placed for placed in audit(dump, AuditConfig(engine="local")).replicas}
