@@ -171,11 +171,15 @@ def _firsts(items: Sequence[Item], places: Sequence[int], room: int) -> Iterator
     for number, place in enumerate(places):
         most = max(1, left - LEAST * (len(places) - number - 1))
         lines = items[place].lines
-        last = lines[min(most, len(lines)) - 1][:-2].rpartition(" ")[0].rstrip(":;,")
-        cut = lines if len(lines) <= most else [*lines[: most - 1], f"{last} …"]
+        cut = lines if len(lines) <= most else [*lines[: most - 1], _cut(lines[most - 1])]
         if left > 0:
             yield place, cut
         left -= len(cut)
+
+
+def _cut(line: str) -> str:
+    """A line behind which more was to be told."""
+    return line if line.endswith(".") else f"{line[:-2].rpartition(' ')[0].rstrip(':;,')} …"
 
 
 def _footer(told: Summary, page: Page, *, verbose: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 LINE_LIMIT: Final = 1 << 20
-_CHUNK: Final = 8 << 20
+_CHUNK: Final = 4 << 20
 _CHUNK_BEHIND: Final = 64 << 10
 
 

@@ -116,5 +116,5 @@ def test_a_release_that_the_logs_deny_is_said(given: str, said: int) -> None:
     denied = json.loads(told)["coverage"]["contradictedReleases"]
     assert [(each["given"], each["told"]) for each in denied] == [("3.9.1", "1.1.1")] * said
     shown = " ".join(run("audit", str(SPLIT), "--engine", "local", "--kafka-version", given).out.split())
-    who = {0: None, 1: "broker 2, its log says", 2: "brokers 1 and 2, their logs say"}[said]
-    assert (f"--kafka-version says 3.9.1 of {who} 1.1.1." in shown) == (said > 0)
+    who = {0: None, 1: "the log of broker 2 says", 2: "the logs of brokers 1 and 2 say"}[said]
+    assert (f"--kafka-version says 3.9.1, {who} 1.1.1." in shown) == (said > 0)

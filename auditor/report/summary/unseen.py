@@ -134,8 +134,9 @@ def _contradicted(coverage: Coverage) -> Iterator[str]:
     for release in coverage.contradicted_releases:
         brokers.setdefault((release.given, release.told), []).append(release.broker)
     for (given, told), whose in brokers.items():
-        who, log = numbered("broker", whose), "its log says" if len(whose) == 1 else "their logs say"
-        yield f"--kafka-version says {given} of {who}, {log} {told}. The given release is taken, as if logs were wrong."
+        logs = "the log" if len(whose) == 1 else "the logs"
+        says = f"{numbered('broker', whose)} {'says' if len(whose) == 1 else 'say'}"
+        yield f"--kafka-version says {given}, {logs} of {says} {told}. The release that was given is taken."
 
 
 def _deeper(coverage: Coverage) -> Iterator[Unseen]:
