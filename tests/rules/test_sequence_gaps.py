@@ -90,7 +90,7 @@ def test_what_is_lawful_leaves_no_question(yard: Yard, name: str) -> None:
 def test_a_hole_in_the_log_explains_the_gap(yard: Yard) -> None:
     yard.healthy([sent(0, 0), sent(20, 20)], 1, 2)
     assert yard.told() == []
-    assert yard.undecided() == [("SEG005", (1, 2))]
+    assert yard.undecided() == [("LOG008", (1, 2))]
     assert asked(yard) == []
 
 
