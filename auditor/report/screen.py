@@ -152,8 +152,10 @@ def _fitting(items: Sequence[Item], room: int) -> Iterator[str]:
     if sum(len(item.lines) for item in items) <= room:
         yield from (line for item in items for line in item.lines)
         return
-    firsts = [place for place, item in enumerate(items) if item.kind not in {each.kind for each in items[:place]}]
-    told, left = dict(_firsts(items, firsts, room - 1)), room - 1
+    firsts: dict[str, int] = {}
+    for place, item in enumerate(items):
+        firsts.setdefault(item.kind, place)
+    told, left = dict(_firsts(items, [*firsts.values()], room - 1)), room - 1
     left -= sum(map(len, told.values()))
     for place, item in enumerate(items):
         if place not in told:

@@ -93,10 +93,10 @@ def _borne_out(by_epochs: Consequence, follower: Replica, leader: Replica, cut_t
     if by_epochs != "diverges" or not (follower.cleaned or leader.cleaned):
         return by_epochs
     parted = any(
-        ours.epoch != theirs.epoch and max(ours.start_offset, theirs.start_offset) < min(ours.end_offset, end)
+        ours.epoch != theirs.epoch
+        and max(ours.start_offset, theirs.start_offset) < min(ours.end_offset, theirs.end_offset, cut_to)
         for ours in follower.log.epochs
         for theirs in leader.log.epochs
-        if (end := min(theirs.end_offset, cut_to)) > ours.start_offset
     )
     return "diverges" if parted else "agrees"
 

@@ -154,8 +154,9 @@ class Advice:
     def settled(self) -> bool:
         """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
         best = next(iter(self.candidates), None)
-        whole = best is not None and best.sound and not self.nowhere
-        return whole and best is not None and best.broker == self.leading and self._all_judged
+        if best is None or self.nowhere:
+            return False
+        return best.broker == self.leading and self._all_judged and best.sound
 
     @property
     def may_be_elected(self) -> bool:

@@ -10,7 +10,8 @@ from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.shortened import in_words
-from rules.replay.shorter import Known, Shorter, shorter_on_disk, shorter_when_loaded
+from rules.replay.shortened import known_of, shortened_on_disk
+from rules.replay.shorter import Shorter, shorter_when_loaded
 from rules.rule import rule
 
 
@@ -63,9 +64,8 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     t3 loads 2 at 2
     t4 leads 2 epoch 1 at 2 hw 2
     """
-    known = Known(chronicle=evidence.chronicle, openings=evidence.openings, clocks=evidence.replayed.clocks)
-    yield from map(_said, shorter_when_loaded(known))
-    yield from map(_said, shorter_on_disk(known, evidence.closings, evidence.current))
+    yield from map(_said, shorter_when_loaded(known_of(evidence)))
+    yield from map(_said, shortened_on_disk(evidence))
 
 
 def _said(found: Shorter) -> Violation | Undecided:

@@ -84,7 +84,7 @@ def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecide
     also = f" and {more} more {'stretches' if more > 1 else 'stretch'}" if more else ""
     return Undecided(
         reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}){also} readable. "
-        f"{capital(_because(first.told))}. {capital(first.doubt)}",
+        f"{capital(first.because)}. {capital(first.doubt)}",
         missing=first.missing,
         brokers=brokers,
         start_offset=first.start_offset,
@@ -103,15 +103,11 @@ def _violation(found: HeldByNone, brokers: tuple[int, ...]) -> Violation:
         severity=None if some == "committed" else Severity.HIGH,
         facts={
             "worth": "committed" if committed else some,
-            "because": _because(found.told),
+            "because": found.because,
             "committed_end": found.committed_end,
         },
         exhibits=tuple(_exhibits(found.told)),
     )
-
-
-def _because(told: Sequence[Word]) -> str:
-    return told[0].because if told else "batches behind them stand in the logs"
 
 
 def _exhibits(told: Sequence[Word]) -> Iterator[Exhibit]:

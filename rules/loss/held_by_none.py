@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from rules.loss.deleted import deleted
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.told_written import CRASHED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
-from rules.replicas.readable import readable, whole_copies
+from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners
 
 
@@ -41,6 +41,11 @@ class HeldByNone:
         """Whether the records are lost."""
         return not self.doubt
 
+    @property
+    def because(self) -> str:
+        """What tells that there were records, in words."""
+        return self.told[0].because if self.told else "batches behind them stand in the logs"
+
 
 @asked_once
 def held_by_none(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
@@ -48,7 +53,8 @@ def held_by_none(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
     if evidence.topic == METADATA_TOPIC or not evidence.current:
         return ()
     logs = own_logs(evidence)
-    held = Extents.of(part for r in logs for part in readable(r, compacted=evidence.compacted))
+    by_path = _readable(evidence)
+    held = Extents.of(part for replica in logs for part in by_path[replica.path])
     begun = _begun(evidence)
     end = max([end for _, end in held.parts], default=begun)
     told = sorted(words(evidence), key=lambda word: (not word.sure, word.worth != "committed", -word.end_offset))
@@ -66,7 +72,13 @@ def own_logs(evidence: PartitionEvidence) -> list[Replica]:
 
 def whole_beside(evidence: PartitionEvidence, replica: Replica, missed: tuple[int, int]) -> tuple[int, ...]:
     """Brokers with a whole copy, from which a replica that misses something may be made anew."""
-    return tuple(whole_copies(replica, own_logs(evidence), missed, compacted=evidence.compacted))
+    return tuple(whole_copies(replica, own_logs(evidence), missed, _readable(evidence)))
+
+
+@asked_once
+def _readable(evidence: PartitionEvidence) -> Mapping[str, Ranges]:
+    """By their paths what every log holds readable."""
+    return {replica.path: readable(replica, compacted=evidence.compacted) for replica in evidence.current}
 
 
 def _begun(evidence: PartitionEvidence) -> int:
@@ -176,7 +188,7 @@ def as_left_out(evidence: PartitionEvidence, found: HeldByNone) -> Iterator[Left
             next_leader=None,
             start=low,
             end=high,
-            because=found.told[0].because if found.told else "batches behind them stand in the logs",
+            because=found.because,
             known_end=found.committed_end,
             held_by_none=True,
         )

@@ -10,7 +10,7 @@ from parsers.provenance import Span
 from rules.asked_once import asked_once
 from rules.evidence import Committed, PartitionEvidence, Replica
 from rules.history.moments import succeeded
-from rules.replay.shorter import Known, shorter_on_disk
+from rules.replay.shortened import shortened_on_disk
 from rules.replicas.kept_proofs import kept_proofs
 from rules.replicas.openings import ON_DISK
 
@@ -42,8 +42,7 @@ def words(evidence: PartitionEvidence) -> tuple[Word, ...]:
 def _words(evidence: PartitionEvidence) -> Iterator[Word]:
     for replica in evidence.current:
         yield from _by_its_files(evidence, replica)
-    known = Known(chronicle=evidence.chronicle, openings=evidence.openings, clocks=evidence.replayed.clocks)
-    for short in shorter_on_disk(known, evidence.closings, evidence.current):
+    for short in shortened_on_disk(evidence):
         if short.closing is not None:
             because = f"broker {short.broker} had reached offset {short.had} when it stopped"
             span, sure = short.closing.stopped.span, bool(short.gone.sure)

@@ -14,7 +14,10 @@ from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
 
 def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:
     """The evidence with the segments that its copies lack, each stretch of them as bytes that were not copied."""
-    return replace(evidence, replicas=tuple(_with_absent(replica, evidence) for replica in evidence.replicas))
+    replicas = tuple(_with_absent(replica, evidence) for replica in evidence.replicas)
+    same = all(told is known for told, known in zip(replicas, evidence.replicas, strict=True))
+    # What was asked of the evidence meanwhile stays known where nothing is absent.
+    return evidence if same else replace(evidence, replicas=replicas)
 
 
 def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
@@ -75,7 +78,7 @@ def _may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence)
 
 def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
     """What is missing between two segments, from where one began to the name of the later one."""
-    if evidence.compacted or not replica.log.gaps:
+    if not replica.log.gaps or evidence.compacted:
         return
     begun = {*_snapshots(replica), *_named_by_peers(replica, evidence), *_saved(replica, evidence)}
     bases = [each.base_offset for each in replica.segments]

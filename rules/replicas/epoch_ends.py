@@ -60,7 +60,6 @@ def _statements(
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
     perhaps: list[tuple[int, int]] = []
-    last = {moment.clock: moment for moment in moments if moment.kind in _OF_ITS_LOG or gives_role(moment)}
     for moment in moments:
         epoch = -1 if moment.term is None else moment.term
         opening = openings.get(epoch)
@@ -73,7 +72,7 @@ def _statements(
         told = _told_end(moment, leader)
         if told is not None and _later_ones_reach(replicas, moment, epoch, told[0]):
             continue
-        if told is not None and last.get(moment.clock) is moment and _is_on_disk(replicas, moment, epoch, told[0]):
+        if told is not None and _is_on_disk(replicas, moment, epoch, told[0]) and _is_last_word(moments, moment):
             continue
         if told is not None:
             ends[epoch] = max(ends.get(epoch, told), told)
@@ -163,8 +162,14 @@ def _later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end
     return deleted or any(run.end_offset >= end for run in runs)
 
 
+def _is_last_word(moments: Sequence[Moment], word: Moment) -> bool:
+    """Whether its broker tells nothing later of where its log ends, and takes no role."""
+    own = (m for m in reversed(moments) if m.clock == word.clock and (m.kind in _OF_ITS_LOG or gives_role(m)))
+    return next(own, None) is word
+
+
 def _is_on_disk(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
-    """Whether a broker's last word is of its orderly stop, since which its disk shows that log, with later records."""
+    """Whether a word is of an orderly stop, since which its broker's disk shows that log, with later records."""
     if word.kind != "producer-state-saved":
         return False
     own = (replica for replica in replicas if replica.broker == word.broker and replica.clean_shutdown is not None)

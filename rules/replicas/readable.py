@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rules.facts.stretch import LogFacts
 from rules.protocol.offsets import without
@@ -22,16 +22,21 @@ def readable(replica: Replica, *, compacted: bool) -> list[tuple[int, int]]:
     return [*without(first, log.end_offset, [*_unreadable(log), *(() if lawful else _missing(log))])]
 
 
-def whole_copies(replica: Replica, peers: Sequence[Replica], missed: tuple[int, int], *, compacted: bool) -> list[int]:
-    """Brokers whose copies hold what this one misses, and all else that it knows to be committed."""
+def whole_copies(
+    replica: Replica, peers: Sequence[Replica], missed: tuple[int, int], by_path: Mapping[str, Ranges]
+) -> list[int]:
+    """Brokers whose copies hold what this one misses, and all else that it knows to be committed.
+
+    What each copy holds readable is given by its path.
+    """
     mark = replica.high_watermark
-    held = readable(replica, compacted=compacted)
+    held = by_path[replica.path]
     own = [missed, *(held if mark is None else ((low, min(high, mark.offset)) for low, high in held))]
     found = []
     for peer in peers:
         if peer is replica or not peer.end_known or not same_topic(peer, replica):
             continue
-        held = readable(peer, compacted=compacted)
+        held = by_path[peer.path]
         if not any(True for low, high in own for _ in without(max(low, peer.log_start_offset), high, held)):
             found.append(peer.broker)
     return found

@@ -93,7 +93,6 @@ def test_ctrl_c_prints_what_is_known_and_ends_with_130(tmp_path: Path) -> None:
 def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark: SparkSession) -> None:
     from auditor.engines.spark.engine import JUDGES_A_CORE
 
-    listen()  # As the command line does; a test before may have been telling its report.
     dump = many_partitions(tmp_path, 500)
     judges = JUDGES_A_CORE * spark.sparkContext.defaultParallelism
     tracker = spark.sparkContext.statusTracker()
@@ -107,6 +106,8 @@ def test_a_stopped_spark_job_reports_what_its_tasks_judged(tmp_path: Path, spark
             time.sleep(0.002)
 
     def stopped_audit() -> AuditReport:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # Ignored where the tests run in the background.
+        listen()  # As the command line does: the run before has told its report, and a stop would wait for that.
         over = threading.Event()
         watcher = threading.Thread(target=stop_when_some_tasks_have_judged, args=(over,), daemon=True)
         watcher.start()
