@@ -33,6 +33,11 @@ class Remembered:
     stamps: Mapping[str, Stamp]
     """What the evidence's files were like when the audit ended; empty where that is not known."""
 
+    @property
+    def audit(self) -> str:
+        """Of which dump the report is, in words."""
+        return f"the audit of {', '.join(map(str, self.archives or (self.dump,)))}"
+
 
 def remember(report_text: str, dump: Dump) -> None:
     """Keep the report as the last one; a cache that cannot be written is no reason to fail an audit."""

@@ -45,6 +45,7 @@ def _shown(remembered: Remembered, finding_id: str, bytes_shown: int, *, payload
     lines = [
         f"{said['id']}  {said['rule']}  {said['severity']}  {_place(said)}",
         str(said["message"]),
+        f"Found by {remembered.audit}.",
     ]
     for place in _places(finding):
         lines += ["", *_exhibit(place, remembered, bytes_shown, payloads=payloads)]
@@ -57,8 +58,8 @@ def _of_rule(remembered: Remembered, rule: str) -> str:
     own = [finding for finding in known if finding.get("rule") == rule]
     if not own:
         told = ", ".join(dict.fromkeys(str(finding.get("rule")) for finding in known)) or "none"
-        raise ConfigError(f"{rule} is a rule and has no finding in this report; rules with findings: {told}")
-    lines = [f"{rule} is a rule. Its findings in this report, the first {MOST}:"]
+        raise ConfigError(f"{rule} is a rule and has no finding in {remembered.audit}; rules with findings: {told}")
+    lines = [f"{rule} is a rule. Its findings in {remembered.audit}, the first {MOST}:"]
     for finding in own[:MOST]:
         lines += ["", f"{finding.get('id')}  {rule}  {finding.get('severity')}  {_place(finding)}"]
         lines.append(f"  {finding.get('message')}")
@@ -83,9 +84,9 @@ def _only(remembered: Remembered, kind: str, wanted: str) -> Mapping[str, object
     matches = [f for f in known if f.get("id") == wanted] or [f for f in known if str(f.get("id")).startswith(wanted)]
     if len(matches) == 1:
         return matches[0]
-    ids = ", ".join(str(f.get("id")) for f in (matches or known)[:10]) or "it has none"
-    problem = f"names several {kind}s" if matches else f"is no {kind} of the report"
-    raise ConfigError(f"{wanted} {problem}: {ids}")
+    ids = ", ".join(str(f.get("id")) for f in (matches or known)[:10]) or f"no {kind}"
+    problem = f"names several {kind}s of" if matches else f"is no {kind} of"
+    raise ConfigError(f"{wanted} {problem} {remembered.audit}, which has {ids}")
 
 
 def _listed(remembered: Remembered, kind: str) -> list[dict[str, object]]:
@@ -103,7 +104,7 @@ def _incident(remembered: Remembered, incident_id: str) -> str:
         said = findings.get(own, {})
         place = f"{said.get('topic')}-{said.get('partition')}"
         lines += ["", f"{own}  {said.get('rule')}  {said.get('severity')}  {place}", f"  {said.get('message')}"]
-    lines += ["", "tidemark show with the id of a finding reopens its bytes."]
+    lines += ["", f"Found by {remembered.audit}. tidemark show with the id of a finding reopens its bytes."]
     return "\n".join(map(plain, lines)) + "\n"
 
 

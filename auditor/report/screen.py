@@ -10,9 +10,9 @@ from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain
-from auditor.report.summary import Action, IncidentEntry, LossTotals, Summary
+from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
-from rules.finding import Severity, capital, offsets_told
+from rules.finding import Severity, capital, numbered, offsets_told
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
@@ -82,21 +82,22 @@ def lost_words(told: Summary) -> Iterator[str]:
 
 def _lost(lost: LossTotals) -> Iterator[str]:
     if lost.for_good:
-        yield f"{lost.amount}, {lost.worth}: {where(lost)}. {lost.copies}"
+        yield f"{lost.amount}, {lost.worth}: {where(lost.ranges)}. {lost.copies}"
     if lost.restored:
-        offsets = sum(each.loss.offsets for each in lost.restored)
         seen = all(each.loss.restored_seen for each in lost.restored)
         again = "The log that leads now holds them again" if seen else "Logs tell that a later leader had them still"
-        some = f"{'another ' if lost.for_good else ''}{counted(offsets, 'offset')}"
-        yield f"{capital(some)} {'was' if offsets == 1 else 'were'} missing for a time. {again}."
+        some = "Other records" if lost.for_good else "Records"
+        epochs = numbered("epoch", sorted({each.loss.epoch for each in lost.restored}))
+        yield f"{some} of {epochs} were missing for a time: {where(lost.restored)}. {again}."
 
 
-def where(lost: LossTotals) -> str:
+def where(lost: Sequence[LostRange]) -> str:
     """The lost ranges, or the partitions where those would be many."""
-    shown = [f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)}" for r in lost.ranges]
+    shown = [f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)}" for r in lost]
     if len(shown) <= AIMS_SHOWN:
         return ", ".join(shown)
-    return f"{counted(lost.partitions, 'partition')}, {named_places(lost.places, AIMS_SHOWN)}"
+    places = tuple(dict.fromkeys((r.cluster_id, r.topic, r.partition) for r in lost))
+    return f"{counted(len(places), 'partition')}, {named_places(places, AIMS_SHOWN)}"
 
 
 def _why(entry: IncidentEntry) -> str:

@@ -19,8 +19,8 @@ _DOING: Final = {
 }
 
 
-SAVED_FIRST: Final = "save what each lacks (`tidemark salvage F-… --broker N`)"
-"""The finding names the offsets, the broker is one that holds them."""
+SAVED_FIRST: Final = "save what each lacks (`tidemark salvage F-…`)"
+"""The finding names the offsets; the command asks for what else it needs."""
 
 
 def told_gates(advice: Advice) -> Iterator[Gate]:

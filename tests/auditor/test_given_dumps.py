@@ -87,7 +87,7 @@ def test_show_lists_an_incidents_findings() -> None:
     shown = run("show", incident["id"])
     assert shown.code == 0
     assert all(finding in shown.out for finding in incident["findings"])
-    assert "is no incident of the report" in run("show", "I-00000000").err
+    assert "is no incident of the audit of" in run("show", "I-00000000").err
 
 
 def test_an_output_is_replaced_on_request_and_its_name_says_its_format(tmp_path: Path) -> None:

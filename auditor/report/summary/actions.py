@@ -137,13 +137,22 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
     aim = _aim(history, loss.start_offset, loss.end_offset)
     yield Action(
         kind="act",
-        words=f"Producers must write the acknowledged records again.{perhaps_held(loss)}",
+        words=f"{_written_again(loss)}{perhaps_held(loss)}",
         first="",
         aims=(aim,),
         names=tuple(client_name(client.client_id) for client in loss.clients),
-        names_are="They were acknowledged to",
+        names_are="Acknowledged to",
     )
     yield from _consumers(history, loss)
+
+
+def _written_again(loss: Loss) -> str:
+    """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
+    if loss.standing == ((loss.start_offset, loss.end_offset),):
+        return "Either producers write the acknowledged records again, or you do from the copies."
+    if loss.standing:
+        return "Producers must write the acknowledged records again, but not those that you write from copies."
+    return "Producers must write the acknowledged records again."
 
 
 def _aim(history: PlacedHistory, start: int, end: int) -> Aim:
@@ -165,7 +174,7 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
             first="",
             aims=(_aim(history, loss.start_offset, loss.reused_end),),
             names=tuple(client_name(reader.client_id) for reader in loss.readers),
-            names_are="They were served to",
+            names_are="Served to",
         )
     asked = {
         "beyond the log end": "set it back to the first of these offsets, or auto.offset.reset decides",

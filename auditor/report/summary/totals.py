@@ -61,11 +61,6 @@ class LossTotals:
         return len({(r.cluster_id, r.topic, r.partition) for r in self.ranges})
 
     @property
-    def places(self) -> tuple[tuple[str | None, str, int], ...]:
-        """These partitions."""
-        return tuple(dict.fromkeys((r.cluster_id, r.topic, r.partition) for r in self.ranges))
-
-    @property
     def for_good(self) -> bool:
         """Whether anything is gone that was not served again."""
         return bool(self.ranges)
