@@ -17,7 +17,7 @@ from rules.rule import rule
 
 @rule(
     id="ACK001",
-    severity=Severity.HIGH,
+    severity=Severity.CRITICAL,
     needs=(Produce, BrokerEvent),
     law="NoCommittedRecordLost",
     message="Broker {leader} acknowledged {offsets} of {epochs} ({acks}){more}. {instead:.}",

@@ -14,7 +14,7 @@ from rules.rule import rule
 
 @rule(
     id="TRUNC002",
-    severity=Severity.HIGH,
+    severity=Severity.CRITICAL,
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
     message="Broker {follower} kept its log up to offset {end_offset}. Broker {leader} had answered that epoch "
