@@ -12,7 +12,7 @@ from auditor.report.named_places import named_places
 from auditor.report.plain import plain
 from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
-from rules.finding import Severity, capital, numbered, offsets_told
+from rules.finding import Severity, numbered, offsets_told
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
