@@ -43,7 +43,9 @@ def coverage_of(
     """How much stands behind the verdicts."""
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
     missing = list(_missing(inventory, ((verdict, verdict.claimed_only) for verdict in verdicts)))
-    assigned = ((verdict, sorted({*verdict.assigned_only} - {*verdict.claimed_only})) for verdict in verdicts)
+    # Without any broker's disk the verdict is about logs alone: no replica can be here.
+    disks = any(v.replicas for v in verdicts if v.topic != METADATA_TOPIC)
+    assigned = ((v, sorted({*v.assigned_only} - {*v.claimed_only})) for v in verdicts if v.replicas or disks)
     elsewhere = list(_missing(inventory, assigned))
     refused = sum(replica.bytes_refused for replica in replicas)
     read = sum(replica.bytes_read for replica in replicas)

@@ -87,6 +87,7 @@ class PartitionEvidence:
     versions: tuple[BrokerVersion, ...] = ()
     bearers: tuple[Bearer, ...] = ()
     """Directories of the cluster whose topic bears several ids, or whose id several topics."""
+    strangers: tuple[OtherId, ...] = ()  # ids of other topics in folders of this one, which count as stray
     told_ids: frozenset[str] = frozenset()  # that logs, traces and metadata give to this topic
     copied_live: bool = False
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""

@@ -46,7 +46,7 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     broker 2 000| ; topic-id a
     broker 3 111| ; topic-id b
     """
-    for other in evidence.other_ids:
+    for other in (*evidence.strangers, *evidence.other_ids):
         if other.standing in ("another topic's", "unknown to the logs"):
             proved = other.standing == "another topic's"
             for broker in other.brokers:

@@ -15,6 +15,7 @@ from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.milestones import Milestone, milestones
 from rules.history.moments import is_metadata
+from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
 from rules.judging.said import Place, doubt, finding, question, sayings
@@ -96,10 +97,15 @@ def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, s
 
 
 def _assignment(evidence: PartitionEvidence) -> tuple[int, ...]:
-    """Brokers to which the partition is assigned last; none of a topic that nobody holds."""
-    if not evidence.current or evidence.topic == METADATA_TOPIC:
+    """Brokers to which the partition is assigned last; where nobody holds it, only of a topic that stands for sure."""
+    if evidence.topic == METADATA_TOPIC:
         return ()
-    return evidence.assignment
+    if evidence.current:
+        return evidence.assignment
+    standing = evidence.placing.counts.standing(evidence.topic, evidence.partition)
+    if standing is None or standing.topic_id is None:
+        return ()
+    return last_assignment(m for m in evidence.moments if m.topic_id == standing.topic_id)
 
 
 class _Telling:

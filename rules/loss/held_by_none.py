@@ -14,7 +14,7 @@ from rules.finding import numbered
 from rules.history.turns import taking_part
 from rules.loss.deleted import deleted
 from rules.loss.left_out import LeftOut, left_out
-from rules.loss.told_written import CRASHED, Word, as_it_stopped, words
+from rules.loss.told_written import CRASHED, UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners
@@ -112,7 +112,7 @@ def _judged(
             committed_end=min(high, max(low, sure["committed"])),
             acknowledged_end=min(high, max(low, sure["acknowledged"])),
             told=own,
-            doubt="" if certain else doubt or "nothing tells that they were committed",
+            doubt="" if certain else doubt or next((word.doubt for word in own if not word.sure), UNCOMMITTED),
             missing="" if certain else missing or "a log that tells how far records were committed",
         )
 

@@ -17,6 +17,7 @@ from rules.replicas.openings import ON_DISK
 Worth = Literal["committed", "acknowledged", "written"]
 CRASHED: Final = ("stopped", "crashed")
 """By word: each file of a log is as the broker left it."""
+UNCOMMITTED: Final = "nothing tells that they were committed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +26,17 @@ class Word:
 
     end_offset: int
     worth: Worth
-    sure: bool
-    """Whether no later epoch may have given it up, and the file may not be of another moment."""
     because: str
     span: Span
     broker: int | None = None
     """Whose own log it tells of; null where it tells of the partition."""
+    doubt: str = ""
+    """Why it may not hold: a later epoch may have given it up, or the file is of another moment; else empty."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether it holds in any case."""
+        return not self.doubt
 
 
 @asked_once
@@ -45,15 +51,17 @@ def _words(evidence: PartitionEvidence) -> Iterator[Word]:
     for short in shortened_on_disk(evidence):
         if short.closing is not None:
             because = f"broker {short.broker} had reached offset {short.had} when it stopped"
-            span, sure = short.closing.stopped.span, bool(short.gone.sure)
+            span, doubt = short.closing.stopped.span, "" if short.gone.sure else UNCOMMITTED
             yield Word(
-                end_offset=short.had, worth="written", sure=sure, because=because, span=span, broker=short.broker
+                end_offset=short.had, worth="written", because=because, span=span, broker=short.broker, doubt=doubt
             )
     yield from _by_statements(evidence)
     still = all(as_it_stopped(evidence, replica) for replica in evidence.current)
     for commit in evidence.group_offsets if still else ():
         because = f"group {commit.group} committed offset {commit.offset}"
-        yield Word(end_offset=commit.offset, worth="committed", sure=False, because=because, span=commit.span)
+        yield Word(
+            end_offset=commit.offset, worth="committed", because=because, span=commit.span, doubt=UNCOMMITTED
+        )
 
 
 def as_it_stopped(evidence: PartitionEvidence, replica: Replica) -> bool:
@@ -78,14 +86,14 @@ def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Wor
     if mark is not None and not left_by_a_cut(evidence, replica):
         others = (r.high_watermark for r in evidence.current if r is not replica)
         seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)
-        alone = stopped and not (seconded if point is None else point.offset >= mark.offset)
+        alone = UNCOMMITTED if stopped and not (seconded if point is None else point.offset >= mark.offset) else ""
         because = f"broker {broker}'s high watermark on disk is {mark.offset}"
         yield Word(
-            end_offset=mark.offset, worth="committed", sure=not alone, because=because, span=mark.span, broker=broker
+            end_offset=mark.offset, worth="committed", because=because, span=mark.span, broker=broker, doubt=alone
         )
     if stopped:  # after a crash they may tell of pages that nobody was promised
         for because, end, span in _beside(replica):
-            yield Word(end_offset=end, worth="written", sure=True, because=because, span=span, broker=broker)
+            yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker)
 
 
 def _beside(replica: Replica) -> Iterator[tuple[str, int, Span]]:
@@ -118,7 +126,9 @@ def _by_statements(evidence: PartitionEvidence) -> Iterator[Word]:
     ]
     kinds: tuple[tuple[Worth, Sequence[Committed]], ...] = (("committed", proofs), ("acknowledged", answers))
     for worth, told in kinds:
-        proof = kept_proofs(evidence.chronicle, evidence.current, told).certain
-        if proof is not None:
-            end, because, span = proof.end_offset, proof.because, proof.moment.span
-            yield Word(end_offset=end, worth=worth, sure=True, because=because, span=span)
+        kept = kept_proofs(evidence.chronicle, evidence.current, told)
+        untold = f"nothing tells where epoch {kept.untold_epoch} began"
+        for proof, doubt in ((kept.certain, ""), (kept.furthest if worth == "committed" else None, untold)):
+            if proof is not None and (not doubt or proof != kept.certain):
+                end, because, span = proof.end_offset, proof.because, proof.moment.span
+                yield Word(end_offset=end, worth=worth, because=because, span=span, doubt=doubt)

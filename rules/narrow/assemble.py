@@ -40,7 +40,7 @@ from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCount, PartitionCounts
 from rules.replicas.placing import Placing
 from rules.replicas.remote import RemoteCopy, of_the_topic
-from rules.replicas.topic_ids import Bearer
+from rules.replicas.topic_ids import Bearer, other_ids, put_aside
 from rules.replicas.topic_names import Nameless, TopicName
 from rules.replicas.unread_copies import ALL_READ, UnreadCopies
 from rules.settings import NO_SETTINGS, Setting, Settings
@@ -175,24 +175,29 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         _replica(list(group), claims.get((broker, log_dir)), untold[log_dir])
         for (broker, log_dir, _), group in grouped
     )
+    ids = frozenset(_ids_given(moment for fact in ordered for moment in fact.moments))
     told = _told(ordered, surroundings.busy)
     own = _of_incarnation(told, replicas)
     first = ordered[0]
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
         raise ValueError(message)
+    here = [replica for replica in replicas if replica.state == "current"]
+    others = other_ids(first.topic, first.partition, here, ids, surroundings.bearers)
+    strangers = tuple(other for other in others if other.standing == "another topic's")
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, left_behind(told, own)),
+        replicas=with_lives(put_aside(replicas, strangers), left_behind(told, own)),
+        strangers=strangers,
         level=surroundings.level,
         versions=surroundings.versions,
         settings=surroundings.settings,
         gaps=surroundings.gaps,
         requests_until=surroundings.requests_until,
         bearers=surroundings.bearers,
-        told_ids=frozenset(_ids_given(moment for fact in ordered for moment in fact.moments)),
+        told_ids=ids,
         copied_live=surroundings.copied_live,
         copied=surroundings.copied,
         coordinators=surroundings.coordinators,

@@ -55,6 +55,11 @@ class PartitionCounts:
     def _by_the_controller(self, topic: str) -> tuple[PartitionCount, ...]:
         return tuple(told for told in self.told.get(topic, ()) if told.told_by == "metadata")
 
+    def standing(self, topic: str | None, partition: int | None) -> PartitionCount | None:
+        """The last count by the controllers' record, where it tells that the topic has the partition still."""
+        told = self._by_the_controller(topic or "")
+        return told[-1] if told and partition is not None and told[-1].count > partition else None
+
     def last(self, topic: str) -> PartitionCount | None:
         """The count that stands at the end, where somebody told it and no directory contradicts it."""
         told = (*(t for t in self.told.get(topic, ()) if t.told_by != "metadata"), *self.steps(topic))

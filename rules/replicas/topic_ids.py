@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rules.replicas.replica import Replica
@@ -60,6 +60,15 @@ def other_ids(
     own = own_id(replicas, told)
     ids = sorted({r.topic_id for r in replicas if r.topic_id is not None} - {own})
     return tuple(_other(topic_id, topic, partition, replicas, told, bearers) for topic_id in ids)
+
+
+def put_aside(replicas: Sequence[Replica], strangers: Sequence[OtherId]) -> tuple[Replica, ...]:
+    """The replicas, those in folders of other topics as stray: a broker refuses such a folder or puts it aside."""
+    ids = {other.topic_id for other in strangers}
+    return tuple(
+        replace(replica, state="stray") if replica.state == "current" and replica.topic_id in ids else replica
+        for replica in replicas
+    )
 
 
 def _other(

@@ -203,7 +203,7 @@ def test_without_coordinators_it_is_left_open(scene: Scene) -> None:
         "producer 7's transaction is open from offset 0 on; no copy of __transaction_state is here that could tell"
         " whether it is ongoing"
     )
-    assert yard.report().verdict == "clean"
+    assert not any(line.blocking for line in yard.report().coverage.undecided)
 
 
 @pytest.mark.parametrize(("partitions", "told"), [(1, [0]), (2, []), (None, [])])

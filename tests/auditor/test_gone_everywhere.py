@@ -1,0 +1,69 @@
+"""What no disk of a dump holds any more, although the rest of the dump tells of it, is never clean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.auditor.dumps_at_hand import audited, copied
+from tests.hostile.dumps import checkpoint_of, rows_of
+
+HELD = "my-topic.v2-0"
+CHECKPOINTS = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint")
+
+
+def brokers(dump: Path) -> list[Path]:
+    return sorted(dump.glob("broker-[123]/data"))
+
+
+def claim(data: Path, offset: int | None) -> None:
+    """Have the checkpoints of a log dir name another offset for the partition, or not name it."""
+    for file in (data / name for name in CHECKPOINTS):
+        others = [row for row in rows_of(file.read_bytes()) if row[:2] != ("my-topic.v2", "0")]
+        own = [] if offset is None else [("my-topic.v2", "0", offset)]
+        file.write_bytes(checkpoint_of([*others, *own]))
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> Path:
+    return copied("clean_4x", tmp_path / "dump", logs=True)
+
+
+@pytest.mark.parametrize("how", ["", "crashed", "stopped"])
+def test_logs_that_all_brokers_lost_without_a_word_on_disk(clean: Path, how: str) -> None:
+    for data in brokers(clean):
+        (data / ".kafka_cleanshutdown").unlink()
+        claim(data, 0)
+        for file in (data / HELD).iterdir():
+            if file.name != "partition.metadata":
+                file.unlink()
+        (data / HELD / f"{0:020d}.log").touch()
+        (data / HELD / "leader-epoch-checkpoint").write_text("0\n0\n", encoding="ascii")
+    report = audited(clean, **({"copied": how} if how else {}))
+    assert report.verdict == "unknown"
+    (asked,) = (finding for finding in report.findings if finding.rule == "LOG008")
+    assert (asked.topic, asked.start_offset, asked.end_offset) == ("my-topic.v2", 0, 1000)
+
+
+def test_partitions_whose_folders_no_broker_has(clean: Path) -> None:
+    for data in brokers(clean):
+        claim(data, None)
+        for file in (data / HELD).iterdir():
+            file.unlink()
+        (data / HELD).rmdir()
+    report = audited(clean)
+    assert (report.verdict, report.coverage.replicas_assigned_elsewhere) == ("unknown", 3)
+    accepted = audited(clean, partial=True)
+    assert accepted.verdict == "clean"
+
+
+def test_folders_of_two_topics_that_were_swapped_accuse_nobody(clean: Path) -> None:
+    one, other, aside = (clean / "broker-2/data" / name for name in ("orders-1", "state-1", "aside"))
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
+    report = audited(clean)
+    assert {finding.rule for finding in report.violations} == {"LOG007"}
+    strays = {(r.topic, r.partition, r.replica.broker) for r in report.replicas if r.replica.state == "stray"}
+    assert strays == {("orders", 1, 2), ("state", 1, 2)}
