@@ -175,7 +175,10 @@ class Bearing:
         return NO_WHOLE_COPY if self.copies_again and not finding.values().get("whole", True) else self.calls_for
 
 
-COPY_AGAIN: Final = "Stop the broker, move this replica's folder away, and start it. It then copies the log again."
+COPY_AGAIN: Final = (
+    "First let a broker with a good copy lead, for followers of an empty leader drop their logs. Then stop this broker,"
+    " move the replica's folder away, and start it. It copies the log again."
+)
 NO_WHOLE_COPY: Final = "Delete nothing and move nothing away. No other copy here is whole, and a new one lacks more."
 
 

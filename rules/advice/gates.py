@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -46,6 +46,8 @@ def gates(
         or _restart(r, [d for d in doomed if d.broker == r.broker], owed.get(r.path), losses)
         for r in in_order
     ]
+    damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
+    restarts = [_starts_damaged(gate, damaged) for gate in restarts]
     unjudged = not_judged(absent, evidence.unread_copies)
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged)
@@ -77,6 +79,14 @@ def in_no_copy(nowhere: Sequence[Nowhere]) -> str:
 def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
     because = f"{costs(candidate.lacks)} It is in the last ISR and nobody leads, so it leads as soon as it runs."
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
+
+
+def _starts_damaged(gate: Gate, damaged: Collection[int]) -> Gate:
+    """A start that costs nothing by itself, of a broker that leads by it with a damaged log."""
+    if gate.going != "go" or gate.action not in {f"restart broker {broker}" for broker in damaged}:
+        return gate
+    leads = "makes it lead at once, with a damaged log: it is in the last ISR and nobody leads. Then let another lead."
+    return replace(gate, because=f"{leads} It {gate.because}")
 
 
 def _restart(replica: Replica, doomed: Sequence[Doomed], owed: OwedCut | None, losses: Sequence[Loss]) -> Gate:

@@ -10,6 +10,7 @@ from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
+from rules.finding import numbered
 from rules.history.turns import last_assignment, taking_part
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
@@ -90,7 +91,7 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         path=replica.path,
         last_epoch=replica.last_known_epoch,
         log_end_offset=replica.log_end_offset,
-        damage=tuple(_damage(replica, compacted=evidence.compacted)),
+        damage=(*_damage(replica, compacted=evidence.compacted), *_wrong_keys(replica, evidence)),
         had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=merged(stretch for _, stretch in held if stretch.told_of),
@@ -171,6 +172,15 @@ def _damage(replica: Replica, *, compacted: bool) -> Iterator[str]:
         yield _count(log.gap_offsets, "offset is missing", "offsets are missing")
     if log.undecodable_count:
         yield _count(log.undecodable_count, "batch cannot be decoded", "batches cannot be decoded")
+
+
+def _wrong_keys(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
+    """Keys of which readers would get an older value, none, or one that was deleted."""
+    for gap in evidence.keys_apart:
+        if replica.broker in gap.lacking and gap.remains in ("stale", "gone"):
+            yield f"it lacks the last record of {gap.words}, which {numbered('broker', gap.holders)} kept"
+        if replica.broker in gap.holders and gap.remains == "dead":
+            yield f"it serves {gap.words} that {'was' if gap.keys == 1 else 'were'} deleted"
 
 
 def _epoch_damage(replica: Replica) -> Iterator[str]:

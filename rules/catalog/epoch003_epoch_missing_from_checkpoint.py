@@ -21,7 +21,7 @@ from rules.rule import rule
     message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, to which {offsets} belong. {signature:.}",
     implied_by=("SEG006",),
     bearing=Bearing(
-        calls_for="Let the replica copy its log anew. Until then do not let it lead: it would mislead its followers."
+        calls_for="Once another broker leads, let the replica copy its log anew. Before, do not let it lead: it misleads followers."
     ),
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

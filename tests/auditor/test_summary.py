@@ -148,7 +148,7 @@ def test_what_bars_an_action_comes_before_what_is_free() -> None:
 
 def test_who_is_to_mend_a_replica_is_told_whose() -> None:
     (asked,) = (action for action in told("bit_rot_payload").actions if action.kind == "act")
-    assert asked.told(3).startswith("d-0 offsets 40–49 on broker 3: Stop the broker, move this replica's folder away")
+    assert asked.told(3).startswith("d-0 offsets 40–49 on broker 3: First let a broker with a good copy lead")
 
 
 def test_what_leaves_the_verdict_open_comes_first() -> None:
@@ -211,3 +211,10 @@ def test_offsets_are_said_with_the_last_one_named(start: int, width: int) -> Non
         assert int(last) - int(first) + 1 == width
     else:
         assert words == (f"offset {start}" if width else "no offsets")
+
+
+def test_an_election_of_a_log_with_dead_keys_and_a_start_that_elects_a_damaged_one_say_so() -> None:
+    race = [action.told(3) for action in told("compaction_race").actions]
+    assert any(words.startswith("NO-GO: electing broker 3") and "5 keys that were deleted" in words for words in race)
+    rot = [action.told(3) for action in told("bit_rot_payload").actions]
+    assert any(words.startswith("GO: restarting broker 3 makes it lead at once, with a damaged log") for words in rot)
