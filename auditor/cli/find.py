@@ -45,6 +45,6 @@ def find(  # noqa: PLR0913 - one parameter an option
         broker=broker,
         explain=explain,
     )
-    given = {"log_dir": log_dir, "show_settings": show_settings}
-    decided = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
+    given = {"topic": (topic,), "partition": (partition,), "log_dir": log_dir, "show_settings": show_settings}
+    decided = {"exclude_topic": ()}
     raise SystemExit(run_find(asked, settings_of(given, config, decided, HEEDED)))

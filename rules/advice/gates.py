@@ -20,7 +20,7 @@ from rules.replicas.replica import UNREAD_EPOCHS
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks stand."
 LOSES_NO_MORE: Final = "loses nothing more."
-BLINDLY: Final = "lets no follower cut blindly."
+BLINDLY: Final = "lets no follower cut records without asking its leader."
 
 
 def gates(
@@ -201,7 +201,7 @@ def _versions(
         lacking = f"{unjudged} and" if unjudged else "Its replicas are not in this dump, so"
         because = f"cannot be judged. {lacking} what is run and held there is not known."
         return Gate(action=ROLLING, going="unknown", because=because)
-    return Gate(action=ROLLING, going="go", because=f"{BLINDLY} Each first asks its leader where their logs part.")
+    return Gate(action=ROLLING, going="go", because=f"{BLINDLY} They agree first where their logs part.")
 
 
 def _doubted(replicas: Sequence[Replica]) -> str:

@@ -18,8 +18,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Produce, BatchHeader),
     law="NeverTwoLeadersInSameEpoch",
-    message="Broker {broker} wrote {offsets} as leader of epoch {led}, although epoch {epoch} had begun without it. "
-    "{because:.}",
+    message="Broker {broker} wrote {offsets} as leader of epoch {led} after epoch {epoch} had replaced it. {because:.}",
     order="of roles",
 )
 def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

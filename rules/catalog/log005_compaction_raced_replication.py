@@ -66,7 +66,7 @@ def _violation(gap: KeysApart) -> Violation:
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
-            "judgement": "their deletes are known, and did not take the older values with them here"
+            "judgement": "these keys were deleted, and it holds the old values still"
             if seen
             else "the deletes were compacted away before they were copied",
         },

@@ -16,7 +16,7 @@ ENOUGH: Final = 0.9
 """The share of keys by which a partitioner is known; of two partitions chance gives a half."""
 _ORDERS: Final = {
     "unknown": "records without keys lie as no known partitioner places them",
-    "untellable": "too few batches without keys tell which partitioner placed them",
+    "untellable": "its records without keys are in too few batches to show which partitioner placed them",
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from parsers.tables import BrokerSetting, MetadataChange
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, numbered
 from rules.replicas.share import PartitionShare
 from rules.rule import topic_rule
 from rules.topic_evidence import TopicEvidence
@@ -19,8 +19,7 @@ SHOWN: Final = 8
     severity=Severity.INFO,
     needs=(MetadataChange, BrokerSetting),
     law="PreferredLeader",
-    message="The preferred replica, which is in sync, does not lead {moved:partition} of {told} ({led_elsewhere}). "
-    "The replicas of {crowded:partition} lie on fewer racks than they could ({on_few_racks}).",
+    message="{which:.}",
 )
 def replicas_or_leaders_unbalanced(evidence: TopicEvidence) -> Iterator[Violation | Undecided]:
     """Preferred replicas do not lead, or replicas share a rack in need.
@@ -59,6 +58,7 @@ def replicas_or_leaders_unbalanced(evidence: TopicEvidence) -> Iterator[Violatio
         yield Violation(
             brokers=tuple(sorted({s.leader for s in moved if s.leader is not None})),
             facts={
+                "which": ". ".join(_which(told, moved, crowded)),
                 "told": len(told),
                 "moved": len(moved),
                 "led_elsewhere": tuple(share.partition for share in moved),
@@ -71,6 +71,18 @@ def replicas_or_leaders_unbalanced(evidence: TopicEvidence) -> Iterator[Violatio
                 if share.told_at is not None
             ),
         )
+
+
+def _which(
+    told: Sequence[PartitionShare], moved: Sequence[PartitionShare], crowded: Sequence[PartitionShare]
+) -> Iterator[str]:
+    """The partitions of either kind, where there are some."""
+    if moved:
+        unled = numbered("partition", [share.partition for share in moved])
+        yield f"The preferred replica is in sync, and does not lead {unled}, of {len(told)}"
+    if crowded:
+        close = numbered("partition", [share.partition for share in crowded])
+        yield f"The replicas of {close} lie on fewer racks than they could"
 
 
 def _led_elsewhere(share: PartitionShare) -> bool:

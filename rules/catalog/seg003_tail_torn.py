@@ -88,7 +88,7 @@ def _unopened(replica: Replica) -> Iterator[Undecided]:
             more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
             noun = "a segment of broker {} is" if len(files) == 1 else "segments of broker {} are"
             yield Undecided(
-                reason=f"{noun.format(replica.broker)} {what}, and nothing is judged by its absence",
+                reason=f"{noun.format(replica.broker)} {what}. Its absence alone proves no loss",
                 missing=f"{needs}{names}{more}",
                 brokers=(replica.broker,),
                 exhibits=tuple(Exhibit(span=u.span, role=f"a segment that is {what}") for u in files[:NAMED]),

@@ -103,7 +103,7 @@ def _once_longer(replica: Replica, snapshot: OffsetClaim) -> Undecided:
     return Undecided(
         reason=f"broker {replica.broker} wrote down its producers when its log ended at {snapshot.offset}, and now it ends"
         f" at {replica.log_end_offset}: a cut, a crash, or files of two moments",
-        missing="its server.log, which tells cuts and what it loaded",
+        missing="its server.log up to the copy, or the option --copied",
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=snapshot.offset,

@@ -53,9 +53,8 @@ class Unanswered:
             return f"{gone} {who}, whose producers did not wait for all replicas, may have acknowledged them"
         if self.log_missing:
             return f"{gone} {who}'s request log is not here, or not all of it. With acks=1 it acknowledged them"
-        why = "may have acknowledged them last, if a producer sent with acks=1. No such producer is seen"
-        ends = ", and its request log here tells of nothing later" if self.end_unseen else ""
-        return f"{gone} {who} {why}{ends}"
+        ends = " Its request log here ends before it stopped." if self.end_unseen else ""
+        return f"{gone} {who} may have acknowledged them, if a producer used acks=1.{ends} No such producer is seen"
 
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:

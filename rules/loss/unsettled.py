@@ -61,7 +61,7 @@ def sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None)
     return Unsettled(
         broker=first.witness,
         words=f"broker {first.witness} acknowledged {what} {when}. Records of epoch {held} stand at {first.offset}."
-        " Those that it acknowledged are gone, unless they are these, which were sent again to it",
+        " Either those that it acknowledged are gone, or a producer sent them again and these are they",
         missing="a record of what its producers sent" if latest == epoch else roles,
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,

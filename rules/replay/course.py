@@ -31,7 +31,7 @@ from rules.replay.reign.gaps import with_gaps
 from rules.replay.reign.in_sync import IsrHistory, isr_history
 from rules.replay.reign.own_words import CUTS, OwnWords
 from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, once_assigned, rank_of, release_at
-from rules.replay.reign.reigns import Reign, reigns
+from rules.replay.reign.reigns import UnbrokenReign, reigns
 from rules.replay.reign.restarts import untelling, with_restarts
 from rules.replay.reign.statements import Statements
 from rules.replay.told import Told
@@ -42,7 +42,7 @@ from rules.replicas.replica import Replica
 class Course:
     """One reign as it was recomputed."""
 
-    reign: Reign
+    reign: UnbrokenReign
     isr: IsrHistory
     rank: Rank
     start: ExpectedHighWatermark
@@ -112,7 +112,7 @@ class _Story:
         self.ends: dict[int, RoleEnd] = {}
         self.told: list[Told] = []
 
-    def follow(self, reign: Reign) -> Course:
+    def follow(self, reign: UnbrokenReign) -> Course:
         """Walk through one reign."""
         for broker in sorted(self.brokers):
             self._until(broker, reign)
@@ -146,7 +146,7 @@ class _Story:
         return course
 
     def _before_next_role(
-        self, broker: int, rows: Sequence[LeaderRow], reign: Reign
+        self, broker: int, rows: Sequence[LeaderRow], reign: UnbrokenReign
     ) -> tuple[Sequence[LeaderRow], Sequence[LeaderRow]]:
         """The answers that a follower may have had before a later term of its own, and those that it surely had.
 
@@ -159,7 +159,7 @@ class _Story:
         maybe = [row for row in rows if row.moment.epoch is not None or (_last_time(row) or 0) <= window[1]]
         return maybe, [row for row in maybe if row.moment.epoch is not None or (_last_time(row) or 0) < window[0]]
 
-    def _late_load(self, broker: int, rows: Sequence[LeaderRow], reign: Reign) -> LogEvent | None:
+    def _late_load(self, broker: int, rows: Sequence[LeaderRow], reign: UnbrokenReign) -> LogEvent | None:
         """A restart that its broker tells of before it has heard of this reign, and that may have come later yet."""
         asked = [row.moment for row in rows if row.moment.broker == broker and row.moment.kind == "fetched"]
         first = min((m.time for m in asked if m.time is not None and m.epoch is None), default=None)
@@ -170,7 +170,7 @@ class _Story:
         return load if window is None or window[1] >= first else None
 
     def _after_restart(
-        self, load: LogEvent, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: Reign
+        self, load: LogEvent, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: UnbrokenReign
     ) -> ExpectedHighWatermark:
         """At the end of a reign in which the replica restarted: what it was surely told since, or its checkpoint.
 
@@ -185,7 +185,7 @@ class _Story:
             lowest = after_answers(begun, load.broker or 0, later, after.high, reign.epochs).low
         return expected_interval(tuple(bound for bound in (lowest, after.high) if bound is not None))
 
-    def _until(self, broker: int, reign: Reign) -> None:
+    def _until(self, broker: int, reign: UnbrokenReign) -> None:
         """What befell a replica between its last role and the one that it takes in this reign."""
         own = self.own[broker]
         if reign.untold:
@@ -207,7 +207,7 @@ class _Story:
             cuts = list(own.in_terms(reign.epochs, self.places[broker]))
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
 
-    def _within(self, broker: int, reign: Reign) -> LogEvent | None:
+    def _within(self, broker: int, reign: UnbrokenReign) -> LogEvent | None:
         """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.
 
         Returns its last restart.

@@ -9,7 +9,7 @@ from typing import Final
 from rules.history.moments import Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 
 NOBODY: Final = -1
 
@@ -20,7 +20,7 @@ class RoleEnd:
 
     epoch: int
     """Of its last role under a leader: one that follows nobody learns nothing."""
-    reign: Reign
+    reign: UnbrokenReign
     start: ExpectedHighWatermark
     """The leader's own high watermark when the reign began: no answer of it was lower."""
     before: ExpectedHighWatermark
@@ -44,7 +44,7 @@ def last_roles(moments: Sequence[Moment], *, led: bool = False) -> dict[int, int
 
 
 def role_ends(
-    reign: Reign,
+    reign: UnbrokenReign,
     rows: Sequence[LeaderRow],
     start: ExpectedHighWatermark,
     last: Mapping[int, int],

@@ -8,7 +8,7 @@ from typing import Final
 
 from rules.replay.leading.leader import LeaderRow
 from rules.replay.reign.in_sync import IsrHistory
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 
 NAMED: Final = 5
 """Epochs that are named one by one."""
@@ -48,7 +48,7 @@ def _named(epochs: Sequence[int]) -> str:
     return f"epoch{'' if len(epochs) == 1 else 's'} {', '.join(map(str, epochs[:NAMED]))}{more}"
 
 
-def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
+def missing(reign: UnbrokenReign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
     """What a reign's evidence lacks."""
     if reign.opening is None:
         yield _no_opening(reign)
@@ -74,11 +74,11 @@ def missing(reign: Reign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterato
         yield _lacking(reign, f"the ISR when its leader began {told}", evidence, leaves_open)
 
 
-def _lacking(reign: Reign, kind: str, evidence: str, leaves_open: str) -> Missing:
+def _lacking(reign: UnbrokenReign, kind: str, evidence: str, leaves_open: str) -> Missing:
     return Missing(leader=reign.leader, kind=kind, evidence=evidence, leaves_open=leaves_open, epochs=reign.epochs)
 
 
-def _no_opening(reign: Reign) -> Missing:
+def _no_opening(reign: UnbrokenReign) -> Missing:
     """A log that is there and tells of other roles alone is not the same as no log."""
     leaves_open, first = "where the epoch opened and what its leader's log end was", reign.epochs[0]
     if not reign.roles_told:
@@ -90,7 +90,7 @@ def _no_opening(reign: Reign) -> Missing:
     return _lacking(reign, f"{kind}{why}", f"{kind} in epoch {first}{why}", leaves_open)
 
 
-def _no_fetch(reign: Reign) -> Missing:
+def _no_fetch(reign: UnbrokenReign) -> Missing:
     """A log that is there and tells of no fetch is not the same as no log."""
     when = _named(reign.epochs)
     kind = f"broker {reign.leader}'s request log at DEBUG"

@@ -158,7 +158,7 @@ CUTTING: Final = (
     ),
     Signature(
         defect="KAFKA-6361",
-        title="an epoch answer does not say whose end it is",
+        title="a leader answers an offset without saying of which epoch",
         costs="the replicas may keep different records at the same offsets for good",
         releases=(((0, 11), (2, 0)),),
         severity=Severity.HIGH,

@@ -7,7 +7,7 @@ from typing import Final
 from rules.signatures.signature import Untold
 
 _TOO_OLD: Final = "no release since 0.10 has it, and no older one is read"
-_LIKE_A_DISK: Final = "it leaves what a disk leaves that loses or changes bytes: SEG001, SEG003 and SEG008 tell that"
+_LIKE_A_DISK: Final = "it leaves what a disk leaves that loses or changes bytes, and rules of segments tell that"
 _LIKE_A_FRESH_REPLICA: Final = "the thread that dies names no partition, and an empty replica looks like a new one"
 
 UNTOLD: Final = (

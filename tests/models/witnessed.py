@@ -23,7 +23,7 @@ from rules.history.statements import Notice
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_moves, of_quotas, of_work
@@ -208,7 +208,7 @@ def outside(found: Witnessed, said: Replay) -> Iterator[str]:
             yield from _wrong(found, course.reign, row)
 
 
-def _wrong(found: Witnessed, reign: Reign, row: LeaderRow) -> Iterator[str]:
+def _wrong(found: Witnessed, reign: UnbrokenReign, row: LeaderRow) -> Iterator[str]:
     if row.last or getattr(row.moment, "arrived", None) is None:
         return  # the end of a run, of which no line has its place
     leader = reign.leader

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least
 from rules.replay.leading.tracks import Track
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 from rules.replay.reign.statements import Served
 
 
@@ -23,7 +23,7 @@ def acknowledged_end(row: Served) -> int | None:
 
 
 def taken(
-    row: Served, reign: Reign, tracks: Mapping[int, Track], isrs: Sequence[frozenset[int]], end_low: Bound
+    row: Served, reign: UnbrokenReign, tracks: Mapping[int, Track], isrs: Sequence[frozenset[int]], end_low: Bound
 ) -> Bound:
     """Have the tracks of all who are surely in sync take it in; how far the leader's own log must reach then."""
     end = acknowledged_end(row)
@@ -36,7 +36,7 @@ def taken(
     return end_low
 
 
-def committed(end: int, reign: Reign, tracks: Mapping[int, Track], end_low: Bound) -> Bound:
+def committed(end: int, reign: UnbrokenReign, tracks: Mapping[int, Track], end_low: Bound) -> Bound:
     """How far the high watermark must have come; `tracks` are of everybody who can have been counted, if any."""
     because = f"offset {end - 1} was acknowledged for all replicas"
     held = min((track.acknowledged(end) for track in tracks.values()), default=end)
@@ -46,5 +46,5 @@ def committed(end: int, reign: Reign, tracks: Mapping[int, Track], end_low: Boun
     return at_least(reached, f"{because}, and whoever was counted next asked for offset {reached} or beyond")
 
 
-def _appended_in(reign: Reign, end: int) -> bool:
+def _appended_in(reign: UnbrokenReign, end: int) -> bool:
     return reign.start_offset is not None and end > reign.start_offset

@@ -9,7 +9,7 @@ from typing import Final
 from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track
 from rules.replay.reign.in_force import InForceOverTime, Isr
 from rules.replay.reign.rank import Rank
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 from rules.settings import LAG_TIME, MIN_IN_SYNC
 
 LONGEST_LAG_MS: Final = 30_000
@@ -19,7 +19,7 @@ LONGEST_LAG_MS: Final = 30_000
 class Counting:
     """Who is counted by one reign's leader, as far as is known; lives only inside the walk over the reign."""
 
-    def __init__(self, reign: Reign, isr: InForceOverTime, rank: Rank, tracks: Mapping[int, Track]) -> None:
+    def __init__(self, reign: UnbrokenReign, isr: InForceOverTime, rank: Rank, tracks: Mapping[int, Track]) -> None:
         self.reign, self.isr, self.rank, self.tracks = reign, isr, rank, tracks
         times = [row.last_time or row.time for row in reign.rows]
         self.end_time = max((time for time in times if time is not None), default=None)

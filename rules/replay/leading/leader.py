@@ -20,10 +20,10 @@ from rules.replay.leading.instants import Instant, taken_in_before
 from rules.replay.leading.silences import Silences
 from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
 from rules.replay.leading.weighing import Weighing
-from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, Possible
+from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, PossibleIsrs
 from rules.replay.reign.in_sync import IsrHistory
 from rules.replay.reign.rank import Rank
-from rules.replay.reign.reigns import Reign, follower_runs
+from rules.replay.reign.reigns import UnbrokenReign, follower_runs
 from rules.replay.reign.statements import Served
 
 
@@ -67,7 +67,7 @@ class LeaderRow:
 class LeaderWalk:
     """The state of the walk over one reign's answers; lives only inside `walk`."""
 
-    def __init__(self, reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
+    def __init__(self, reign: UnbrokenReign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
         self.reign, self.isr, self.rank = reign, InForceOverTime(isr), rank
         runs = follower_runs(reign)
         brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
@@ -135,7 +135,7 @@ class LeaderWalk:
         return max(low, self.low, key=_offset) if row.count > 1 else low
 
     def _note(
-        self, row: Fetched, broker: int, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None
+        self, row: Fetched, broker: int, remotes: dict[int, RemoteEnd], possible: PossibleIsrs, time: int | None
     ) -> None:
         asked = Asked(
             row=row,
@@ -163,7 +163,7 @@ class LeaderWalk:
         elif row.kind == "fetched" and accepted(row) and row.offset > self.end_low.offset:
             self.end_low = at_least(row.offset, f"broker {row.broker} asked for offset {row.offset}, in range")
 
-    def _raise_low(self, row: Served, remotes: dict[int, RemoteEnd], possible: Possible, time: int | None) -> None:
+    def _raise_low(self, row: Served, remotes: dict[int, RemoteEnd], possible: PossibleIsrs, time: int | None) -> None:
         end = acknowledged_end(row)
         if end is not None:
             everyone = self.tracks if self.rank.everyone_known else {}
@@ -191,7 +191,7 @@ class LeaderWalk:
         if row.error in (None, 0) and not row.doubtful and start is not None and start > self.low.offset:
             self.low = at_least(start, f"its log starts at {start}, and only committed records are deleted")
 
-    def _raise_high(self, remotes: dict[int, RemoteEnd], possible: Possible) -> None:
+    def _raise_high(self, remotes: dict[int, RemoteEnd], possible: PossibleIsrs) -> None:
         for remote in remotes.values():
             before = self.reached[remote.broker]
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
@@ -242,7 +242,7 @@ class LeaderWalk:
 
 
 def walk(
-    reign: Reign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
+    reign: UnbrokenReign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
 ) -> tuple[tuple[LeaderRow, ...], ExpectedHighWatermark]:
     """The leader after each of its answers, in the order of its log, and its high watermark at the end."""
     state = LeaderWalk(reign, isr, rank, start)

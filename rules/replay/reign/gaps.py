@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rules.history.gaps import TraceGap, ends_unseen, holed
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 from rules.replay.reign.statements import Statements
 
 
-def with_gaps(reign: Reign, statements: Statements, gaps: Sequence[TraceGap]) -> Reign:
+def with_gaps(reign: UnbrokenReign, statements: Statements, gaps: Sequence[TraceGap]) -> UnbrokenReign:
     """A reign with where its leader's log has holes among its rows, and whether it ends before the reign did."""
     if not gaps:
         return reign

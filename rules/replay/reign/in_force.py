@@ -16,7 +16,7 @@ NOBODY: Isr = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Possible:
+class PossibleIsrs:
     """What may be in force at some time."""
 
     isrs: tuple[Isr, ...] = ()
@@ -32,7 +32,7 @@ class Possible:
     """
 
 
-NOTHING_KNOWN = Possible()
+NOTHING_KNOWN = PossibleIsrs()
 
 
 class _Window:
@@ -88,7 +88,7 @@ class InForceOverTime:
         """The place of the oldest statement that may hold at a time."""
         return 0 if time is None else max(0, bisect_left(self.over, time) - 1)
 
-    def possible(self, time: int | None) -> Possible:
+    def possible(self, time: int | None) -> PossibleIsrs:
         """Every ISR that may be in force at a time of the leader's clock."""
         if not self.statements:
             return NOTHING_KNOWN
@@ -126,17 +126,17 @@ class InForceOverTime:
     def _all(self) -> tuple[Isr, ...]:
         return tuple(dict.fromkeys(statement.isr for statement in self.statements))
 
-    def remaining(self, time: int | None) -> Iterable[Possible]:
+    def remaining(self, time: int | None) -> Iterable[PossibleIsrs]:
         """What may come into force after a time, each by itself."""
         for place in range(self.first(time), len(self.statements)):
             yield self._from(place, (self.statements[place].isr,))
 
-    def _from(self, place: int, isrs: tuple[Isr, ...]) -> Possible:
+    def _from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
         """These ISRs, where the statement at a place is the oldest that may hold."""
         statement, told = self.statements[place], self.joined_up.stop if place in self.joined_up else place
         over = told == len(self.statements)
         since = inf if over else _or(self.statements[told].earliest, -inf)
-        return Possible(isrs=isrs, first=statement, untold_since=since, joined=self.joined[place])
+        return PossibleIsrs(isrs=isrs, first=statement, untold_since=since, joined=self.joined[place])
 
     def settled_since(self, since: int, time: int) -> bool:
         """Whether an ISR surely came into force between two times: what was in flight before it is so no more."""

@@ -16,7 +16,7 @@ from typing import Final
 from rules.history.clocks import ClockOffset, translated
 from rules.history.moments import assigned
 from rules.history.statements import Role
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 from rules.replay.reign.statements import LED, Statements
 
 BEFORE_ALL: Final = -(1 << 62)
@@ -67,7 +67,7 @@ def middle_of(statement: InForce) -> int | None:
     return _time(statement)
 
 
-def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> IsrHistory:
+def isr_history(reign: UnbrokenReign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> IsrHistory:
     """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
     if reign.unplaced or not _changes_told(reign, statements) or not _followed(reign, statements):
         return IsrHistory(statements=())
@@ -94,14 +94,14 @@ def isr_history(reign: Reign, statements: Statements, offsets: Mapping[str, Cloc
     return IsrHistory(statements=())
 
 
-def _unassigned(told: Sequence[InForce], reign: Reign, statements: Statements) -> frozenset[int]:
+def _unassigned(told: Sequence[InForce], reign: UnbrokenReign, statements: Statements) -> frozenset[int]:
     """The members that at least one state of the reign's terms leaves out of its replicas."""
     members = frozenset().union(*(statement.isr for statement in told))
     states = [named for m in statements.roles.of(reign.epochs) if (named := assigned(m))]
     return frozenset(b for b in members if any(b not in replicas for replicas in states))
 
 
-def _changes_told(reign: Reign, statements: Statements) -> bool:
+def _changes_told(reign: UnbrokenReign, statements: Statements) -> bool:
     """Whether every change of the ISR in the reign's terms would have been told.
 
     Under KRaft the controller changes an ISR within a term as well, when it fences a broker, and tells of it in the
@@ -112,7 +112,7 @@ def _changes_told(reign: Reign, statements: Statements) -> bool:
     return ordered or not any(m.clock == reign.clock and m.partition_epoch is not None for m in own)
 
 
-def _followed(reign: Reign, statements: Statements) -> bool:
+def _followed(reign: UnbrokenReign, statements: Statements) -> bool:
     """Whether every change of the ISR would have been told: by the controller, or by the leader's own log.
 
     A dump with the leader's request log alone tells of none of them, nor does one with its log of roles alone.
@@ -122,7 +122,7 @@ def _followed(reign: Reign, statements: Statements) -> bool:
     return reign.clock in statements.own_logs or any(epoch in statements.controlled for epoch in reign.epochs)
 
 
-def _opens(first: InForce, reign: Reign, statements: Statements) -> bool:
+def _opens(first: InForce, reign: UnbrokenReign, statements: Statements) -> bool:
     """Whether the first ISR known is the one that the reign began with.
 
     It is not where another state of the epoch is told that came before. An order that is refused, since its broker
@@ -138,7 +138,7 @@ def _time(statement: InForce) -> int | None:
     return statement.latest if statement.latest is not None else statement.earliest
 
 
-def _own(reign: Reign, statements: Statements) -> Iterator[InForce]:
+def _own(reign: UnbrokenReign, statements: Statements) -> Iterator[InForce]:
     # An epoch that is opened again after a restart has begun long since, and its ISR may be another.
     opened = statements.story_of(reign.clock)
     known = reign.epochs if reign.opening is not None else ()
@@ -172,7 +172,7 @@ def _statement(moment: Role, earliest: int | None, latest: int | None) -> InForc
     )
 
 
-def _controllers(reign: Reign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
+def _controllers(reign: UnbrokenReign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
     for m in statements.answered_isrs.of(reign.epochs):
         # The controller's broker answers a leader's proposal in its own request log, on its own clock.
         answer = m.kind == "isr" and m.witness != reign.leader

@@ -14,7 +14,7 @@ from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.numbers import whole_number
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
-from rules.replay.reign.reigns import Reign
+from rules.replay.reign.reigns import UnbrokenReign
 from rules.replay.reign.statements import Statements
 from rules.replicas.replica import Replica
 from rules.settings import KAFKA_VERSION, LAG_TIME, MIN_IN_SYNC
@@ -117,7 +117,7 @@ def assigned_to(statements: Statements) -> Assigned:
 
 
 def rank_of(
-    reign: Reign,
+    reign: UnbrokenReign,
     replicas: frozenset[int],
     assigned: Assigned,
     binary: str | None,

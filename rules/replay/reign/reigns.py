@@ -19,7 +19,7 @@ FIRST_FETCH_MS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reign:
+class UnbrokenReign:
     """Consecutive leader epochs of one broker, between which it neither stopped nor followed."""
 
     leader: int
@@ -74,7 +74,7 @@ class Reign:
         return f"broker {self.leader}"
 
 
-def reigns(statements: Statements) -> tuple[Reign, ...]:
+def reigns(statements: Statements) -> tuple[UnbrokenReign, ...]:
     """Every reign that the statements tell of, by leader epoch."""
     leaders = leaders_by_epoch(statements.moments)
     named = sorted(leaders.keys() | {epoch for epoch in statements.roles.found if epoch is not None})
@@ -104,7 +104,7 @@ def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, ep
     return leaders[before] == leader and statements.story_of(f"broker {leader}").unbroken(before, epoch)
 
 
-def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reign:
+def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> UnbrokenReign:
     clock = f"broker {leader}"
     story = statements.story_of(clock)
     answered = statements.answers.placed((clock, epoch) for epoch in epochs)
@@ -122,7 +122,7 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Reig
     unplaced = _answers(rows) < _answers(given)
     traces = statements.traces.get(clock, ())
     unseen = _begun_unseen(opening, traces)
-    return Reign(
+    return UnbrokenReign(
         leader=leader,
         epochs=epochs,
         opening=opening,
@@ -210,7 +210,7 @@ def _ended(following: Moment | None) -> int | None:
     return None if following is None else following.time
 
 
-def follower_runs(reign: Reign) -> dict[int, tuple[Fetched, ...]]:
+def follower_runs(reign: UnbrokenReign) -> dict[int, tuple[Fetched, ...]]:
     """Each follower's fetches in the order in which the leader logged their answers."""
     runs: dict[int, list[Fetched]] = {}
     for row in reign.rows:
