@@ -37,8 +37,9 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     --------------
     The recovery point is not known; the tail is then reported as information. A segment that was
     not copied, that could not be opened, or in whose place something else stands leaves the log open.
-    So do first segments that the leader-epoch-checkpoint names and nobody tells to be deleted. So do later ones where
-    an index, a snapshot, a peer's segment or the broker's log tells that one began.
+    So do first segments that nobody tells to be deleted, where the leader-epoch-checkpoint begins before the log. Of
+    formats without epochs, the broker's log or a checkpoint tells it. So do later ones where an index, a snapshot, a
+    peer's segment or the broker's log tells that one began.
 
     Upheld
     ------

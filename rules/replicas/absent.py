@@ -9,6 +9,7 @@ from parsers.provenance import Span
 from rules.evidence import PartitionEvidence
 from rules.facts.stretch import UnreadBytes
 from rules.replicas.replica import Replica
+from rules.replicas.starts import known_starts
 from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
 
 
@@ -32,18 +33,18 @@ def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
 
 
 def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
-    """What comes before the first segment, where the replica's own epoch file has the log begin earlier.
+    """What comes before the first segment, where the replica's own files or its broker's log have it begin earlier.
 
-    Wherever the log start moves to, by retention, by a client or by the leader, that file is cut before a segment goes.
-    Where it names older offsets, and nobody tells of such a move, segments were not copied or are gone.
+    Where nobody tells that the log start moved so far, segments were not copied or are gone.
     """
     named, held = replica.segments[0].base_offset, replica.log.first_offset
     first = named if held is None else min(named, held)
-    begins = min((entry.start_offset for entry in replica.file_chain), default=first)
-    if replica.state != "current" or begins >= first or _is_deleted(replica, begins, first, evidence):
+    known = min(known_starts(replica, evidence), key=lambda start: start.offset, default=None)
+    if replica.state != "current" or known is None or known.offset >= first:
         return
-    if not _may_lie_remotely(replica, first, evidence):
-        yield _absent(replica, begins, first, "a segment for where the leader-epoch-checkpoint begins")
+    lies_remotely = _may_lie_remotely(replica, first, evidence)
+    if not lies_remotely and not _is_deleted(replica, known.offset, first, evidence):
+        yield _absent(replica, known.offset, first, f"a segment for where {known.teller}")
 
 
 def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEvidence) -> bool:

@@ -47,6 +47,7 @@ _EVENTS: Final[Mapping[str, str]] = {
     "epoch-answer-unknown": "epoch-answer-unknown",
     "truncation-not-allowed": "cut-refused",
     "full-truncation": "log-reset",
+    "reset-fetch-offset-to-start": "log-reset",
     "all-segments-deleted": "log-reset",
     "log-loaded": "log-loaded",
     "producer-snapshot-written": "producer-state-saved",
@@ -70,13 +71,19 @@ def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
     for event in events:
         kind, topic_id = _EVENTS.get(event.kind), known_id(event.topic_id)
         place = place_of(event.topic, topic_id, event.partition, _NO_NAMES)
-        if kind is not None and place is not None and not _says_no_more(event):
+        if kind is not None and place is not None and not _says_no_more(event) and not _kept(event):
             yield place, topic_id, _event(event, kind)
 
 
 def _says_no_more(event: BrokerEvent) -> bool:
     """Whether new metadata changed nothing for a follower, or for a leader whose line does not tell its ISR."""
     return event.kind == "role-unchanged" and (event.detail != "leader" or event.partition_epoch is None)
+
+
+def _kept(event: BrokerEvent) -> bool:
+    """Whether a follower before 3.6 goes on from its log end: only for a start beyond that it drops its log."""
+    to_start = event.kind == "reset-fetch-offset-to-start"
+    return to_start and (event.offset or 0) <= (event.previous_offset or 0)
 
 
 def _event(event: BrokerEvent, kind: str) -> Moment:

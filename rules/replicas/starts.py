@@ -1,0 +1,93 @@
+"""Where a replica's log began, by what stands beside its segments and by its broker's log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rules.evidence import PartitionEvidence
+from rules.history.statements import LogCut, LogEvent
+from rules.protocol.versions import parse_kafka_version
+from rules.replicas.replica import Replica
+
+_TELLS_OF_STARTS: Final = (0, 11)
+"""Since then a broker prints every move of a log start."""
+_SNAPSHOTS_MAY_STAY: Final = (2, 8)
+"""Since then a snapshot within a segment may outlast that segment until the next start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownStart:
+    """An offset at or above which a log began, before anything moved its start that is told."""
+
+    offset: int
+    teller: str
+    """Who has it begin there, in words."""
+
+
+def known_starts(replica: Replica, evidence: PartitionEvidence) -> Iterator[KnownStart]:
+    """Every start that is known.
+
+    Wherever the log start moves to, by retention, by a client or by the leader, the epoch file is cut before a segment
+    goes. So where it reaches back to the first segment it knows best. Formats before epochs leave it empty.
+    """
+    entries = [entry.start_offset for entry in replica.file_chain]
+    if entries:
+        yield KnownStart(offset=min(entries), teller="the leader-epoch-checkpoint begins")
+        if min(entries) <= replica.log_start_offset:
+            return
+    yield from _by_checkpoint(replica)
+    yield from _by_snapshots(replica, evidence)
+    yield from _by_its_broker(replica, evidence)
+
+
+def _by_checkpoint(replica: Replica) -> Iterator[KnownStart]:
+    """Only a start inside the first segment is written down, at the latest when the broker stops in order.
+
+    A topic that is kept in remote storage may have its start anywhere below.
+    """
+    claim = replica.log_start_claim
+    if claim is not None and claim.offset > 0 and replica.clean_shutdown is not None:
+        yield KnownStart(offset=claim.offset, teller="the log-start-offset-checkpoint has the log begin")
+
+
+def _by_snapshots(replica: Replica, evidence: PartitionEvidence) -> Iterator[KnownStart]:
+    """A move of the log start takes the snapshots below it away at once, up to 2.7."""
+    release = evidence.release_of(replica.broker)
+    if release is not None and not release.at_least(*_SNAPSHOTS_MAY_STAY):
+        for claim in replica.snapshot_offsets:
+            yield KnownStart(offset=claim.offset, teller="the oldest snapshot of producers stands")
+
+
+def _by_its_broker(replica: Replica, evidence: PartitionEvidence) -> Iterator[KnownStart]:
+    """Where the log began when it was loaded or made last, and where it has been moved since, by its broker's word."""
+    start: int | None = None
+    for moment in evidence.moments:
+        if moment.clock == f"broker {replica.broker}" and isinstance(moment, LogEvent | LogCut):
+            start = _after(moment, start, tells=_tells_of_starts(replica.broker, evidence))
+    if start is not None:
+        yield KnownStart(offset=start, teller=f"broker {replica.broker}'s server.log has the log begin")
+
+
+def _after(moment: LogEvent | LogCut, start: int | None, *, tells: bool) -> int | None:
+    """Where the log begins after a statement; null where that is not told."""
+    match moment.kind:
+        case "log-loaded":
+            return moment.log_start_offset
+        case "log-created":
+            return 0 if tells else None
+        case "log-start-moved" if start is not None:
+            return max(start, moment.log_start_offset or 0)
+        case "log-reset":
+            return moment.log_start_offset if moment.offset is None else moment.offset
+        case "log-deleted":
+            return None
+        case _:
+            return start
+
+
+def _tells_of_starts(broker: int, evidence: PartitionEvidence) -> bool:
+    """Whether every release that the broker ran, by its own logs, prints where it moves a log start to."""
+    releases = [parse_kafka_version(told) for told in evidence.settings.releases_told(broker)]
+    return bool(releases) and all(each is not None and each.at_least(*_TELLS_OF_STARTS) for each in releases)
