@@ -95,11 +95,9 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
     the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
-    Segments a cut takes are put aside first.
     """
     end = replica.log_end_offset
-    cut = any(leftover.base_offset >= end for leftover in replica.leftovers)
-    unended = cut or not replica.end_known or replica.log.unread
+    unended = not replica.end_known or replica.log.unread
     if unended or not replica.segments[-1].base_offset < end < _known(replica):
         return
     begun = {*_snapshots(replica)}
@@ -130,8 +128,13 @@ def _named_by_peers(replica: Replica, evidence: PartitionEvidence) -> Iterator[i
 
 
 def _known(replica: Replica) -> int:
-    """How far the replica's log went, by what it wrote beside it."""
-    claims = (replica.high_watermark, replica.recovery_point, *replica.snapshot_offsets)
+    """How far the replica's log went, by what it wrote beside it.
+
+    A cut puts the segments that it takes aside. It leaves the high watermark's checkpoint, and rewrites the others.
+    """
+    cut = any(leftover.base_offset >= replica.log_end_offset for leftover in replica.leftovers)
+    mark = None if cut else replica.high_watermark
+    claims = (mark, replica.recovery_point, *replica.snapshot_offsets)
     return max((claim.offset for claim in claims if claim is not None), default=0)
 
 

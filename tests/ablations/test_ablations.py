@@ -147,3 +147,16 @@ def test_a_high_watermark_after_a_role_that_only_clients_were_told_of_accuses_no
     missing = {f"{topic}-{partition}": line.missing for line in asked for _, topic, partition in line.places}
     told = "broker 2's state-change.log (up to 2.5 server.log) from epoch 2 on"
     assert (missing["orders-1"], missing["short-0"]) == (told, told)
+
+
+@pytest.mark.parametrize("suffixes", [(".log",), (".log", ".index", ".timeindex", ".snapshot")])
+@pytest.mark.parametrize("broker", [1, 2])
+def test_a_segment_that_was_written_anew_behind_a_cut_is_asked_for(
+    broker: int, suffixes: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Broker 1 was cut to 120, which put the old segment 150 aside, and has had another one since."""
+    bench, folder = Bench("tiered_unclean", tmp_path, {}), f"broker-{broker}/data/tier-0/{150:020d}"
+    report = bench.judged(Ablation("no segment 150", frozenset(f"{folder}{suffix}" for suffix in suffixes)))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    assert [f.brokers for f in report.findings if f.rule == "SEG003"] == [(broker,)]

@@ -247,3 +247,16 @@ def test_a_replica_that_is_not_here_whole_is_advised_for_nothing(dump: Path) -> 
     assert "go" not in {word for action, word in going.items() if action.startswith("elect")}
     assert going["restart broker 2"] == "unknown"
     assert [candidate.broker for candidate in placed.advice.candidates][-1] == 2
+
+
+@pytest.mark.parametrize(("recovery", "asked"), [(60, []), (100, [("SEG003", (3,))])])
+def test_a_cut_leaves_the_high_watermark_where_it_was_but_no_recovery_point(
+    recovery: int, asked: list[object], tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, LOG, segments=[30, 60])
+    folder = yard.broker(3, LOG[:6], segments=[30], hw=100, recovery=recovery)
+    (folder / f"{60:020d}.log.deleted").write_bytes(b"".join(one.content for one in LOG[6:]))
+    assert [each for each in yard.undecided() if each[0] == "SEG003"] == asked
+    assert ("SEG008" in {told[0] for told in yard.told()}) is False
