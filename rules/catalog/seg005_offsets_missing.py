@@ -9,7 +9,15 @@ from rules.evidence import PartitionEvidence, Replica, Span
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.held_by_none import held_by_none, whole_beside
 from rules.protocol.offsets import without
-from rules.replicas.holes import Hole, has_it_too, holes, lies_before_the_last_segment, unlawful_holes
+from rules.replicas.holes import (
+    Hole,
+    has_it_too,
+    holes,
+    is_empty,
+    lies_before_the_last_segment,
+    never_cleaned_from,
+    unlawful_holes,
+)
 from rules.rule import rule
 
 
@@ -38,10 +46,11 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     --------------
     Every replica has the same hole, and LOG008 does not ask: something lawful may have taken the records.
     A compacted log has a hole that reaches beyond the high watermark on disk, which may be older than the log: cleaning
-    never goes there. A compressed legacy batch does not tell its first offset: a hole before it stays unseen. A segment
-    of which only a snapshot or an index tells was not copied, and SEG003 names it. Where the checkpoint that would show
-    a compaction was not copied or could not be read, the severity is low. So it is for a hole between the last two
-    segments of a copy taken live, which may be of different moments.
+    never goes there. Or the hole reaches beyond what all cleaners wrote down. A compressed legacy batch does not tell
+    its first offset: a hole before it stays unseen. A segment of which only a snapshot or an index tells was not
+    copied, and SEG003 names it. Where the checkpoint that would show a compaction was not copied or could not be read,
+    the severity is low. So it is for a hole between the last two segments of a copy taken live, which may be of
+    different moments.
 
     Upheld
     ------
@@ -54,7 +63,7 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 2 0000|0
     """
     if evidence.compacted:
-        yield from _above_high_watermarks(evidence)
+        yield from _never_compacted(evidence)
         return
     untold = "compressed batches of an old format do not tell their first offset"
     for broker in (replica.broker for replica in evidence.current if replica.log.unknown_bases):
@@ -95,19 +104,31 @@ def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:
     )
 
 
-def _above_high_watermarks(evidence: PartitionEvidence) -> Iterator[Undecided]:
-    """Holes that no cleaning left, if the checkpoints are of the log's moment: it stays below the high watermark."""
+def _never_compacted(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """Holes that no cleaning left: it stays below the high watermark, and writes down how far it went."""
+    cleaned = never_cleaned_from(evidence)
     for replica in evidence.current:
-        claim = replica.high_watermark
-        reach = 0 if claim is None else max(claim.offset, replica.log_start_offset)
-        hole = next((hole for hole in holes(replica) if claim is not None and hole.end_offset > reach), None)
-        if claim is not None and hole is not None:
-            yield Undecided(
-                reason=f"broker {replica.broker} holds nothing at offsets [{hole.start_offset}, {hole.end_offset}), which"
-                f" reach beyond its high watermark {claim.offset}, where cleaning never goes",
-                missing=f"broker {replica.broker}'s high watermark as of the end of its log",
-                brokers=(replica.broker,),
-            )
+        broker, claim = replica.broker, replica.high_watermark
+        found = [*holes(replica)]
+        reach = None if claim is None else max(claim.offset, replica.log_start_offset)
+        beyond = next((hole for hole in found if reach is not None and hole.end_offset > reach), None)
+        if claim is not None and beyond is not None:
+            where = f"reach beyond its high watermark {claim.offset}, where cleaning never goes"
+            missing = f"broker {broker}'s high watermark as of the end of its log"
+            yield _left_by_none(replica, beyond, where, missing)
+            continue
+        dirty = (hole for hole in found if cleaned is not None and hole.end_offset > cleaned)
+        if (hole := next((hole for hole in dirty if is_empty(replica, hole)), None)) is not None:
+            where = f"reach beyond offset {cleaned}, up to which the log was cleaned"
+            yield _left_by_none(replica, hole, where, f"a copy of broker {broker}'s log that holds them")
+
+
+def _left_by_none(replica: Replica, hole: Hole, where: str, missing: str) -> Undecided:
+    return Undecided(
+        reason=f"broker {replica.broker} holds nothing at offsets [{hole.start_offset}, {hole.end_offset}), which {where}",
+        missing=missing,
+        brokers=(replica.broker,),
+    )
 
 
 def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole, peers: Sequence[Replica]) -> Violation:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence
 from rules.facts.stretch import UnreadBytes
+from rules.replicas.holes import never_cleaned_from
 from rules.replicas.replica import Replica
 from rules.replicas.starts import known_starts
 from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
@@ -79,15 +80,17 @@ def _may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence)
 
 def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
     """What is missing between two segments, from where one began to the name of the later one."""
-    if not replica.log.gaps or evidence.compacted:
+    cleaned = (never_cleaned_from(evidence) if evidence.compacted else 0) if replica.log.gaps else None
+    if cleaned is None:
         return
     begun = {*_snapshots(replica), *_named_by_peers(replica, evidence), *_saved(replica, evidence)}
     bases = [each.base_offset for each in replica.segments]
     begun -= {*bases, *(leftover.base_offset for leftover in replica.leftovers)}
     for step in replica.log.gaps:
-        following = next((base for base in bases if step.expected < base <= step.found), None)
-        if step.expected in begun and following is not None and not replica.unseen(step.expected, step.found):
-            yield _absent(replica, step.expected, following, "a segment that begins where the log breaks off")
+        start = max(step.expected, cleaned)
+        following = next((base for base in bases if start < base <= step.found), None)
+        if start in begun and following is not None and not replica.unseen(start, step.found):
+            yield _absent(replica, start, following, "a segment that begins where the log breaks off")
 
 
 def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:

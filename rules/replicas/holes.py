@@ -63,6 +63,20 @@ def _behind_the_last_batch(replica: Replica) -> Iterator[Hole]:
         yield Hole(start_offset=log.end_offset, end_offset=last.base_offset, before=before, named=last.source)
 
 
+def never_cleaned_from(evidence: PartitionEvidence) -> int | None:
+    """From where on no cleaner of any replica went, if it is known: holes behind are nobody's cleaning, nor copied.
+
+    The checkpoints must be as old as the logs for that. Where somebody removed them, the cleaner begins anew.
+    """
+    own = [replica for replica in evidence.own_logs if replica.state == "current"]
+    still = all(r.clean_shutdown is not None for r in own) or evidence.copied in ("stopped", "crashed")
+    claims = [replica.cleaner_offset.offset for replica in own if replica.cleaner_offset is not None]
+    cleaned = any(replica.log.sparse_batches for replica in own)
+    if not still or any("cleaner-offset-checkpoint" in r.untold for r in own) or (cleaned and not claims):
+        return None
+    return max(claims, default=0)
+
+
 def has_it_too(peer: Replica, hole: Hole) -> bool:
     """Whether a peer has this hole too; of more holes than are kept, those beyond count as had."""
     # What lies beyond a peer's own log end it cannot testify to: only the part of the hole before that counts.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,22 @@ def _of_partition(line: str, topic: str, number: int) -> str:
     if f"topic={topic}," in line or f"{topic}-0" in line:
         return line.replace(f"{topic}-0", f"{topic}-{number}").replace("partition=0", f"partition={number}")
     return line
+
+
+def rolled(folder: Path, bases: Sequence[int]) -> Path:
+    """A partition's folder with its log in segments that begin at more offsets, where batches do."""
+    segments: dict[int, bytes] = {}
+    for log in sorted(folder.glob("*.log")):
+        base, content, place = int(log.stem), log.read_bytes(), 0
+        while place < len(content):
+            offset, size = struct.unpack_from(">qi", content, place)
+            base = max([base, *(each for each in bases if each <= offset)])
+            segments[base] = segments.get(base, b"") + content[place : (place := place + 12 + size)]
+        for index in folder.glob(f"{log.stem}.*index"):
+            index.unlink()
+    for base, content in segments.items():
+        (folder / f"{base:020d}.log").write_bytes(content)
+    return folder
 
 
 def audited(dump: Path | Sequence[Path], **settings: object) -> AuditReport:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
 from parsers.writers.checkpoints import offset_lines
 from rules.simulator.timeline import run
-from tests.auditor.dumps_at_hand import audited
+from tests.auditor.dumps_at_hand import audited, rolled
 
 SCRIPT = """
 title: Three records on two brokers
@@ -37,13 +36,8 @@ def written(to: Path, *, version: str = "1.1.1", more: Sequence[str] = ()) -> Pa
     script = to.with_suffix(".yaml")
     script.write_text(SCRIPT.format(version=version, events=", ".join((*EVENTS, *more))), encoding="utf-8")
     write_dump(run(read_script(script)), to)
-    for log in [*to.glob("broker-*/data/simulated-0/*.log")]:
-        content = log.read_bytes()
-        log.unlink()
-        while content:
-            offset, size = struct.unpack(">qi", content[:12])
-            log.with_name(f"{offset:020d}.log").write_bytes(content[: 12 + size])
-            content = content[12 + size :]
+    for folder in to.glob("broker-*/data/simulated-0"):
+        rolled(folder, range(3))
     return to
 
 
