@@ -8,6 +8,7 @@ from typing import Final
 
 from rules.advice.lacking import Held, copies_first, costs, named
 from rules.advice.model import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
+from rules.advice.short_start import short_start
 from rules.advice.unseen import are, not_judged, unseen_restarts
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
@@ -32,7 +33,7 @@ def gates(
     lost: tuple[Sequence[Loss], Sequence[Nowhere]],
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
-    (doomed, owed), (losses, nowhere) = returns, lost
+    losses, nowhere = lost
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     vacant = vacancy(evidence)
     elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
@@ -41,11 +42,8 @@ def gates(
         for candidate, held in choices
         if candidate.lacks and candidate.broker in elected
     }
-    restarts = [
-        leading.get(r.broker)
-        or _restart(r, [d for d in doomed if d.broker == r.broker], owed.get(r.path), losses)
-        for r in in_order
-    ]
+    reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
+    restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), losses) for r in in_order]
     damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
     restarts = [_starts_damaged(gate, damaged) for gate in restarts]
     unjudged = not_judged(absent, evidence.unread_copies)
@@ -89,8 +87,15 @@ def _starts_damaged(gate: Gate, damaged: Collection[int]) -> Gate:
     return replace(gate, because=f"{leads} It {gate.because}")
 
 
-def _restart(replica: Replica, doomed: Sequence[Doomed], owed: OwedCut | None, losses: Sequence[Loss]) -> Gate:
+def _restart(
+    replica: Replica,
+    evidence: PartitionEvidence,
+    returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
+    reached: int | None,
+    losses: Sequence[Loss],
+) -> Gate:
     action = f"restart broker {replica.broker}"
+    doomed = [each for each in returns[0] if each.broker == replica.broker]
     last = [d for d in doomed if d.stretch.told_of and not d.others]
     leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
     if replica.unopened:
@@ -105,7 +110,11 @@ def _restart(replica: Replica, doomed: Sequence[Doomed], owed: OwedCut | None, l
         what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"
         because = f"removes {what} with lost records: {named(leftovers)}."
         return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
-    return Gate(action=action, going="go", because=_cut_told(owed, doomed))
+    short = short_start(replica, reached, evidence)
+    if short is not None and short.going != "go":
+        return Gate(action=action, going=short.going, because=short.because, first=short.first)
+    cut = _cut_told(returns[1].get(replica.path), doomed)
+    return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
 
 
 def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:

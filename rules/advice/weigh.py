@@ -91,7 +91,7 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         path=replica.path,
         last_epoch=replica.last_known_epoch,
         log_end_offset=replica.log_end_offset,
-        damage=(*_damage(replica, compacted=evidence.compacted), *_wrong_keys(replica, evidence)),
+        damage=(*_damage(replica), *_missing(replica, evidence), *_wrong_keys(replica, evidence)),
         had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=merged(stretch for _, stretch in held if stretch.told_of),
@@ -151,7 +151,21 @@ def _rank(candidate: Candidate) -> tuple[int, int, int]:
     return -candidate.last_epoch, -candidate.log_end_offset, len(candidate.damage)
 
 
-def _damage(replica: Replica, *, compacted: bool) -> Iterator[str]:
+def _missing(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
+    """Offsets that its log lacks, but for those that no copy here holds and that may only not have been copied."""
+    log = replica.log
+    if evidence.compacted or not log.gap_count:
+        return
+    doubted = [(found.start_offset, found.end_offset) for found in held_by_none(evidence) if found.doubt]
+    holes = [(step.expected, step.found) for step in log.gaps]
+    open_ones = sum(end - start for start, end in holes) - sum(
+        high - low for start, end in holes for low, high in without(start, end, doubted)
+    )
+    if log.gap_offsets > open_ones:
+        yield _count(log.gap_offsets - open_ones, "offset is missing", "offsets are missing")
+
+
+def _damage(replica: Replica) -> Iterator[str]:
     log = replica.log
     yield from _epoch_damage(replica)
     if log.checksum_fault_count:
@@ -168,8 +182,6 @@ def _damage(replica: Replica, *, compacted: bool) -> Iterator[str]:
         yield _count(len(replica.strays), "batch header is not believed", "batch headers are not believed")
     if log.overlap_count:
         yield f"offsets overlap in {_count(log.overlap_count, 'place', 'places')}"
-    if log.gap_count and not compacted:
-        yield _count(log.gap_offsets, "offset is missing", "offsets are missing")
     if log.undecodable_count:
         yield _count(log.undecodable_count, "batch cannot be decoded", "batches cannot be decoded")
 

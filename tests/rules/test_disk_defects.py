@@ -594,8 +594,8 @@ def test_a_hole_of_a_compacted_log_beyond_its_high_watermark_is_left_open(
 ) -> None:
     """Cleaning stays below the high watermark; one on disk may be older than the log."""
     for broker in (1, 2):
-        yard.broker(broker, LOG, cleaner=50)
-    yard.broker(3, [one for one in LOG if one.base not in {70, 80}], cleaner=50, hw=hw)
+        yard.broker(broker, LOG, cleaner=90)
+    yard.broker(3, [one for one in LOG if one.base not in {70, 80}], cleaner=90, hw=hw)
     assert [told for told in yard.undecided() if told[0] == "SEG005"] == undecided
     assert [told for told in yard.told() if told[0] == "SEG005"] == []
 
