@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
+from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
@@ -64,8 +64,8 @@ from rules.unwritten.reconstruction import Reconstruction
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
 
 __all__ = [
-    "COMPACTED_TOPICS", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Chronicle", "Closing",
-    "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "InferredCut",
+    "COMPACTED_TOPICS", "CRASHED", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Chronicle",
+    "Closing", "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "InferredCut",
     "KeptOlder", "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
     "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic",
@@ -73,6 +73,7 @@ __all__ = [
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
+CRASHED: Final = ("stopped", "crashed")  # copied so, by word: each file of a log is as the broker left it
 
 
 @dataclass(frozen=True, kw_only=True)

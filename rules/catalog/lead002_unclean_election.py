@@ -30,8 +30,9 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     ------
     Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is
     that of the cost. It is high where records are known to be lost, or nothing tells how far the epoch before was
-    written. It is medium where nothing is told of that epoch beyond the end of the new leader's log. For the last
-    known leader it is one step lower where no loss is known.
+    written. It is medium where nothing is told of that epoch beyond the end of the new leader's log, and low where all
+    replicas are empty and nothing tells of a record. For the last known leader it is one step lower where no loss is
+    known.
 
     Undecided when
     --------------
@@ -85,7 +86,7 @@ def _violation(change: LeaderChange, cost: Lacked) -> Violation:
 def _severity(cost: Lacked, *, again: bool) -> Severity:
     if cost.known == "committed records":
         return Severity.HIGH
-    highest = Severity.MEDIUM if cost.known == "nothing" else Severity.HIGH
+    highest = {"nothing": Severity.MEDIUM, "no record": Severity.LOW}.get(cost.known, Severity.HIGH)
     return Severity(highest - again)
 
 

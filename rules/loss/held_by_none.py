@@ -8,13 +8,13 @@ from typing import Final
 
 from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
-from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
+from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
 from rules.finding import numbered
 from rules.history.turns import taking_part
 from rules.loss.deleted import deleted
 from rules.loss.left_out import LeftOut, left_out
-from rules.loss.told_written import CRASHED, UNCOMMITTED, Word, as_it_stopped, words
+from rules.loss.told_written import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rules.evidence import LeaderChange, PartitionEvidence
+from rules.history.moments import succeeded
 from rules.history.statements import RoleTaken
 from rules.replicas.epoch_ends import EpochEnd
 
@@ -15,7 +16,7 @@ from rules.replicas.epoch_ends import EpochEnd
 class Lacked:
     """What an election cost."""
 
-    known: Literal["committed records", "written records", "nothing told", "nothing"]
+    known: Literal["committed records", "written records", "nothing told", "nothing", "no record"]
     words: str
 
 
@@ -54,7 +55,7 @@ def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
         words = f"committed records up to offset {max(given_up) - 1} were given up"
         return Lacked(known="committed records", words=words)
     opening = evidence.openings.get(change.epoch)
-    before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch and end.offset > 0}
+    before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch}
     furthest = max(before.values(), key=lambda end: (end.offset, end.witnessed), default=None)
     if opening is None or opening.offset is None or furthest is None:
         return Lacked(known="nothing told", words="nothing tells what it lacked")
@@ -64,7 +65,20 @@ def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:
         return Lacked(known="nothing told", words=untold)
+    if _never_written(evidence):
+        return Lacked(known="no record", words="no record is known to have been written to the partition")
     return Lacked(known="nothing", words=f"it opened at {opening.offset} with all that is known to have been written")
+
+
+def _never_written(evidence: PartitionEvidence) -> bool:
+    """Whether every replica is here and empty, and nothing that stands beside its log or was told names a record."""
+    current = evidence.current
+    if not current or not set(evidence.assignment) <= {replica.broker for replica in current}:
+        return False
+    claims = (claim for r in current for claim in (r.high_watermark, r.recovery_point, *r.snapshot_offsets))
+    empty = all(r.log_end_offset == 0 and r.end_known and not r.log.unread and not r.leftovers for r in current)
+    told = any((moment.offset or 0) > 0 or succeeded(moment) for moment in evidence.moments)
+    return empty and not told and not any(claim is not None and claim.offset > 0 for claim in claims)
 
 
 def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str | None:

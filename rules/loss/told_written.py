@@ -8,15 +8,13 @@ from typing import Final, Literal
 
 from parsers.provenance import Span
 from rules.asked_once import asked_once
-from rules.evidence import Committed, PartitionEvidence, Replica
+from rules.evidence import CRASHED, Committed, PartitionEvidence, Replica
 from rules.history.moments import succeeded
 from rules.replay.shortened import shortened_on_disk
 from rules.replicas.kept_proofs import kept_proofs
 from rules.replicas.openings import ON_DISK
 
 Worth = Literal["committed", "acknowledged", "written"]
-CRASHED: Final = ("stopped", "crashed")
-"""By word: each file of a log is as the broker left it."""
 UNCOMMITTED: Final = "nothing tells that they were committed"
 
 

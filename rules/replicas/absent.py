@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from parsers.provenance import Span
-from rules.evidence import PartitionEvidence
+from rules.evidence import CRASHED, PartitionEvidence
 from rules.facts.stretch import UnreadBytes
 from rules.replicas.holes import never_cleaned_from
 from rules.replicas.replica import Replica
@@ -106,8 +106,23 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     begun = {*_snapshots(replica)}
     if replica.clean_shutdown is not None:
         begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
+    elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
+        return
     if end in begun:
         yield _absent(replica, end, None, "a segment that begins where the log ends")
+
+
+def _may_have_stopped_there(replica: Replica, end: int, evidence: PartitionEvidence) -> bool:
+    """Whether a snapshot may be of an earlier stop, since which the log went on in its segment after it was copied.
+
+    So it is where its broker loaded the log with that end, or where peers went over it and none began a segment.
+    """
+    loads = (moment for moment in evidence.moments if moment.kind == "log-loaded" and moment.broker == replica.broker)
+    if any(load.end_offset == end for load in loads):
+        return True
+    peers = evidence.followers_of(replica)
+    begun = any(each.base_offset == end for peer in peers for each in peer.segments)
+    return not begun and any(peer.holds(end - 1, end + 1) for peer in peers)
 
 
 def _snapshots(replica: Replica) -> Iterator[int]:

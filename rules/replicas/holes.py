@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.provenance import Span
-from rules.evidence import PartitionEvidence
+from rules.evidence import CRASHED, PartitionEvidence
 from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.replica import Replica
 
@@ -69,7 +69,7 @@ def never_cleaned_from(evidence: PartitionEvidence) -> int | None:
     The checkpoints must be as old as the logs for that. Where somebody removed them, the cleaner begins anew.
     """
     own = [replica for replica in evidence.own_logs if replica.state == "current"]
-    still = all(r.clean_shutdown is not None for r in own) or evidence.copied in ("stopped", "crashed")
+    still = all(r.clean_shutdown is not None for r in own) or evidence.copied in CRASHED
     claims = [replica.cleaner_offset.offset for replica in own if replica.cleaner_offset is not None]
     cleaned = any(replica.log.sparse_batches for replica in own)
     if not still or any("cleaner-offset-checkpoint" in r.untold for r in own) or (cleaned and not claims):

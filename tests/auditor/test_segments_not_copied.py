@@ -260,3 +260,36 @@ def test_a_cut_leaves_the_high_watermark_where_it_was_but_no_recovery_point(
     (folder / f"{60:020d}.log.deleted").write_bytes(b"".join(one.content for one in LOG[6:]))
     assert [each for each in yard.undecided() if each[0] == "SEG003"] == asked
     assert ("SEG008" in {told[0] for told in yard.told()}) is False
+
+
+LOADED = (
+    "[2026-11-21 05:20:00,000] INFO Completed load of Log(dir=/d/t-0, topicId=AAAAAAAAAAAAAAAAAAAAAQ, topic=t, "
+    "partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=80) with 1 segments, "
+    "local-log-start-offset 0 and log-end-offset 80 in 4ms (1/1 completed in /d) (kafka.log.LogManager)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("peers", "loaded", "copied", "asked"),
+    [
+        ((), False, "live", []),
+        ((80,), False, "live", [("SEG003", (3,))]),
+        ((80,), True, "live", []),
+        ((), False, "stopped", [("SEG003", (3,))]),
+    ],
+)
+def test_a_snapshot_of_an_earlier_stop_asks_for_no_segment_of_a_copy_taken_live(
+    peers: tuple[int, ...], loaded: bool, copied: str, asked: list[object], tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, LOG, clean=False, segments=peers)
+    folder = yard.broker(3, LOG[:8], clean=False, hw=100, recovery=0)
+    (folder / f"{80:020d}.snapshot").write_bytes(b"")
+    if loaded:
+        logs = folder.parents[1] / "logs"
+        logs.mkdir()
+        (logs / "server.log").write_text(LOADED, encoding="utf-8")
+    report = audited(tmp_path, copied=copied)
+    assert [(f.rule, f.brokers) for f in report.findings if f.rule == "SEG003"] == asked
+    assert [f.rule for f in report.violations if f.severity > 1] == []

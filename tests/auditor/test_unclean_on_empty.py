@@ -1,0 +1,56 @@
+"""An unclean election of a partition that never held a record gives nothing up, as far as its witnesses tell."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from auditor.simulation.dump import write_dump
+from auditor.simulation.script_file import read_script
+from rules.finding import Severity
+from rules.simulator.timeline import run
+from tests.auditor.dumps_at_hand import audited
+
+SCRIPT = """
+title: An unclean election
+about: Broker 2 left the ISR before.
+brokers: [1, 2]
+version: "3.9.1"
+topic: {min.insync.replicas: 1, unclean.leader.election.enable: true}
+events:
+  - fetch 2
+  - crash 2
+  - fence 2
+  - PRODUCE
+  - crash 1
+  - fence 1
+  - restart 2
+  - elect 2 unclean
+  - restart 1
+  - fetch 1
+  - fetch 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("produced", "gone", "severity"),
+    [
+        ("fetch 2", (), Severity.LOW),
+        ("produce 1 a acks=1", (), Severity.HIGH),
+        ("fetch 2", ("broker-1/data",), Severity.MEDIUM),
+        ("fetch 2", ("broker-1/logs", "broker-2/logs"), Severity.HIGH),
+    ],
+)
+def test_it_weighs_little_only_where_all_are_empty_and_its_former_leader_tells_so(
+    produced: str, gone: tuple[str, ...], severity: Severity, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT.replace("PRODUCE", produced), encoding="utf-8")
+    write_dump(run(read_script(script)), tmp_path / "dump")
+    for folder in gone:
+        shutil.rmtree(tmp_path / "dump" / folder)
+    (found,) = [f for f in audited(tmp_path / "dump").violations if f.rule == "LEAD002"]
+    assert found.severity == severity
+    assert ("No record is known to have been written" in found.message) == (severity == Severity.LOW)
