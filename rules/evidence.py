@@ -86,8 +86,7 @@ class PartitionEvidence:
     replicas: tuple[Replica, ...]
     level: Level = "full"
     versions: tuple[BrokerVersion, ...] = ()
-    bearers: tuple[Bearer, ...] = ()
-    """Directories of the cluster whose topic bears several ids, or whose id several topics."""
+    bearers: tuple[Bearer, ...] = ()  # folders of the cluster whose topic has several ids, or whose id several topics
     strangers: tuple[OtherId, ...] = ()  # ids of other topics in folders of this one, which count as stray
     told_ids: frozenset[str] = frozenset()  # that logs, traces and metadata give to this topic
     copied_live: bool = False
