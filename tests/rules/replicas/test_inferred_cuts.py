@@ -22,8 +22,11 @@ CASE = SAMPLES / "clean_4x" / "dump"
 SEGMENT = "00000000000000000120.log"
 
 
-def short_alone(folder: Path, *, put_aside: str, drop: tuple[str, ...] = ()) -> AuditReport:
-    """The disks of a topic of five segments, one of broker 1's put aside for deletion, and no log to tell of it."""
+def short_alone(folder: Path, *, put_aside: str, cut_to: int | None = None) -> AuditReport:
+    """The disks of a topic of five segments, one of broker 1's put aside for deletion, and no log to tell of it.
+
+    A cut removes the snapshots behind it, and takes the recovery point back at once or at the next stop.
+    """
     for broker in ("broker-1", "broker-2", "broker-3"):
         data = CASE / broker / "data"
         shutil.copytree(data / "short-0", folder / broker / "data" / "short-0")
@@ -32,13 +35,15 @@ def short_alone(folder: Path, *, put_aside: str, drop: tuple[str, ...] = ()) -> 
                 shutil.copy2(file, folder / broker / "data" / file.name)
     own = folder / "broker-1" / "data" / "short-0"
     (own / put_aside).rename(own / f"{put_aside}.deleted")
-    for name in drop:
-        (own / name).unlink()
+    if cut_to is not None:
+        (own / "00000000000000000150.snapshot").unlink()
+        points = own.parent / "recovery-point-offset-checkpoint"
+        points.write_text(points.read_text().replace("short 0 150", f"short 0 {cut_to}"))
     return audit(folder, AuditConfig(engine="local", topic=("short",)))
 
 
 def test_a_segment_put_aside_beyond_the_log_end_is_a_cut(tmp_path: Path) -> None:
-    report = short_alone(tmp_path, put_aside=SEGMENT)
+    report = short_alone(tmp_path, put_aside=SEGMENT, cut_to=120)
     (found,) = (finding for finding in report.violations if finding.rule == "TRUNC001")
     assert (found.brokers, found.start_offset, found.end_offset, found.confidence) == ((1,), 120, 150, "likely")
     assert found.exhibits[0].span.source.endswith(f"{SEGMENT}.deleted")
