@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Final, Literal
+from typing import Literal
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
@@ -18,7 +18,7 @@ from rules.history.turns import Cut, LeaderChange, last_assignment
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
-from rules.replay.closing import Closing, Unclosed, closings
+from rules.replay.closing import CRASHED, Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.compacting import is_compacted
@@ -73,7 +73,6 @@ __all__ = [
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
-CRASHED: Final = ("stopped", "crashed")  # copied so, by word: each file of a log is as the broker left it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +211,7 @@ class PartitionEvidence:
         """What every replica must have held when its broker stopped in order, or what the replay lacks to say it."""
         if self.topic == METADATA_TOPIC:
             return ()
-        return tuple(closings(self.replayed, self.chronicle, self.current, self.settings.states))
+        return tuple(closings(self.replayed, self.chronicle, self.current, self.settings.states, self.copied))
 
     @cached_property
     def stable(self) -> StableLogs:

@@ -25,6 +25,8 @@ from rules.settings import STOPPED, STOPPING, Setting
 
 States = Callable[[int], Sequence[Setting]]
 """What a broker told of its starts and stops, in their order."""
+CRASHED: Final = ("stopped", "crashed")
+"""Copied so, by word: each file of a log is as its broker left it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +65,19 @@ class Raised:
 
 
 def closings(
-    replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica], states: States
+    replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica], states: States, copied: str = ""
 ) -> Iterator[Closing | Unclosed]:
-    """Every current replica whose broker stopped in order, as far as logs reach to that stop."""
+    """Every current replica whose broker stopped in order, as far as logs reach to that stop.
+
+    Where all files are as brokers left them, by somebody's word, their logs' word for the stop is enough.
+    """
     known = _Known(replay, chronicle, replicas)
     for replica in replicas:
-        if replica.clean_shutdown is None:
+        if replica.clean_shutdown is None and copied not in CRASHED:
             continue
         missing = known.missing(replica, states(replica.broker))
+        if missing is not None and replica.clean_shutdown is None:
+            continue
         if missing is not None:
             yield Unclosed(broker=replica.broker, missing=missing)
             continue

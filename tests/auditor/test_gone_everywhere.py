@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.auditor.dumps_at_hand import audited, copied
-from tests.hostile.dumps import checkpoint_of, rows_of
+from tests.hostile.dumps import batches_of, checkpoint_of, rows_of
 
 HELD = "my-topic.v2-0"
 CHECKPOINTS = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint")
@@ -41,9 +41,10 @@ def test_logs_that_all_brokers_lost_without_a_word_on_disk(clean: Path, how: str
         (data / HELD / f"{0:020d}.log").touch()
         (data / HELD / "leader-epoch-checkpoint").write_text("0\n0\n", encoding="ascii")
     report = audited(clean, **({"copied": how} if how else {}))
-    assert report.verdict == "unknown"
-    (asked,) = (finding for finding in report.findings if finding.rule == "LOG008")
-    assert (asked.topic, asked.start_offset, asked.end_offset) == ("my-topic.v2", 0, 1000)
+    assert report.verdict == ("findings" if how else "unknown")
+    (told,) = (finding for finding in report.findings if finding.rule == "LOG008")
+    assert (told.topic, told.start_offset, told.end_offset) == ("my-topic.v2", 0, 1000)
+    assert (told.verdict == "violated") is bool(how)
 
 
 def test_partitions_whose_folders_no_broker_has(clean: Path) -> None:
@@ -56,6 +57,31 @@ def test_partitions_whose_folders_no_broker_has(clean: Path) -> None:
     assert (report.verdict, report.coverage.replicas_assigned_elsewhere) == ("unknown", 3)
     accepted = audited(clean, partial=True)
     assert accepted.verdict == "clean"
+
+
+@pytest.mark.parametrize(("how", "found"), [("crashed", {(1, 954, 1000), (3, 954, 1000)}), ("live", set())])
+def test_a_leader_that_lost_its_end_is_told_by_its_log_where_the_files_are_as_it_left_them(
+    clean: Path, how: str, found: set[tuple[int, int, int]]
+) -> None:
+    for data in (clean / "broker-1/data", clean / "broker-3/data"):
+        (data / ".kafka_cleanshutdown").unlink()
+        claim(data, 954)
+        last = max((data / HELD).glob("*.log"))
+        content = last.read_bytes()
+        last.write_bytes(content[: next(start for start, _ in batches_of(content) if base(content, start) == 954)])
+        (data / HELD / f"{1000:020d}.snapshot").unlink()
+        epochs = (data / HELD / "leader-epoch-checkpoint").read_text().splitlines()[2:]
+        kept = [line for line in epochs if int(line.split()[1]) < 954]
+        (data / HELD / "leader-epoch-checkpoint").write_text("\n".join(["0", str(len(kept)), *kept, ""]))
+    report = audited(clean, copied=how)
+    told = {(f.brokers[0], f.start_offset, f.end_offset) for f in report.violations if f.rule == "LEO001"}
+    assert told == found
+    starts = [gate for each in report.advice for gate in each.advice.gates if gate.action == "restart broker 3"]
+    assert [gate.going for gate in starts] == (["no-go"] if found else [])
+
+
+def base(content: bytes, start: int) -> int:
+    return int.from_bytes(content[start : start + 8], "big")
 
 
 def test_folders_of_two_topics_that_were_swapped_accuse_nobody(clean: Path) -> None:

@@ -64,6 +64,8 @@ class Action:
     """What is known of these."""
     findings: tuple[str, ...] = ()
     """The findings that call for it, where some do."""
+    numbers_differ: bool = False
+    """Whether other partitions have other numbers in the words."""
 
     @property
     def is_gate(self) -> bool:
@@ -74,7 +76,8 @@ class Action:
     def text(self) -> str:
         """The words with the first of the names, and with what comes first."""
         names = f" {self.names_are} {_named(self.names)}." if self.names else ""
-        return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}"
+        of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
+        return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
 
     @property
     def in_brief(self) -> Action:
@@ -109,7 +112,8 @@ def _joined(alike: Sequence[Action]) -> Action:
     aims = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
     names = tuple(dict.fromkeys(name for action in alike for name in action.names))
     findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
-    return replace(first, aims=aims, names=names, findings=findings)
+    differ = any((action.words, action.first) != (first.words, first.first) for action in alike)
+    return replace(first, aims=aims, names=names, findings=findings, numbers_differ=differ)
 
 
 def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
