@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +13,17 @@ from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
 from auditor.engines.named_statements import heard
+from auditor.engines.plan.units import OF_ONE_PARTITION
 from auditor.engines.reading import UnitReader
+from auditor.engines.settle import settle
 from auditor.engines.told.broker_settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.timeline.document import timeline_document
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import Window, window_of
-from rules.evidence import PartitionEvidence
-from rules.narrow.assemble import Fact, assemble, owned
+from rules.evidence import Level, PartitionEvidence
+from rules.loss.incurred import Loss
+from rules.narrow.assemble import Fact, Surroundings, assemble, owned
 from rules.timeline.rows import Timeline, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()
@@ -48,8 +51,12 @@ class Asked:
 def timeline(dump: Path | Sequence[Path], asked: Asked, config: AuditConfig = AS_IT_STANDS) -> str:
     """The history of one partition in the format that the settings name."""
     require_one_of(config, FORMATS)
-    whole = timeline_of(evidence_of(dump, asked.topic, asked.partition, config))
-    return _told(whole, window_of(whole, asked.since, asked.until, asked.offsets), config)
+    held = _gathered(dump, asked.topic, asked.partition, config)
+    whole = timeline_of(_evidence(held))
+    window = window_of(whole, asked.since, asked.until, asked.offsets)
+    if config.shown_format == "terminal":
+        return timeline_text(window.shows(whole), config.log_timezone, _lost(held, config.level))
+    return _told(whole, window, config)
 
 
 def _told(whole: Timeline, window: Window, config: AuditConfig) -> str:
@@ -59,41 +66,75 @@ def _told(whole: Timeline, window: Window, config: AuditConfig) -> str:
 
         page = page_of(whole, window, config.log_timezone)
         return render_svg(page) if config.shown_format == "svg" else render_page(page)
-    shown = window.shows(whole)
-    return _json(shown) if config.shown_format == "json" else timeline_text(shown, config.log_timezone)
+    return _json(window.shows(whole))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What a dump holds about one partition: its facts with headers believed, and as an audit reads them."""
+
+    dump: str
+    believed: Sequence[Fact]
+    verified: Sequence[Fact]
+    around: Surroundings
 
 
 def evidence_of(
     dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig = AS_IT_STANDS
 ) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
+    return _evidence(_gathered(dump, topic, partition, config))
+
+
+def _evidence(held: Gathered) -> PartitionEvidence:
+    return assemble(owned(held.believed, held.around), held.around)
+
+
+def _lost(held: Gathered, level: Level) -> tuple[Loss, ...]:
+    """The losses that an audit of the partition bills."""
+    cluster = held.believed[0].cluster_id
+    verdicts = settle(held.verified, {cluster: replace(held.around, level=level)}, held.dump)
+    return tuple(loss for verdict in verdicts for loss in verdict.losses if loss.matters)
+
+
+def _gathered(dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig) -> Gathered:
     given = gather(dump)
     only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
     asked = merge(config, {**only, "level": "quick", "engine": "local"})
     prepared = prepare(given, asked)
     told: list[Fact] = []
+    verified: list[Fact] = []
     reader = UnitReader()
     of_clusters: list[Fact] = []
     for unit in prepared.units:
-        for fact in reader.read(unit, "quick"):
-            if fact.of_the_cluster:
-                of_clusters.append(fact)
-            elif fact.partition == partition and (fact.topic == topic or fact.topic is None):
-                told.append(fact)
-    facts: dict[str | None, list[Fact]] = {}
-    for fact in heard(prepared.units, of_clusters, asked.selection).named(told):
-        if fact.topic == topic:
-            facts.setdefault(fact.cluster_id, []).append(fact)
-    if not facts:
-        raise ConfigError(f"{given.root}: nothing speaks of {topic}-{partition}")
-    if len(facts) > 1:
-        clusters = ", ".join(sorted(map(str, facts)))
-        raise ConfigError(
-            f"{given.root}: {topic}-{partition} is a partition of several clusters ({clusters}): name one's folder"
-        )
-    cluster, own = next(iter(facts.items()))
+        facts = [*reader.read(unit, "quick")]
+        of_clusters += [fact for fact in facts if fact.of_the_cluster]
+        own = [f for f in facts if not f.of_the_cluster and _is_of(f, topic, partition)]
+        told += own
+        verified += reader.read(unit, config.level) if own and unit.kind in OF_ONE_PARTITION else own
+    heard_of = heard(prepared.units, of_clusters, asked.selection)
+    named = [fact for fact in heard_of.named(told) if fact.topic == topic]
+    cluster = _one_cluster(named, str(given.root), f"{topic}-{partition}")
     around = informed(prepared.surroundings, of_clusters)[cluster]
-    return assemble(owned(own, around), around)
+    whole = [fact for fact in heard_of.named(verified) if fact.topic == topic and fact.cluster_id == cluster]
+    return Gathered(
+        dump=prepared.units[0].dump if prepared.units else "", believed=named, verified=whole, around=around
+    )
+
+
+def _is_of(fact: Fact, topic: str, partition: int) -> bool:
+    return fact.partition == partition and (fact.topic == topic or fact.topic is None)
+
+
+def _one_cluster(facts: Sequence[Fact], root: str, name: str) -> str | None:
+    """The cluster of the partition that is asked for."""
+    clusters = dict.fromkeys(fact.cluster_id for fact in facts)
+    if not clusters:
+        raise ConfigError(f"{root}: nothing speaks of {name}")
+    if len(clusters) > 1:
+        names = ", ".join(sorted(map(str, clusters)))
+        raise ConfigError(f"{root}: {name} is a partition of several clusters ({names}): name one's folder")
+    return next(iter(clusters))
 
 
 def _json(drawn: Timeline) -> str:

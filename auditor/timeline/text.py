@@ -6,21 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from auditor.report.bill import sentence
 from auditor.report.layout import table
 from auditor.report.plain import plain
 from auditor.timeline.legend import Sign, legend
 from auditor.timeline.witness import written
+from rules.loss.incurred import Loss
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEnd
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 
-def timeline_text(drawn: Timeline, zones: Sequence[str] = ()) -> str:
-    """The whole timeline; hostile names are escaped by the table."""
+def timeline_text(drawn: Timeline, zones: Sequence[str] = (), lost: Sequence[Loss] = ()) -> str:
+    """The whole timeline, and what was lost in it; hostile names are escaped by the table."""
     told = columns(drawn, zones)
     head = [plain(name_of(drawn)), *legend_lines(legend(drawn)), *map(plain, clock_lines(drawn)), ""]
     foot = ["", "missing:", *(plain(f"  {line}") for line in missing_lines(drawn))] if drawn.missing else []
-    return "\n".join([*head, *table(told.heads, told.rows), *foot]) + "\n"
+    bill = ["", *(plain(f"LOST: {sentence(loss, name_of(drawn))}") for loss in lost)] if lost else []
+    return "\n".join([*head, *table(told.heads, told.rows), *bill, *foot]) + "\n"
 
 
 def name_of(drawn: Timeline) -> str:
