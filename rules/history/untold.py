@@ -111,13 +111,15 @@ class EarlierRoles:
         self._openings = epoch_starts(placed)
         named = {m.epoch for m in placed if m.kind in _OF_AN_EPOCH or _tells_who_led(m)}
         self._named = sorted(epoch for epoch in named if epoch is not None and epoch >= 0)
+        self._again = _first_after_a_restart(placed)
         self._first: dict[int, dict[str, int]] = {}
-        """When each clock names an epoch's leader first."""
+        """When each clock names an epoch's leader first, but for who may name it long after it began."""
         for moment in placed:
-            if moment.kind in ("leader-starts", "leadership") and moment.epoch is not None and moment.time is not None:
+            if moment.kind not in ("leader-starts", "leadership") or id(moment) in self._again:
+                continue
+            if moment.epoch is not None and moment.time is not None:
                 first = self._first.setdefault(moment.epoch, {})
                 first[moment.clock] = min(moment.time, first.get(moment.clock, moment.time))
-        self._again = _first_after_a_restart(placed)
         self._cuts: dict[str, int | None] = {}
         """By clock how far its broker cut its log in the role that follows the place that is looked at."""
         self._next: dict[str, Moment] = {}

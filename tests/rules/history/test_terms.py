@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.chronicle.chronicle import Chronicle
@@ -190,3 +192,24 @@ def test_an_answer_may_be_of_an_epoch_of_which_only_clients_were_told() -> None:
     kept = [m for m in kept if m.kind != "fetched" or m.offset != 7]
     terms = {m.offset: (m.term, m.latest_term) for m in in_terms([*kept, told]) if m.kind == "produced"}
     assert terms == {3: (0, None), 6: (1, 2)}
+
+
+NAMED_LATE = """
+    broker 1 0000|
+    broker 2 0000|
+    t1000 leads 1 epoch 0 at 0 hw 0
+    t2000 follows 2 epoch 0 at 0 hw 0 from 1
+    {}
+    t30000 loads 2 at 4
+    t40000 leads 1 epoch 1 at 4 hw 4
+    t60000 leads 2 epoch 2 at 4 hw 4
+    t61000 follows 1 epoch 2 at 4 hw 4 from 2
+"""
+
+
+@pytest.mark.parametrize(("before", "latest"), [("t20000 loads 1 at 4", 1), ("t20000 keeps 1 at 4", None)])
+def test_who_was_started_again_may_name_an_epoch_long_after_it_began(before: str, latest: int | None) -> None:
+    """Broker 1 may have led epoch 1 before it restarted, and broker 2 have followed it, where neither log is whole."""
+    moments = read_sketch(NAMED_LATE.format(before)).evidence.moments
+    (loaded,) = [m for m in moments if m.kind == "log-loaded" and m.broker == 2]
+    assert (loaded.term, loaded.latest_term) == (0, latest)
