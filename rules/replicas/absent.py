@@ -136,12 +136,13 @@ def _saved(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
 
 
 def _named_by_peers(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
-    """Where segments of its peers begin, or began: most logs are cut into segments alike.
+    """Where segments of its peers begin, or began, and those put aside: most logs are cut into segments alike.
 
     A snapshot amid a peer's log was written when its broker stopped.
     """
     for peer in evidence.followers_of(replica):
         yield from (each.base_offset for each in peer.segments)
+        yield from (leftover.base_offset for leftover in peer.leftovers)
         yield from (offset for offset in _snapshots(peer) if not peer.holds(offset - 1, offset + 1))
 
 

@@ -160,3 +160,15 @@ def test_a_segment_that_was_written_anew_behind_a_cut_is_asked_for(
     assert report is not None
     assert [*broken(bench, report)] == []
     assert [f.brokers for f in report.findings if f.rule == "SEG003"] == [(broker,)]
+
+
+def test_segments_that_a_peer_put_aside_tell_where_segments_begin(tmp_path: Path) -> None:
+    """Broker 2's own log no longer tells of segment 90; only what waits for its deletion at broker 3 does."""
+    bench = Bench("clean_1_1", tmp_path, {})
+    gone = (f"broker-{broker}/data/short-0/{base:020d}" for broker in (1, 2) for base in (90, 120))
+    files = frozenset(f"{stem}{suffix}" for stem in gone for suffix in (".log", ".index", ".timeindex"))
+    parts = [without_middle(bench.files, "broker-2", 0.164, 0.638), Ablation("no segments", files)]
+    report = bench.judged(together_as_one(parts))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    assert (2,) in [f.brokers for f in report.findings if f.rule == "SEG003"]
