@@ -69,7 +69,6 @@ def _role(
 
 def created_rows(place: Place, generation: Generation) -> Iterator[BrokerEvent]:
     """What a broker prints when it makes a replica of the new partition."""
-    yield place.event("replica-created", directory=place.directory)
     if generation.binary.at_least(1):
         yield place.event("no-checkpointed-high-watermark", component="Partition")
         yield _first_high_watermark(0, place, generation)
@@ -87,6 +86,7 @@ def _on_disk(
     """A replica is made, given up, or loaded."""
     match said:
         case notes.Created():
+            yield place.event("replica-created", directory=place.directory)
             yield from created_rows(place, generation)
         case notes.Dropped():
             yield place.event("replica-deleted", detail=f"{place.directory}/{TOPIC}-0.{32 * '0'}-delete")

@@ -24,6 +24,8 @@ events: [{events}]
 """
 EVENTS = ("produce 1 a", "produce 1 b", "produce 1 c", "fetch 2", "fetch 2", "fetch 2", "fetch 2", "checkpoint 1")
 DELETED = ("expire 1 below 1", "expire 2 below 1")
+_BEGUN = "[2020-09-13 12:26:39,000]"
+CREATED = "Created log for partition simulated-0 in /d/simulated-0 with properties {}"
 _STAMP = "[2020-09-13 12:26:59,000]"
 _FETCHER = "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] "
 RESET = _FETCHER + "Reset fetch offset for partition simulated-0 from {} to current leader's start offset 1"
@@ -36,6 +38,8 @@ def written(to: Path, *, version: str = "1.1.1", more: Sequence[str] = ()) -> Pa
     script = to.with_suffix(".yaml")
     script.write_text(SCRIPT.format(version=version, events=", ".join((*EVENTS, *more))), encoding="utf-8")
     write_dump(run(read_script(script)), to)
+    for log in to.glob("broker-*/logs/server.log"):  # real brokers print it too; simulated ones begin behind it
+        log.write_text(f"{_BEGUN} INFO {CREATED} (kafka.log.LogManager)\n{log.read_text()}", encoding="utf-8")
     for folder in to.glob("broker-*/data/simulated-0"):
         rolled(folder, range(3))
     return to
