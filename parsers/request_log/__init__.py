@@ -19,6 +19,7 @@ from parsers.request_log.told import (
     named_by_lines,
     produce_columns,
     produce_numbers,
+    without_repetitions,
 )
 from parsers.request_log.trace import Trace, sessions_after
 
@@ -27,5 +28,5 @@ __all__ = [
     "LostLines", "Other", "PartitionKey", "RequestLog", "Rows", "Session", "SessionState", "Told",
     "Trace", "Worded", "fetch_columns", "fetch_numbers", "fetch_rows", "fetch_told", "first_time", "fold",
     "holds_requests", "join", "lost_lines", "named_by_lines", "produce_columns", "produce_numbers",
-    "read_request_lines", "read_request_log", "sessions_after",
+    "read_request_lines", "read_request_log", "sessions_after", "without_repetitions",
 ]  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from parsers.request_log.columns import IMPLIED, STALE, TIMES, UNCHANGED, Codes, Integers, Rows, Told
+from parsers.request_log.columns import ANSWERED, ASKED, IMPLIED, STALE, TIMES, UNCHANGED, Codes, Integers, Rows, Told
 from parsers.request_log.lives import LOST, UNSEEN
 from parsers.request_log.positions import times_of
 from parsers.request_log.request import Times
@@ -59,6 +60,8 @@ class FetchTold(NamedTuple):
     """Statements of the same asker that are left out between this one and its next."""
 
 
+_REPEATED: Final = ("partition", "name", "replica", "client_id", "min_bytes", *ASKED, *ANSWERED)
+"""What is told once of fetches in a row that say the same."""
 _VALUES: Final = FetchTold._fields[FetchTold._fields.index("min_bytes") : FetchTold._fields.index("implied")]
 """What stands in a statement as it does in a row."""
 _values_of: Final[Callable[[Fetch], tuple[int | None, ...]]] = attrgetter(*_VALUES)
@@ -157,6 +160,26 @@ def named_by_lines(part: Told) -> int:
     resting = IMPLIED | UNCHANGED
     produces = 0 if part.produces is None else len(part.produces)
     return produces + (0 if part.fetches is None else int((part.fetches.of("flags") & resting != resting).sum()))
+
+
+def without_repetitions(rows: Rows) -> Rows:
+    """Fetches each of which tells of its partition something else than the one before by the same asker."""
+    session = _sessions(rows)
+    if (session != NULL).all():
+        # As a rule, a fetch of a session names what has changed.
+        return rows
+    order = np.lexsort([rows.of(name) for name in ("partition", "name", "replica")])
+    places = np.arange(1, len(order))
+    for column in (session, rows.rows["flags"] & STALE, *map(rows.of, _REPEATED)):
+        places = places[column[order[places]] == column[order[places - 1]]]
+    starts = np.delete(np.arange(len(order)), places)
+    first, end = order[starts], order[np.append(starts[1:], len(order)) - 1]
+    told, last = rows.rows, rows.rows["last"][end]
+    counts = {name: np.add.reduceat(told[name][order], starts) for name in ("times", "waits")}
+    ends = {"last": np.where((last < 0) & (end != first), told["line"][end], last)}
+    kept = np.argsort(first)
+    columns = {name: column[first] for name, column in told.items()} | counts | ends
+    return replace(rows, rows={name: column[kept] for name, column in columns.items()})
 
 
 def _since(total: Integers, queue: Integers, local: Integers, remote: Integers) -> tuple[Integers, Integers]:

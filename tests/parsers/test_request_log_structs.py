@@ -25,6 +25,7 @@ from parsers.request_log import (
     RequestLog,
     SessionState,
     Told,
+    fetch_columns,
     fold,
     join,
     read_request_lines,
@@ -302,6 +303,31 @@ def test_the_time_of_a_hostile_line_grows_as_its_length(unit: bytes) -> None:
         took.append(time.process_time() - began)
     # Sixteen times as long; what grew as the square would take 256 times as long.
     assert took[1] < 80 * max(took[0], 0.02)
+
+
+@given(st.lists(session_lines(), max_size=14))
+@settings(max_examples=cases(200), deadline=None)
+def test_what_is_told_again_is_told_with_a_count(lines: list[bytes]) -> None:
+    parts = parts_of(b"".join(line for each in lines for line in (each, each)), Reading(ORIGIN, LineCounts()), Folded())
+    rows = [
+        ByColumns(fetch_columns(part.fetches, part), {})
+        for part in parts
+        if isinstance(part, Told) and part.fetches is not None
+    ]
+    assert moments([*Thinning().passing(parts)]) == moments([*rows, *(p for p in parts if not isinstance(p, Told))])
+
+
+def test_of_fetches_without_sessions_only_what_moves_makes_statements() -> None:
+    offsets, lines = [5] * 40, list[bytes]()
+    for number in range(200):
+        offsets[number % 40 // 20] += 1
+        asked = b",".join(ASK % (part, offset) for part, offset in enumerate(offsets))
+        told = b",".join(TELL % (part, 0, offset) for part, offset in enumerate(offsets))
+        lines.append(SESSION % (number, 2, 0, -1, asked, b"", ANSWER % (0, 0, told)) + b"\n")
+    parts = parts_of(b"".join(lines), Reading(ORIGIN, LineCounts()), Folded())
+    said = [moment for _, _, moment in of_trace(Thinning().passing(parts), ORIGIN, {})]
+    assert len(said) < 300
+    assert sum(moment.count for moment in said) == 40 * 200
 
 
 @pytest.mark.parametrize("form", ["JSON", "text"])

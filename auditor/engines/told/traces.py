@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -22,6 +23,7 @@ from parsers.request_log import (
     named_by_lines,
     produce_columns,
     produce_numbers,
+    without_repetitions,
 )
 from rules.history.trace_ends import WHOLE
 from rules.narrow.landmarks import FETCH_COLUMNS, NONE, PRODUCE_COLUMNS, TEXTS, landmarks
@@ -39,7 +41,7 @@ class Thinning:
 
     def passing(self, parts: Iterable[Told | Other]) -> Iterator[Other | ByColumns]:
         """What is read, without what lies between landmarks."""
-        told: list[Told] = []
+        told, size = list[Told](), 0
         for part in parts:
             if not isinstance(part, Told):
                 yield part
@@ -47,10 +49,11 @@ class Thinning:
             self.names += named_by_lines(part)
             # Once texts and names are forgotten, their codes stand for others.
             same = not told or (part.texts is told[0].texts and part.names is told[0].names)
-            if not same or _size(told) > GATHERED:
+            if not same or size > GATHERED:
                 yield self._of_columns(told)
-                told = []
-            told.append(part)
+                told, size = [], 0
+            size += _size(part)
+            told.append(part if part.fetches is None else replace(part, fetches=without_repetitions(part.fetches)))
         yield self._of_columns(told)
 
     def _of_columns(self, told: Sequence[Told]) -> ByColumns:
@@ -77,8 +80,8 @@ def thinned_rows(rows: Sequence[FetchTold]) -> Iterator[FetchTold]:
         yield rows[place]._replace(left_out=out) if out else rows[place]
 
 
-def _size(told: Sequence[Told]) -> int:
-    return sum(len(rows) for part in told for rows in (part.fetches, part.produces) if rows is not None)
+def _size(part: Told) -> int:
+    return sum(len(rows) for rows in (part.fetches, part.produces) if rows is not None)
 
 
 def _numbers(parts: Iterable[Mapping[str, Integers]], columns: Iterable[str]) -> pl.DataFrame:
