@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from struct import Struct as Packing
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,8 +14,6 @@ from parsers.request_log.columns import ANSWERED, ASKED, TIMES, Codes, Integers
 from parsers.request_log.moments import Floats
 from parsers.request_log.typed import (
     NULL,
-    Answered,
-    AnsweredOld,
     Diverging,
     FetchAnswered,
     FetchLine,
@@ -27,17 +26,19 @@ from parsers.request_log.typed import (
 _UNANSWERED: Final = FetchAnswered()
 _NOT_WRITTEN: Final = ProduceAnswered()
 _UNDIVERGED, _UNLED = Diverging(), Leader()
-_SENT: Final = [1 + ANSWERED.index(name) for name in (
-    "diverging_epoch", "diverging_end_offset", "answer_leader", "answer_leader_epoch",
-)]  # fmt: skip
-"""What an answer says of a partition whose asker it sends elsewhere; and what it says of any."""
-_USUAL: Final = [place for place in range(1 + len(ANSWERED)) if place not in _SENT]
+_ELSEWHERE: Final = [1 + ANSWERED.index(name) for name in ("diverging_epoch", "answer_leader")]
+"""Where an answer that sends its asker elsewhere says so."""
 _HEAD: Final = ("span_start", "span_end", "client_id", "correlation_id", "api_version")
 _OF_FETCHES: Final = (
     *_HEAD, "replica", "replica_epoch", "min_bytes", "session_id", "session_epoch", "answer_session_id",
     "session_error", "answered",
 )  # fmt: skip
 _OF_PRODUCES: Final = (*_HEAD, "acks", "transactional", "answered")
+# Numbers are packed as they are met: made into tuples first, they would take twice as long to become columns.
+_fetch: Final = Packing(f"{len(_OF_FETCHES) + 1}q{len(TIMES)}d").pack
+_produce: Final = Packing(f"{len(_OF_PRODUCES) + 1}q{len(TIMES)}d").pack
+_asked_of, _answered_of = Packing(f"{1 + len(ASKED)}q").pack, Packing(f"{1 + len(ANSWERED)}q").pack
+_sent_to, _written_to = Packing("2q").pack, Packing("4q").pack
 
 Of = TypeVar("Of", bound=Line)
 Names: TypeAlias = Codes[tuple[str, str]]
@@ -112,9 +113,9 @@ def integers(numbers: Iterable[int]) -> Integers:
     return np.fromiter(numbers, np.int64)
 
 
-def table(rows: Iterable[Sequence[int]], width: int) -> Integers:
-    """Rows of so many numbers."""
-    return np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, width)
+def table(rows: Iterable[bytes], width: int) -> Integers:
+    """Packed rows of so many numbers."""
+    return np.frombuffer(b"".join(rows), np.int64).reshape(-1, width)
 
 
 def fetches_in(taken: Taken[FetchLine], texts: Codes[str | None], topics: Topics) -> Gathered:
@@ -123,16 +124,17 @@ def fetches_in(taken: Taken[FetchLine], texts: Codes[str | None], topics: Topics
     requests = [line.request for line in lines]
     answers = [line.response or _UNANSWERED for line in lines]
     given_up = [
-        told.forgettenTopicsData if told.forgottenTopicsData is UNSET else told.forgottenTopicsData
-        for told in requests
+        told.forgettenTopicsData if told.forgottenTopicsData is UNSET else told.forgottenTopicsData for told in requests
     ]
     rows = [
-        (
+        _fetch(
             start, end, texts[header.clientId], header.correlationId, header.requestApiVersion,
             told.replicaId if state is None else state.replicaId, NULL if state is None else state.replicaEpoch,
             told.minBytes, told.sessionId, told.epoch if told.sessionEpoch == NULL else told.sessionEpoch,
             answer.sessionId, answer.errorCode, answer is not _UNANSWERED,
             (state is not None) + (line.clientInformation is not None) + len(answer.nodeEndpoints),
+            line.totalTimeMs, line.requestQueueTimeMs, line.localTimeMs, line.remoteTimeMs, line.responseQueueTimeMs,
+            line.sendTimeMs,
         )
         for line, start, end, told, answer in zip(lines, taken.starts, taken.ends, requests, answers, strict=True)
         for header in (line.requestHeader,)
@@ -147,10 +149,12 @@ def fetches_in(taken: Taken[FetchLine], texts: Codes[str | None], topics: Topics
 def produces_in(taken: Taken[ProduceLine], texts: Codes[str | None], topics: Topics) -> Gathered:
     """Produces in columns: what is sent, what is written."""
     rows = [
-        (
+        _produce(
             start, end, texts[header.clientId], header.correlationId, header.requestApiVersion, told.acks,
             NULL if told.transactionalId is UNSET else told.transactionalId is not None,
             answer is not _NOT_WRITTEN, (line.clientInformation is not None) + len(answer.nodeEndpoints),
+            line.totalTimeMs, line.requestQueueTimeMs, line.localTimeMs, line.remoteTimeMs, line.responseQueueTimeMs,
+            line.sendTimeMs,
         )
         for line, start, end in zip(taken.lines, taken.starts, taken.ends, strict=True)
         for header, told, answer in ((line.requestHeader, line.request, line.response or _NOT_WRITTEN),)
@@ -161,24 +165,14 @@ def produces_in(taken: Taken[ProduceLine], texts: Codes[str | None], topics: Top
 
 
 def _gathered(
-    names: Sequence[str], rows: Sequence[Sequence[int]], taken: Taken[Of], connections: Sequence[str],
-    sides: Sequence[Side],
-) -> Gathered:  # fmt: skip
-    """Each row ends in whether there is an answer, and in the number of other structs."""
-    heads = table(rows, len(names) + 1)
-    durations = [
-        (
-            line.totalTimeMs, line.requestQueueTimeMs, line.localTimeMs, line.remoteTimeMs, line.responseQueueTimeMs,
-            line.sendTimeMs,
-        )
-        for line in taken.lines
-    ]  # fmt: skip
-    # A line is a struct, and so are its header and its request.
-    structs = 3 * len(rows) + int(heads[:, -2:].sum()) + sum(map(_structs, sides))
-    return Gathered(
-        names, heads, np.fromiter(chain.from_iterable(durations), np.float64).reshape(-1, len(TIMES)),
-        taken.time_texts, connections, sides, structs,
-    )  # fmt: skip
+    names: Sequence[str], rows: Sequence[bytes], taken: Taken[Of], connections: Sequence[str], sides: Sequence[Side]
+) -> Gathered:
+    """Each row tells behind its names how many other structs there are, then durations."""
+    told, width = table(rows, len(names) + 1 + len(TIMES)), len(names) + 1
+    # A line is a struct, and so are its header, its request and its answer.
+    structs = 3 * len(rows) + int(told[:, width - 2 : width].sum()) + sum(map(_structs, sides))
+    durations = told[:, width:].view(np.float64)
+    return Gathered(names, told[:, :width], durations, taken.time_texts, connections, sides, structs)
 
 
 def _structs(side: Side) -> int:
@@ -186,7 +180,7 @@ def _structs(side: Side) -> int:
     parts = side.parts
     if parts.shape[1] == 1:
         return len(side.topics)
-    elsewhere = np.count_nonzero(parts[:, _SENT[::2]] != NULL) if parts.shape[1] > max(_SENT) else 0
+    elsewhere = np.count_nonzero(parts[:, _ELSEWHERE] != NULL) if parts.shape[1] > max(_ELSEWHERE) else 0
     return len(side.topics) + len(parts) + int(elsewhere)
 
 
@@ -194,7 +188,7 @@ def _side(
     topics_of: Sequence[Sequence[Any]], flat: Sequence[Any], lists: Sequence[Sequence[Any]], topics: Topics,
     parts: Integers,
 ) -> Side:  # fmt: skip
-    named = table(zip(topics.codes(flat), map(len, lists), strict=True), 2)
+    named = np.stack([integers(topics.codes(flat)), integers(map(len, lists))], axis=1)
     return Side(integers(map(len, topics_of)), named, parts)
 
 
@@ -202,7 +196,9 @@ def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitions for topic in flat]
     rows = [
-        (p.partition, p.fetchOffset, p.lastFetchedEpoch, p.currentLeaderEpoch, p.logStartOffset, p.highWatermark)
+        _asked_of(
+            p.partition, p.fetchOffset, p.lastFetchedEpoch, p.currentLeaderEpoch, p.logStartOffset, p.highWatermark
+        )
         for parts in lists
         for p in parts
     ]
@@ -220,28 +216,27 @@ def _given_up(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
 def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionResponses if topic.partitions is UNSET else topic.partitions for topic in flat]
-    parts: list[Answered | AnsweredOld] = [*chain.from_iterable(lists)]
     rows = [
-        (p.partitionIndex, p.errorCode, p.highWatermark, p.lastStableOffset, p.logStartOffset, p.recordsSizeInBytes)
+        _answered_of(
+            p.partitionIndex, p.errorCode, p.highWatermark, p.lastStableOffset, p.logStartOffset,
+            diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch, p.recordsSizeInBytes,
+        )
+        for parts in lists
         for p in parts
-    ]
-    answers = np.full((len(parts), 1 + len(ANSWERED)), NULL)
-    answers[:, _USUAL] = table(rows, len(_USUAL))
-    for row, part in [each for each in enumerate(parts) if each[1].divergingEpoch or each[1].currentLeader]:
-        diverging, leader = part.divergingEpoch or _UNDIVERGED, part.currentLeader or _UNLED
-        answers[row, _SENT] = diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch
-    return _side(topics_of, flat, lists, topics, answers)
+        for diverging, leader in ((p.divergingEpoch or _UNDIVERGED, p.currentLeader or _UNLED),)
+    ]  # fmt: skip
+    return _side(topics_of, flat, lists, topics, table(rows, 1 + len(ANSWERED)))
 
 
 def _sent(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionData for topic in flat]
-    rows = [(part.index, part.recordsSizeInBytes) for parts in lists for part in parts]
+    rows = [_sent_to(part.index, part.recordsSizeInBytes) for parts in lists for part in parts]
     return _side(topics_of, flat, lists, topics, table(rows, 2))
 
 
 def _written(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionResponses for topic in flat]
-    rows = [(p.index, p.errorCode, p.baseOffset, p.logStartOffset) for parts in lists for p in parts]
+    rows = [_written_to(p.index, p.errorCode, p.baseOffset, p.logStartOffset) for parts in lists for p in parts]
     return _side(topics_of, flat, lists, topics, table(rows, 4))
