@@ -102,7 +102,7 @@ class _Kind(Generic[Of]):
 
     def _some_of_json(self, texts: Sequence[bytes], places: Places) -> list[Place]:
         joined = b"\n".join(texts)
-        lines = self._of_json.structs(joined, texts)
+        lines = self._of_json.structs(joined, len(texts))
         whole = [line for line in lines if line is not None]
         if len(whole) == len(lines):
             # A line that holds parts of two holds a struct that is not read.

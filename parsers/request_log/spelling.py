@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET, Raw, UnsetType, field
 
 from parsers.request_log.call import size_in_text
-from parsers.request_log.request import TIMES, TIMES_IN_ORDER, text_times
+from parsers.request_log.request import TIMES, TIMES_IN_ORDER
 from parsers.request_log.typed import (
     I16,
     I32,
     I64,
     NULL,
-    UNKNOWN,
     AnsweredOld,
     AnsweredTopic,
     Asked,
@@ -29,6 +28,7 @@ from parsers.request_log.typed import (
     FetchHeader,
     FetchLine,
     ForgottenTopic,
+    Header,
     Index,
     Line,
     Odd,
@@ -37,12 +37,15 @@ from parsers.request_log.typed import (
     ProduceHeader,
     ProduceLine,
     Reader,
+    Unread,
     Written,
     WrittenTopic,
 )
 
 Of = TypeVar("Of", bound=Line)
 _ANY: Final = Raw(b"")
+_MARK: Final = "!"
+"""Names of a line have it behind them, so that none in a request or an answer is taken for one."""
 
 
 def _underscored(name: str) -> str:
@@ -126,16 +129,30 @@ class _ProduceAnswered(ProduceAnswered, rename=_underscored, forbid_unknown_fiel
     throttleTimeMs: Raw = _ANY
 
 
-class _FetchLine(FetchLine, gc=False, kw_only=True):
-    requestHeader: FetchHeader | None = None  # type: ignore[assignment]
+def _marked(name: str) -> str:
+    return name.removesuffix("Ms") + _MARK
+
+
+class _Line(Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
+    requestHeader: Header | None = None  # type: ignore[assignment]
+    totalTimeMs: float
+    requestQueueTimeMs: float
+    localTimeMs: float
+    remoteTimeMs: float
+    throttleTimeMs: Raw
+    responseQueueTimeMs: float
+    sendTimeMs: float
+    clientInformation: Unread | None = None
+
+
+class _FetchLine(_Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
     request: _FetchAsked
-    response: _FetchAnswered | None = None
+    response: _FetchAnswered | None
 
 
-class _ProduceLine(ProduceLine, gc=False, kw_only=True):
-    requestHeader: ProduceHeader | None = None  # type: ignore[assignment]
+class _ProduceLine(_Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
     request: _ProduceAsked
-    response: _ProduceAnswered | None = None
+    response: _ProduceAnswered | None
 
 
 _fetches: Final = Reader(_FetchLine)
@@ -145,110 +162,90 @@ _HEADER: Final = re.compile(
     rb"RequestHeader\(apiKey=(?:FETCH|PRODUCE), apiVersion=([0-9]{1,5}), clientId=([^,]*+(?:,(?!"
     + _NUMBER + rb")[^,]*+)*+)," + _NUMBER
 )  # fmt: skip
-_RESPONSE: Final = b"},response:"
 _CONNECTION: Final = b" from connection "
+_TAIL: Final = re.compile(_CONNECTION + rb"([^;]*+)" + TIMES_IN_ORDER.pattern.encode())
+_COLON: Final = ord(":")
 _BEHIND: Final = rb"(?=\}|,[a-z_]+=)"
 _TOPIC: Final = re.compile(rb"topic=(?!(?:-?[0-9]+|null|true|false)[,}])([A-Za-z0-9._-]++)" + _BEHIND)
 _RACK: Final = re.compile(rb"rack_id=[A-Za-z0-9._-]*" + _BEHIND)
-_RECORDS: Final = re.compile(rb"\},record_set=(\[\]|[^,(){}\[\]]*(?:\([^(){}]*\))?)" + _BEHIND)
-_ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r")
-_TIMES: Final = re.compile(TIMES_IN_ORDER.pattern.encode())
-_DURATIONS: Final = tuple(name + "Ms" for name in TIMES)
-_TIMED: Final = b"{request=%b%b" + "".join(f",{name}=%b" for name in _DURATIONS).encode() + b"}"
+_RECORDS: Final = re.compile(
+    rb"\},record_set=(\[\]|[^,(){}\[\]]*+(?:\((?:size=([0-9]{1,18})(?=[,)]))?+[^(){}]*+\))?+)" + _BEHIND
+)
+_ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r", _MARK.encode())
+_NAMES: Final[dict[type[Header], str]] = {FetchHeader: "FETCH", ProduceHeader: "PRODUCE"}
+_Part: TypeAlias = tuple[bytes, Header, str]
+"""A request with its answer and times, not yet spelt; then its header and its connection."""
 
 
-class _Parts(NamedTuple):
-    """A request with its answer and times, not yet spelt, and what stands around them."""
-
-    text: bytes
-    version: int
-    correlation: int
-    client: str
-    connection: str
-    times: Sequence[float]
-    """Those that are not in the text, as their names stand otherwise than in order."""
-
-
-def spelt_fetches(texts: Sequence[bytes]) -> list[_FetchLine | None]:
+def spelt_fetches(texts: Sequence[bytes]) -> Sequence[FetchLine | None]:
     """The fetches whose texts stand behind `Completed request:`; None where one is odd."""
-    parts = [_parts(text) for text in texts]
-    sized = _RECORDS.sub(_size, _joined(parts)).replace(b"{partition_header={", b"{")
-    lines = _lines(_fetches, _RACK.sub(b"rack_id=0", sized), parts)
-    for line, part in zip(lines, parts, strict=True):
-        if line and part:
-            line.requestHeader = FetchHeader(part.version, "FETCH", part.correlation, part.client)
-    return lines
+    return cast("Sequence[FetchLine | None]", _lines(_fetches, FetchHeader, texts))
 
 
-def spelt_produces(texts: Sequence[bytes]) -> list[_ProduceLine | None]:
+def spelt_produces(texts: Sequence[bytes]) -> Sequence[ProduceLine | None]:
     """The same of produces."""
-    parts = [_parts(text) for text in texts]
-    lines = _lines(_produces, _joined(parts), parts)
-    for line, part in zip(lines, parts, strict=True):
-        if line and part:
-            line.requestHeader = ProduceHeader(part.version, "PRODUCE", part.correlation, part.client)
-    return lines
+    return cast("Sequence[ProduceLine | None]", _lines(_produces, ProduceHeader, texts))
 
 
-def _parts(data: bytes) -> _Parts | None:
+def _part(data: bytes, headed: type[Header]) -> _Part | None:
     """The parts of a line that has an answer, a connection and times, and whose numbers fit their fields."""
     header = _HEADER.match(data)
-    if header is None:
+    asked = 0 if header is None else header.end()
+    end = data.find(_CONNECTION, asked)
+    tail = _TAIL.match(data, end)
+    if header is None or tail is None:
         return None
-    asked = header.end()
-    end = data.find(_RESPONSE, asked) + 1
-    answered = end + len(_RESPONSE) - 1
-    connection = data.find(_CONNECTION, answered)
-    ends = connection + len(_CONNECTION)
-    behind = data.find(b";", ends)
+    # Each name of a time stands once, and a colon behind no other name than that of the answer.
+    if data.count(b"Time:", end) != len(TIMES) + 1 or data.count(b":", asked, end) != 1:
+        return None
     version, correlation = int(header[1]), int(header[4])
-    if end == 0 or connection < 0 or behind < 0 or version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
+    if version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
         return None
     try:
-        names = header[2].decode(), data[ends:behind].decode()
+        client, connection = header[2].decode(), tail[1].decode()
     except UnicodeDecodeError:
         return None
-    answer = b",response=" + data[answered:connection] if connection > answered else b""
-    times = _TIMES.match(data, behind)
-    # As a rule each name stands once, and in order.
-    if times is not None and data.count(b"Time:", ends) == len(TIMES) + 1:
-        text = _TIMED % (data[asked:end], answer, *times.groups())
-        return _Parts(text, version, correlation, *names, ())
-    told = text_times(data[ends:].decode("utf-8", "surrogateescape"))
-    durations = [UNKNOWN if time is None else time / 1000 for time in told]
-    return _Parts(b"{request=%b%b}" % (data[asked:end], answer), version, correlation, *names, durations)
-
-
-def _joined(parts: Sequence[_Parts | None]) -> bytes:
-    return b"\n".join(part.text for part in parts if part)
+    # Nothing is answered where nobody waits.
+    said = data[asked:end] + (b"null," if data[end - 1] == _COLON else b",")
+    text = said + data[tail.end(1) + 1 : tail.end()]
+    return text, headed(version, _NAMES[headed], correlation, client), connection
 
 
 def _size(records: re.Match[bytes]) -> bytes:
     """A partition's header goes on to the size of its records: they are one struct. An odd text leaves its line odd."""
-    text = records[1].decode("ascii", "replace")
-    size = 0 if text in ("[]", "null") else size_in_text(text)
-    return _ODD[0] if not text.isascii() else b"" if size is None else b",record_set=%d" % size
+    text, told = records.groups()
+    if told is not None:
+        return b",record_set=" + told
+    if text in (b"[]", b"null"):
+        return b",record_set=0"
+    if not text.isascii():
+        return _ODD[0]
+    size = size_in_text(text.decode()) if b"(" in text else None
+    return b"" if size is None else b",record_set=%d" % size
 
 
 def _is_odd(text: bytes) -> bool:
     return any(letter in text for letter in _ODD)
 
 
-def _lines(reader: Reader[Of], joined: bytes, parts: Sequence[_Parts | None]) -> list[Of | None]:
-    """The lines of some parts but for their headers.
+def _lines(reader: Reader[Of], headed: type[Header], texts: Sequence[bytes]) -> list[Of | None]:
+    """The lines of some texts.
 
     What is said without odd characters is JSON: a number or word stands as it is, a topic in quotes.
     """
+    parts = [_part(text, headed) for text in texts]
+    whole = [part[0] for part in parts if part]
+    if not whole:
+        return [None] * len(parts)
+    sized = _RECORDS.sub(_size, b"{request:" + b"}\n{request:".join(whole) + b"}")
+    joined = _RACK.sub(b"rack_id=0", sized.replace(b"{partition_header={", b"{"))
     if _is_odd(joined):
         joined = b"\n".join(b"" if _is_odd(text) else text for text in joined.split(b"\n"))
-    quoted = _TOPIC.sub(lambda topic: b'topic="%b"' % topic[1], joined)
-    named = quoted.replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
-    spelt = named.replace(b',"{', b",{").replace(b'{"}', b"{}")
-    read = iter(reader.structs(spelt, spelt.split(b"\n")))
+    quoted = _TOPIC.sub(lambda topic: b'topic="' + topic[1] + b'"', joined)
+    named = quoted.replace(b":", _MARK.encode() + b"=").replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
+    read = iter(reader.structs(named.replace(b',"{', b",{"), len(whole)))
     lines = [next(read) if part else None for part in parts]
     for line, part in zip(lines, parts, strict=True):
         if line and part:
-            line.connection = part.connection
-            for name, time in zip(_DURATIONS, part.times, strict=False):
-                setattr(line, name, time)
+            _, line.requestHeader, line.connection = part
     return lines

@@ -264,13 +264,13 @@ class Reader(Generic[Of]):
         decoder = msgspec.json.Decoder(kind)
         self._one, self._many = decoder.decode, decoder.decode_lines
 
-    def structs(self, joined: bytes, texts: Sequence[bytes]) -> Sequence[Of | None]:
-        """What each of some texts holds, which line feeds join; None of one that fits no struct."""
+    def structs(self, joined: bytes, size: int) -> Sequence[Of | None]:
+        """What each of so many texts holds, which line feeds join; None of one that fits no struct."""
         try:
             read = self._many(joined)
         except UNFIT:
             read = []
-        return read if len(read) == len(texts) else [self._if_fit(text) for text in texts]
+        return read if len(read) == size else [self._if_fit(text) for text in joined.split(b"\n")]
 
     def _if_fit(self, text: bytes) -> Of | None:
         try:

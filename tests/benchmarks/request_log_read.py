@@ -162,7 +162,7 @@ def report(name: str, text: bytes, work: Callable[[bytes], object]) -> None:
 def structs(fetches: list[bytes]) -> None:
     """Fetches one after the other, none of which is kept."""
     for fetch in fetches:
-        FETCHES.structs(fetch, (fetch,))
+        FETCHES.structs(fetch, 1)
 
 
 def rows(text: bytes) -> None:
