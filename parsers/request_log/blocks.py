@@ -20,7 +20,7 @@ from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.lines import MARKS_LIMIT, Block, Line
-from parsers.request_log.marks import braces_in, marked_in
+from parsers.request_log.marks import braces_in, lines_in
 from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
 from parsers.request_log.request import is_spliced
 from parsers.request_log.spelling import spelt_fetches, spelt_produces
@@ -36,8 +36,8 @@ PRODUCE: Final = "PRODUCE"
 _TIMED, _OPENS = 24, 112
 """Letters of a line up to its time's end, and up to behind what it says of which request it tells."""
 _OPENINGS: Final = 1 << 10
-Written: TypeAlias = tuple[int, int, int, int, bytes | None]
-"""Where a line begins, where its request does and its answer ends, where it ends; and its time if not Kafka's own."""
+Written: TypeAlias = tuple[bytes, int, int, bytes]
+"""What a line says of a request and its answer, where the line begins and ends, and its time."""
 Opening: TypeAlias = tuple[int, Callable[[Written], None] | None, bool, bytes | None]
 """Where its message begins, 0 where the grammar must read it; to what it is added, null for what tells nothing.
 
@@ -85,16 +85,14 @@ class _Kind(Generic[Of]):
         self.found = list[Found[Of]]()
         """What the grammar reads beside them."""
 
-    def read(self, data: bytes, base: int) -> tuple[int, list[Place]]:
+    def read(self) -> tuple[int, list[Place]]:
         """Reads what is as a rule written; returns how many, and where those stand that the grammar must read."""
         odd, read = list[Place](), 0
         for written, read_some in ((self.json, self._some_of_json), (self.text, self._some_of_text)):
             if not written:
                 continue
-            starts, messages, stops, ends, times = zip(*written, strict=True)
-            texts = [data[message:stop] for message, stop in zip(messages, stops, strict=True)]
-            time_texts = [time or data[at + 1 : at + _TIMED] for at, time in zip(starts, times, strict=True)]
-            unfit = read_some(texts, ([at + base for at in starts], [at + base for at in ends], time_texts))
+            texts, starts, ends, times = zip(*written, strict=True)
+            unfit = read_some(texts, (starts, ends, times))
             odd += unfit
             read += len(written) - len(unfit)
             written.clear()
@@ -152,8 +150,8 @@ class Blocks:
         """What the lines of a block tell."""
         base, counts = block.start, self._reading.counts
         odd = self._sorted_out(block.data, base)
-        fetches, unfit = self._fetches.read(block.data, base)
-        produces, others = self._produces.read(block.data, base)
+        fetches, unfit = self._fetches.read()
+        produces, others = self._produces.read()
         if unfit or others:
             odd = sorted(odd + unfit + others)
         counts.lines += fetches + produces
@@ -170,40 +168,41 @@ class Blocks:
         self._fetches.add_found()
         self._produces.add_found()
 
-    def _sorted_out(self, data: bytes, base: int) -> list[Place]:
+    def _sorted_out(self, data: bytes, start: int) -> list[Place]:
         """Lines by what they tell; returns where those stand that only the grammar can read."""
-        start, unread, odd, openings = 0, 0, list[Place](), self._openings.get
-        for end, timed in zip(*marked_in(data), strict=True):
-            opening = openings(data[start + _TIMED : start + _OPENS]) if timed else None
-            behind, add, is_json, time_text = opening or self._opened(data, start, timed=timed)
-            message = start + behind
-            if not behind or end - start >= MARKS_LIMIT or (add is None and data.find(MARKER, message, end) >= 0):
-                odd.append((base + start, base + end))
+        unread, odd, openings = 0, list[Place](), self._openings.get
+        for line, timed in zip(*lines_in(data), strict=True):
+            end = start + len(line) - 1
+            opening = openings(line[_TIMED:_OPENS]) if timed else None
+            behind, add, is_json, time_text = opening or self._opened(line, timed=timed)
+            if not behind or len(line) > MARKS_LIMIT or (add is None and line.find(MARKER, behind) >= 0):
+                odd.append((start, end))
             elif add is None:
                 unread += 1
             else:
-                add((start, message, data.rfind(b"}", message, end) + 1 if is_json else end, end, time_text))
+                text = line[behind : line.rfind(b"}", behind) + 1 if is_json else -1]
+                add((text, start, end, time_text or line[1:_TIMED]))
             start = end + 1
         self._reading.counts.lines += unread
         self._reading.counts.unread += unread
         return odd
 
-    def _opened(self, data: bytes, start: int, *, timed: bool) -> Opening:
+    def _opened(self, line: bytes, *, timed: bool) -> Opening:
         """How a line opens; most do as others did, but for their times."""
-        found = self._opening.match(data, start)
+        found = self._opening.match(line)
         if found is None:
             return _UNOPENED
         marker, api = found.start("marker"), self._known.get(found[found.lastindex or 0])
         # The first marker is the message's: what stands behind another was named by a client.
-        if data.find(MARKER, start, marker + 1) >= 0:
+        if line.find(MARKER, 0, marker + 1) >= 0:
             return _UNOPENED
-        behind = marker + len(MARKER) - start
-        is_json = data[start + behind] == _BRACE
+        behind = marker + len(MARKER)
+        is_json = line[behind] == _BRACE
         add = None if api is None else self._added.get((api, is_json))
         opening = (behind if api is None or add else 0, add, is_json, found["time"])
-        whole = timed and found.end() <= start + _OPENS and found.span("time") == (start + 1, start + _TIMED)
+        whole = timed and found.end() <= _OPENS and found.span("time") == (1, _TIMED)
         if whole and len(self._openings) < _OPENINGS:
-            self._openings[data[start + _TIMED : start + _OPENS]] = (*opening[:3], None)
+            self._openings[line[_TIMED:_OPENS]] = (*opening[:3], None)
         return opening
 
     def _by_grammar(self, line: Line) -> Iterator[Told | Other]:

@@ -38,7 +38,7 @@ _OF_PRODUCES: Final = (*_HEAD, "acks", "transactional", "answered")
 _fetch: Final = Packing(f"{len(_OF_FETCHES) + 1}q{len(TIMES)}d").pack
 _produce: Final = Packing(f"{len(_OF_PRODUCES) + 1}q{len(TIMES)}d").pack
 _asked_of, _answered_of = Packing(f"{1 + len(ASKED)}q").pack, Packing(f"{1 + len(ANSWERED)}q").pack
-_sent_to, _written_to = Packing("2q").pack, Packing("4q").pack
+_pair, _written_to = Packing("2q").pack, Packing("4q").pack
 
 Of = TypeVar("Of", bound=Line)
 Names: TypeAlias = Codes[tuple[str, str]]
@@ -188,8 +188,7 @@ def _side(
     topics_of: Sequence[Sequence[Any]], flat: Sequence[Any], lists: Sequence[Sequence[Any]], topics: Topics,
     parts: Integers,
 ) -> Side:  # fmt: skip
-    named = np.stack([integers(topics.codes(flat)), integers(map(len, lists))], axis=1)
-    return Side(integers(map(len, topics_of)), named, parts)
+    return Side(integers(map(len, topics_of)), table(map(_pair, topics.codes(flat), map(len, lists)), 2), parts)
 
 
 def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
@@ -231,7 +230,7 @@ def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
 def _sent(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionData for topic in flat]
-    rows = [_sent_to(part.index, part.recordsSizeInBytes) for parts in lists for part in parts]
+    rows = [_pair(part.index, part.recordsSizeInBytes) for parts in lists for part in parts]
     return _side(topics_of, flat, lists, topics, table(rows, 2))
 
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 from parsers.request_log.call import SessionKey
 from parsers.request_log.sessions import (
     FINAL_EPOCH,
+    LAST_EPOCH,
     REFUSALS,
     SESSION_NOT_FOUND,
     Base,
@@ -87,8 +88,8 @@ class Lives:
             key, epoch, error, answer, answered = call
             life = opened(key)
             # Nearly all fetches follow one another.
-            if life is not None and epoch == life.next_epoch > 0 and not error and answer and answered:
-                life.next_epoch = epoch_after(epoch)
+            if life is not None and 0 < epoch == life.next_epoch < LAST_EPOCH and not error and answer and answered:
+                life.next_epoch = epoch + 1
             else:
                 line = len(lives)
                 life = self._step(call, (line, began + MOMENTS * line), gaps)

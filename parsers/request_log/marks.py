@@ -1,8 +1,9 @@
-"""Marks of all lines of a block, found at once: where they end, and whether they open with a time."""
+"""The lines of a block, and what is found of all of them at once."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from io import BytesIO
+from typing import Final
 
 import numpy as np
 
@@ -11,22 +12,12 @@ _LOWEST: Final = np.frombuffer(b"[0000-00-00 00:00:00,000", np.uint8)
 _SPAN: Final = np.where(ord("0") == _LOWEST, 9, 0).astype(np.uint8)
 
 
-class Marked(NamedTuple):
-    """Lines of a block, one behind the other."""
-
-    ends: list[int]
-    timed: list[bool]
-    """Whether a line opens with a bracket and a time as Kafka writes it."""
-
-
-def marked_in(data: bytes) -> Marked:
-    """The marks of lines each of which a line feed ends."""
-    letters = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(letters == ord("\n"))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    opening = letters.take(starts + np.arange(len(_LOWEST))[:, None], mode="clip")
-    timed = np.all(opening - _LOWEST[:, None] <= _SPAN[:, None], axis=0)
-    return Marked(ends.tolist(), timed.tolist())
+def lines_in(data: bytes) -> tuple[list[bytes], list[bool]]:
+    """Lines, each with its line feed, and whether each opens with a bracket and a time as Kafka writes it."""
+    lines = BytesIO(data).readlines()
+    opening = b"".join([line[: len(_LOWEST)].ljust(len(_LOWEST)) for line in lines])
+    letters = np.frombuffer(opening, np.uint8).reshape(-1, len(_LOWEST))
+    return lines, np.all(letters - _LOWEST <= _SPAN, axis=1).tolist()
 
 
 def braces_in(data: bytes) -> int:

@@ -62,7 +62,7 @@ class _Asked(Asked, rename=_underscored, forbid_unknown_fields=True, gc=False):
 
 
 class _AskedTopic(AskedTopic, rename=_underscored, forbid_unknown_fields=True, gc=False):
-    partitions: list[_Asked] = []  # type: ignore[assignment]
+    partitions: Sequence[_Asked] = ()
 
 
 class _ForgottenTopic(ForgottenTopic, rename=_underscored, forbid_unknown_fields=True, gc=False):
@@ -74,9 +74,9 @@ class _FetchAsked(FetchAsked, rename=_underscored, forbid_unknown_fields=True, g
     minBytes: I32 = NULL
     sessionId: I32 = NULL
     sessionEpoch: I32 = NULL
-    topics: list[_AskedTopic] = []  # type: ignore[assignment]
-    forgottenTopicsData: list[_ForgottenTopic] | UnsetType = UNSET  # type: ignore[assignment]
-    forgettenTopicsData: list[_ForgottenTopic] = []  # type: ignore[assignment]
+    topics: Sequence[_AskedTopic] = ()
+    forgottenTopicsData: Sequence[_ForgottenTopic] | UnsetType = UNSET
+    forgettenTopicsData: Sequence[_ForgottenTopic] = ()
     maxWaitTime: Raw = _ANY
     maxBytes: Raw = _ANY
     isolationLevel: Raw = _ANY
@@ -90,18 +90,18 @@ class _Answered(AnsweredOld, rename=_underscored, forbid_unknown_fields=True, gc
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
     recordsSizeInBytes: I64 = field(default=NULL, name="record_set")
-    abortedTransactions: list[Raw] | None = None
+    abortedTransactions: Sequence[Raw] | None = None
     preferredReadReplica: Raw = _ANY
 
 
 class _AnsweredTopic(AnsweredTopic, rename=_underscored, forbid_unknown_fields=True, gc=False):
-    partitionResponses: list[_Answered] = []  # type: ignore[assignment]
+    partitionResponses: Sequence[_Answered] = ()
 
 
 class _FetchAnswered(FetchAnswered, rename=_underscored, forbid_unknown_fields=True, gc=False):
     errorCode: I16 = NULL
     sessionId: I32 = NULL
-    responses: list[_AnsweredTopic] = []  # type: ignore[assignment]
+    responses: Sequence[_AnsweredTopic] = ()
     throttleTimeMs: Raw = _ANY
 
 
@@ -121,11 +121,11 @@ class _Written(Written, rename=_underscored, forbid_unknown_fields=True, gc=Fals
 class _WrittenTopic(WrittenTopic, rename=_underscored, forbid_unknown_fields=True, gc=False):
     topic: str = ""
     older: Odd | UnsetType = field(default=UNSET, name="name")
-    partitionResponses: list[_Written] = []  # type: ignore[assignment]
+    partitionResponses: Sequence[_Written] = ()
 
 
 class _ProduceAnswered(ProduceAnswered, rename=_underscored, forbid_unknown_fields=True, gc=False):
-    responses: list[_WrittenTopic] = []  # type: ignore[assignment]
+    responses: Sequence[_WrittenTopic] = ()
     throttleTimeMs: Raw = _ANY
 
 
@@ -171,7 +171,7 @@ _RACK: Final = re.compile(rb"rack_id=[A-Za-z0-9._-]*" + _BEHIND)
 _RECORDS: Final = re.compile(
     rb"\},record_set=(\[\]|[^,(){}\[\]]*+(?:\((?:size=([0-9]{1,18})(?=[,)]))?+[^(){}]*+\))?+)" + _BEHIND
 )
-_ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r", _MARK.encode())
+_ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r", b"(", b")", _MARK.encode())
 _NAMES: Final[dict[type[Header], str]] = {FetchHeader: "FETCH", ProduceHeader: "PRODUCE"}
 _Part: TypeAlias = tuple[bytes, Header, str]
 """A request with its answer and times, not yet spelt; then its header and its connection."""

@@ -79,7 +79,7 @@ class AskedTopic(Struct, gc=False):
 
     topic: str = ""
     topicId: str = ""
-    partitions: list[Asked] = []
+    partitions: Sequence[Asked] = ()
 
 
 class ForgottenTopic(Struct, gc=False):
@@ -87,7 +87,7 @@ class ForgottenTopic(Struct, gc=False):
 
     topic: str = ""
     topicId: str = ""
-    partitions: list[I32] = []
+    partitions: Sequence[I32] = ()
 
 
 class ReplicaState(Struct, gc=False):
@@ -106,9 +106,9 @@ class FetchAsked(Struct, gc=False):
     sessionId: I32 = NULL
     sessionEpoch: I32 = NULL
     epoch: I32 = NULL
-    topics: list[AskedTopic] = []
-    forgottenTopicsData: list[ForgottenTopic] | UnsetType = UNSET
-    forgettenTopicsData: list[ForgottenTopic] = []
+    topics: Sequence[AskedTopic] = ()
+    forgottenTopicsData: Sequence[ForgottenTopic] | UnsetType = UNSET
+    forgettenTopicsData: Sequence[ForgottenTopic] = ()
 
 
 class Diverging(Struct, gc=False):
@@ -165,8 +165,8 @@ class AnsweredTopic(Struct, gc=False):
 
     topic: str = ""
     topicId: str = ""
-    partitions: list[Answered] | UnsetType = UNSET
-    partitionResponses: list[AnsweredOld] = []
+    partitions: Sequence[Answered] | UnsetType = UNSET
+    partitionResponses: Sequence[AnsweredOld] = ()
 
 
 class FetchAnswered(Struct, gc=False):
@@ -174,8 +174,8 @@ class FetchAnswered(Struct, gc=False):
 
     errorCode: I16 = NULL
     sessionId: I32 = NULL
-    responses: list[AnsweredTopic] = []
-    nodeEndpoints: list[Unread] = []
+    responses: Sequence[AnsweredTopic] = ()
+    nodeEndpoints: Sequence[Unread] = ()
 
 
 class FetchLine(Line, gc=False, kw_only=True):
@@ -201,7 +201,7 @@ class SentTopic(Struct, gc=False):
 
     topic: str = field(default="", name="name")
     topicId: str = ""
-    partitionData: list[Sent] = []
+    partitionData: Sequence[Sent] = ()
     topicName: Odd | UnsetType = UNSET
     older: Odd | UnsetType = field(default=UNSET, name="topic")
 
@@ -211,7 +211,7 @@ class ProduceAsked(Struct, gc=False):
 
     acks: I16 = NULL
     transactionalId: str | UnsetType | None = UNSET
-    topicData: list[SentTopic] = []
+    topicData: Sequence[SentTopic] = ()
 
 
 class Written(Struct, gc=False):
@@ -229,7 +229,7 @@ class WrittenTopic(Struct, gc=False):
 
     topic: str = field(default="", name="name")
     topicId: str = ""
-    partitionResponses: list[Written] = []
+    partitionResponses: Sequence[Written] = ()
     topicName: Odd | UnsetType = UNSET
     older: Odd | UnsetType = field(default=UNSET, name="topic")
 
@@ -237,8 +237,8 @@ class WrittenTopic(Struct, gc=False):
 class ProduceAnswered(Struct, gc=False):
     """A produce answer."""
 
-    responses: list[WrittenTopic] = []
-    nodeEndpoints: list[Unread] = []
+    responses: Sequence[WrittenTopic] = ()
+    nodeEndpoints: Sequence[Unread] = ()
 
 
 class ProduceLine(Line, gc=False, kw_only=True):
