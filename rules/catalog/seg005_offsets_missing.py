@@ -9,15 +9,8 @@ from rules.evidence import PartitionEvidence, Replica, Span
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.held_by_none import held_by_none, whole_beside
 from rules.protocol.offsets import without
-from rules.replicas.holes import (
-    Hole,
-    has_it_too,
-    holes,
-    is_empty,
-    lies_before_the_last_segment,
-    never_cleaned_from,
-    unlawful_holes,
-)
+from rules.replicas.holes import Hole, has_it_too, holes, lies_before_the_last_segment, unlawful_holes
+from rules.replicas.never_cleaned import NeverCleaned, never_cleaned
 from rules.rule import rule
 
 
@@ -63,7 +56,7 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     broker 2 0000|0
     """
     if evidence.compacted:
-        yield from _never_compacted(evidence)
+        yield from map(_left_by_no_cleaning, never_cleaned(evidence))
         return
     untold = "compressed batches of an old format do not tell their first offset"
     for broker in (replica.broker for replica in evidence.current if replica.log.unknown_bases):
@@ -94,7 +87,7 @@ def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:
     places = len({hole.start_offset for _, hole in shared})
     also = f", one of {places} places" if places > 1 else ""
     return Undecided(
-        reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}), {_where(first)}{also}, and"
+        reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}), {first.where}{also}, and"
         " nothing tells that they were compacted away",
         missing="a copy of the log that holds them, or the topic's cleanup.policy as it was",
         brokers=tuple(sorted({replica.broker for replica, _ in shared})),
@@ -104,31 +97,10 @@ def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:
     )
 
 
-def _never_compacted(evidence: PartitionEvidence) -> Iterator[Undecided]:
-    """Holes that no cleaning left: it stays below the high watermark, and writes down how far it went."""
-    cleaned = never_cleaned_from(evidence)
-    for replica in evidence.current:
-        broker, claim = replica.broker, replica.high_watermark
-        found = [*holes(replica)]
-        reach = None if claim is None else max(claim.offset, replica.log_start_offset)
-        beyond = next((hole for hole in found if reach is not None and hole.end_offset > reach), None)
-        if claim is not None and beyond is not None:
-            where = f"reach beyond its high watermark {claim.offset}, where cleaning never goes"
-            missing = f"broker {broker}'s high watermark as of the end of its log"
-            yield _left_by_none(replica, beyond, where, missing)
-            continue
-        dirty = (hole for hole in found if cleaned is not None and hole.end_offset > cleaned)
-        if (hole := next((hole for hole in dirty if is_empty(replica, hole)), None)) is not None:
-            where = f"reach beyond offset {cleaned}, up to which the log was cleaned"
-            yield _left_by_none(replica, hole, where, f"a copy of broker {broker}'s log that holds them")
-
-
-def _left_by_none(replica: Replica, hole: Hole, where: str, missing: str) -> Undecided:
-    return Undecided(
-        reason=f"broker {replica.broker} holds nothing at offsets [{hole.start_offset}, {hole.end_offset}), which {where}",
-        missing=missing,
-        brokers=(replica.broker,),
-    )
+def _left_by_no_cleaning(found: NeverCleaned) -> Undecided:
+    hole = found.hole
+    nothing = f"broker {found.broker} holds nothing at offsets [{hole.start_offset}, {hole.end_offset})"
+    return Undecided(reason=f"{nothing}, which {found.because}", missing=found.missing, brokers=(found.broker,))
 
 
 def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole, peers: Sequence[Replica]) -> Violation:
@@ -144,17 +116,11 @@ def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole, peers:
             "broker": replica.broker,
             "holders": tuple(peer.broker for peer in peers if peer.holds(hole.start_offset, hole.end_offset)),
             "gaps": len([*holes(replica)]) + replica.log.gap_count - len(replica.log.gaps),
-            "where": _where(hole),
+            "where": hole.where,
             "whole": whole_beside(evidence, replica, (hole.start_offset, hole.end_offset)),
         },
         exhibits=tuple(_exhibits(hole)),
     )
-
-
-def _where(hole: Hole) -> str:
-    if hole.before is None:
-        return "at the beginning of its log"
-    return "in the middle of its log" if hole.after is not None else "below the name of its last segment"
 
 
 def _exhibits(hole: Hole) -> Iterator[Exhibit]:

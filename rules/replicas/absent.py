@@ -8,7 +8,7 @@ from dataclasses import replace
 from parsers.provenance import Span
 from rules.evidence import CRASHED, PartitionEvidence
 from rules.facts.stretch import UnreadBytes
-from rules.replicas.holes import never_cleaned_from
+from rules.replicas.never_cleaned import never_cleaned_from
 from rules.replicas.replica import Replica
 from rules.replicas.starts import known_starts
 from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM

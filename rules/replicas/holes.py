@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.provenance import Span
-from rules.evidence import CRASHED, PartitionEvidence
+from rules.evidence import PartitionEvidence
 from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.replica import Replica
 
@@ -21,6 +21,13 @@ class Hole:
     after: Span | None = None
     named: str | None = None
     """The segment whose name tells one of the ends, where no batch does."""
+
+    @property
+    def where(self) -> str:
+        """The place in its log, in words."""
+        if self.before is None:
+            return "at the beginning of its log"
+        return "in the middle of its log" if self.after is not None else "below the name of its last segment"
 
 
 def holes(replica: Replica) -> Iterator[Hole]:
@@ -61,20 +68,6 @@ def _behind_the_last_batch(replica: Replica) -> Iterator[Hole]:
     if last is not None and last.base_offset > log.end_offset:
         before = log.epochs[-1].last if log.epochs else None
         yield Hole(start_offset=log.end_offset, end_offset=last.base_offset, before=before, named=last.source)
-
-
-def never_cleaned_from(evidence: PartitionEvidence) -> int | None:
-    """From where on no cleaner of any replica went, if it is known: holes behind are nobody's cleaning, nor copied.
-
-    The checkpoints must be as old as the logs for that. Where somebody removed them, the cleaner begins anew.
-    """
-    own = [replica for replica in evidence.own_logs if replica.state == "current"]
-    still = all(r.clean_shutdown is not None for r in own) or evidence.copied in CRASHED
-    claims = [replica.cleaner_offset.offset for replica in own if replica.cleaner_offset is not None]
-    cleaned = any(replica.log.sparse_batches for replica in own)
-    if not still or any("cleaner-offset-checkpoint" in r.untold for r in own) or (cleaned and not claims):
-        return None
-    return max(claims, default=0)
 
 
 def has_it_too(peer: Replica, hole: Hole) -> bool:

@@ -1,0 +1,71 @@
+"""Holes that no cleaning left in a compacted log: it stays below the high watermark, and writes down where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rules.evidence import CRASHED, PartitionEvidence
+from rules.replicas.holes import Hole, holes, is_empty
+from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeverCleaned:
+    """The first such hole of a replica."""
+
+    broker: int
+    hole: Hole
+    because: str
+    missing: str
+    """What would tell more."""
+
+
+def never_cleaned(evidence: PartitionEvidence) -> Iterator[NeverCleaned]:
+    """One hole of each replica that has some."""
+    cleaned = never_cleaned_from(evidence)
+    for replica in evidence.current:
+        found = _beyond_its_watermark(replica) or _beyond_all_cleaners(replica, cleaned)
+        if found is not None:
+            yield found
+
+
+def never_cleaned_from(evidence: PartitionEvidence) -> int | None:
+    """From where on no cleaner of any replica went, if it is known: holes behind are nobody's cleaning, nor copied.
+
+    The checkpoints must be as old as the logs for that. Where somebody removed them, the cleaner begins anew.
+    """
+    own = [replica for replica in evidence.own_logs if replica.state == "current"]
+    still = all(r.clean_shutdown is not None for r in own) or evidence.copied in CRASHED
+    claims = [replica.cleaner_offset.offset for replica in own if replica.cleaner_offset is not None]
+    cleaned = any(replica.log.sparse_batches for replica in own)
+    if not still or any("cleaner-offset-checkpoint" in r.untold for r in own) or (cleaned and not claims):
+        return None
+    return max(claims, default=0)
+
+
+def _beyond_its_watermark(replica: Replica) -> NeverCleaned | None:
+    claim = replica.high_watermark
+    reach = 0 if claim is None else max(claim.offset, replica.log_start_offset)
+    hole = next((hole for hole in holes(replica) if hole.end_offset > reach), None)
+    if claim is None or hole is None:
+        return None
+    return NeverCleaned(
+        broker=replica.broker,
+        hole=hole,
+        because=f"reach beyond its high watermark {claim.offset}, where cleaning never goes",
+        missing=f"broker {replica.broker}'s high watermark as of the end of its log",
+    )
+
+
+def _beyond_all_cleaners(replica: Replica, cleaned: int | None) -> NeverCleaned | None:
+    dirty = (hole for hole in holes(replica) if cleaned is not None and hole.end_offset > cleaned)
+    hole = next((hole for hole in dirty if is_empty(replica, hole)), None)
+    if hole is None:
+        return None
+    return NeverCleaned(
+        broker=replica.broker,
+        hole=hole,
+        because=f"reach beyond offset {cleaned}, up to which the log was cleaned",
+        missing=f"a copy of broker {replica.broker}'s log that holds them",
+    )
