@@ -30,7 +30,7 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     ------
     Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is
     that of the cost. It is high where records are known to be lost, or nothing tells how far the epoch before was
-    written. It is medium where nothing is told of that epoch beyond the end of the new leader's log, and low where all
+    written. It is medium where nothing is told of that epoch beyond the end of the new leader's log. It is low where all
     replicas are empty and nothing tells of a record. For the last known leader it is one step lower where no loss is
     known.
 
