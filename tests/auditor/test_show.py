@@ -47,11 +47,11 @@ def test_a_rules_id_lists_its_findings(dump: Path) -> None:
     for word in ("SEG001", "seg001"):
         ended = show(word)
         assert (ended.code, ended.err) == (0, "")
-        assert ended.out.startswith("SEG001 is a rule. Its findings in this report")
+        assert ended.out.startswith("SEG001 is a rule. Its findings in the audit of ")
         assert f"{finding_id(dump)}  SEG001  medium  d-0" in ended.out
     none = show("LEAD001")
     assert (none.code, "F-LEAD001" in none.err) == (2, False)
-    assert "LEAD001 is a rule and has no finding in this report; rules with findings: " in none.err
+    assert "LEAD001 is a rule and has no finding in the audit of " in none.err
     assert "SEG001" in none.err
     assert "F-abc123 is no finding" in show("abc123").err
 

@@ -245,7 +245,7 @@ CLEAN: Final = (
     Base(name="failover", sample="fast_failover_kip279"),
     Base(name="recreated", sample="recreated_topic", metadata=True),
     Base(name="orders", sample="clean_4x", topics=("orders-0", "orders-1")),
-    Base(name="orders-metadata", sample="clean_mixed", topics=("orders-2",), metadata=True),
+    Base(name="mixed-metadata", sample="clean_mixed", metadata=True),
     Base(name="segments", sample="clean_mixed", topics=("my-topic.v2-0",)),
     Base(name="old-segments", sample="clean_1_1", topics=("my-topic.v2-0", "short-0")),
     Base(name="retained", sample="clean_4x", topics=("short-0",)),
