@@ -27,7 +27,8 @@ def never_cleaned(evidence: PartitionEvidence) -> Iterator[NeverCleaned]:
     for replica in evidence.current:
         found = _beyond_its_watermark(replica) or _beyond_all_cleaners(replica, cleaned)
         if found is not None:
-            yield found
+            hole, because, missing = found
+            yield NeverCleaned(broker=replica.broker, hole=hole, because=because, missing=missing)
 
 
 def never_cleaned_from(evidence: PartitionEvidence) -> int | None:
@@ -44,28 +45,20 @@ def never_cleaned_from(evidence: PartitionEvidence) -> int | None:
     return max(claims, default=0)
 
 
-def _beyond_its_watermark(replica: Replica) -> NeverCleaned | None:
+def _beyond_its_watermark(replica: Replica) -> tuple[Hole, str, str] | None:
     claim = replica.high_watermark
     reach = 0 if claim is None else max(claim.offset, replica.log_start_offset)
     hole = next((hole for hole in holes(replica) if hole.end_offset > reach), None)
     if claim is None or hole is None:
         return None
-    return NeverCleaned(
-        broker=replica.broker,
-        hole=hole,
-        because=f"reach beyond its high watermark {claim.offset}, where cleaning never goes",
-        missing=f"broker {replica.broker}'s high watermark as of the end of its log",
-    )
+    because = f"reach beyond its high watermark {claim.offset}, where cleaning never goes"
+    return hole, because, f"broker {replica.broker}'s high watermark as of the end of its log"
 
 
-def _beyond_all_cleaners(replica: Replica, cleaned: int | None) -> NeverCleaned | None:
+def _beyond_all_cleaners(replica: Replica, cleaned: int | None) -> tuple[Hole, str, str] | None:
     dirty = (hole for hole in holes(replica) if cleaned is not None and hole.end_offset > cleaned)
     hole = next((hole for hole in dirty if is_empty(replica, hole)), None)
     if hole is None:
         return None
-    return NeverCleaned(
-        broker=replica.broker,
-        hole=hole,
-        because=f"reach beyond offset {cleaned}, up to which the log was cleaned",
-        missing=f"a copy of broker {replica.broker}'s log that holds them",
-    )
+    because = f"reach beyond offset {cleaned}, up to which the log was cleaned"
+    return hole, because, f"a copy of broker {replica.broker}'s log that holds them"
