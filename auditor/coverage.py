@@ -165,8 +165,9 @@ def _unread_beside(inventory: Inventory, units: Sequence[ReadUnit], refusals: Se
 def _missing(
     inventory: Inventory, named: Iterable[tuple[PartitionVerdict, Sequence[int]]]
 ) -> Iterator[tuple[PartitionVerdict, MissingReplica]]:
-    """Replicas that something names and no directory holds, not even one that was refused."""
-    held = {(r.origin.cluster_id, r.origin.topic, r.origin.partition, r.origin.broker) for r in inventory.replicas}
+    """Replicas that something names and no directory holds that lasts, not even one that was refused."""
+    here = (r.origin for r in inventory.replicas if r.state != "deleted")
+    held = {(origin.cluster_id, origin.topic, origin.partition, origin.broker) for origin in here}
     for verdict, brokers in named:
         place = (verdict.cluster_id, verdict.topic, verdict.partition)
         current = {replica.broker for replica in verdict.replicas if replica.state == "current"}

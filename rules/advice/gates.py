@@ -12,7 +12,7 @@ from rules.advice.short_start import short_start
 from rules.advice.unseen import are, not_judged, unseen_restarts
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
-from rules.finding import capital, numbered, offsets_told
+from rules.finding import any_of, capital, numbered, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 from rules.replicas.electable import vacancy
@@ -45,7 +45,8 @@ def gates(
     reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
     restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), losses) for r in in_order]
     damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
-    restarts = [_starts_damaged(gate, damaged) for gate in restarts]
+    sound = sorted(candidate.broker for candidate, _ in choices if not (candidate.damage or candidate.lacks))
+    restarts = [_starts_damaged(gate, damaged, sound) for gate in restarts]
     unjudged = not_judged(absent, evidence.unread_copies)
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged)
@@ -79,12 +80,12 @@ def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
-def _starts_damaged(gate: Gate, damaged: Collection[int]) -> Gate:
-    """A start that costs nothing by itself, of a broker that leads by it with a damaged log."""
-    if gate.going != "go" or gate.action not in {f"restart broker {broker}" for broker in damaged}:
+def _starts_damaged(gate: Gate, damaged: Collection[int], sound: Sequence[int]) -> Gate:
+    """The start of a broker that leads by it with a damaged log, where another one could lead, costs as an election."""
+    if gate.going != "go" or gate.action not in {f"restart broker {broker}" for broker in damaged} or not sound:
         return gate
-    leads = "makes it lead at once, with a damaged log: it is in the last ISR and nobody leads. Then let another lead."
-    return replace(gate, because=f"{leads} It {gate.because}")
+    because = "makes it lead at once, with a damaged log: it is in the last ISR and nobody leads."
+    return replace(gate, going="no-go", because=because, first=f"elect {any_of('broker', sound)}")
 
 
 def _restart(

@@ -8,6 +8,7 @@ from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.settings import STOPPED, STOPPING
 
 ROLES = ("leader-starts", "follower-starts", "log-loaded")
 
@@ -24,7 +25,8 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
     """A replica stopped fetching after a failure, and its log fell behind.
 
     A failed partition is not fetched until the next leader epoch. The line is everyday noise of a change of
-    leaders. What counts is that neither a new role nor a fetch came after it, and that the leader went on.
+    leaders. What counts is that neither a new role nor a fetch came after it, and that the leader went on. A broker
+    that was stopping by then is not meant: its fetchers end with it.
 
     Proves
     ------
@@ -54,7 +56,7 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
         failed = next((i for i in reversed(range(len(own))) if own[i].kind == "marked-as-failed"), None)
         if failed is None or any(m.kind in ROLES for m in own[failed + 1 :]):
             continue
-        if _fetched_after(evidence, replica, own[failed]):
+        if _fetched_after(evidence, replica, own[failed]) or _was_stopping(evidence, own[failed]):
             continue
         others = evidence.followers_of(replica)
         furthest = max(others, key=lambda other: other.log_end_offset, default=None)
@@ -69,6 +71,13 @@ def _fetched_after(evidence: PartitionEvidence, replica: Replica, failed: Moment
     """Whether any leader saw a fetch that cannot have been before the failure: of a later term, or beyond the log."""
     fetches = [m for m in evidence.moments if m.kind == "fetched" and m.broker == replica.broker and m.error == 0]
     return any(m.term is not None and failed.term is not None and m.term > failed.term for m in fetches)
+
+
+def _was_stopping(evidence: PartitionEvidence, failed: Moment) -> bool:
+    """Whether the broker was stopping by then: it hands its leaderships over, and its fetchers end soon after."""
+    states = evidence.settings.states(failed.witness if failed.broker is None else failed.broker)
+    before = [state for state in states if (state.since or 0) <= (failed.time or 0)]
+    return bool(before) and before[-1].value in (STOPPING, STOPPED)
 
 
 def _violation(replica: Replica, furthest: Replica, failed: Moment) -> Violation:

@@ -80,7 +80,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         offsets_compared=_offsets_compared(evidence),
         share=share_of(evidence),
         assignment=assignment,
-        assigned_only=tuple(sorted(set(assignment) - {replica.broker for replica in evidence.replicas})),
+        assigned_only=tuple(sorted(set(assignment) - {r.broker for r in evidence.replicas if r.state != "deleted"})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
         told_by_metadata=any(map(is_metadata, evidence.moments)),
         logs_cut_short=tuple(sorted({r.broker for r in evidence.current if stop_untold(r, evidence.settings)})),

@@ -59,6 +59,32 @@ def test_partitions_whose_folders_no_broker_has(clean: Path) -> None:
     assert accepted.verdict == "clean"
 
 
+def test_folders_that_wait_for_their_deletion_are_no_replicas(clean: Path) -> None:
+    for data in brokers(clean):
+        claim(data, None)
+        (data / HELD).rename(data / f"{HELD}.{'6' * 32}-delete")
+    report = audited(clean)
+    assert (report.verdict, report.coverage.replicas_assigned_elsewhere) == ("unknown", 3)
+
+
+@pytest.mark.parametrize("stopping", [True, False])
+def test_a_fetcher_that_fails_while_its_broker_stops_is_no_replica_that_stopped_fetching(
+    tmp_path: Path, *, stopping: bool
+) -> None:
+    dump = copied("clean_2_8", tmp_path / "dump", logs=True)
+    log = dump / "broker-1/logs/server.log"
+    if not stopping:
+        lines = log.read_text().splitlines(keepends=True)
+        log.write_text("".join(line for line in lines if "KafkaServer id=1] shut" not in line))
+    (last,) = (dump / "broker-1/data/orders-0").glob("*.log")
+    content = last.read_bytes()
+    *_, (start, _) = batches_of(content)
+    last.write_bytes(content[:start])
+    (dump / "broker-1/data/.kafka_cleanshutdown").unlink()
+    accused = {finding.rule for finding in audited(dump, copied="live", topic=("orders",)).violations}
+    assert ("LEO002" in accused) is not stopping
+
+
 @pytest.mark.parametrize(("how", "found"), [("crashed", {(1, 954, 1000), (3, 954, 1000)}), ("live", set())])
 def test_a_leader_that_lost_its_end_is_told_by_its_log_where_the_files_are_as_it_left_them(
     clean: Path, how: str, found: set[tuple[int, int, int]]

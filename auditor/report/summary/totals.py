@@ -102,7 +102,8 @@ class LossTotals:
             return f"Copies of all of them survive on {whose}."
         if self.standing:
             rest = counted(self.offsets - self.standing, "offset")
-            return f"Copies of {counted(self.standing, 'offset')} survive on {whose}. Of {rest} no copy was found."
+            nowhere = f"Of {rest} no copy was found{' on disks' * bool(self._in_remote_storage)}."
+            return f"Copies of {counted(self.standing, 'offset')} survive on {whose}. {nowhere}"
         if self.unsearched == self.offsets:
             return "No copy was found. Not every disk that may hold one was read whole."
         partly = f" {counted(self.unsearched, 'offset')} could not be searched for whole." if self.unsearched else ""
