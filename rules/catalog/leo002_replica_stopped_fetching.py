@@ -56,7 +56,7 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
         failed = next((i for i in reversed(range(len(own))) if own[i].kind == "marked-as-failed"), None)
         if failed is None or any(m.kind in ROLES for m in own[failed + 1 :]):
             continue
-        if _fetched_after(evidence, replica, own[failed]) or _was_stopping(evidence, own[failed]):
+        if _fetched_after(evidence, replica, own[failed]) or _was_stopping(evidence, replica, own[failed]):
             continue
         others = evidence.followers_of(replica)
         furthest = max(others, key=lambda other: other.log_end_offset, default=None)
@@ -73,9 +73,9 @@ def _fetched_after(evidence: PartitionEvidence, replica: Replica, failed: Moment
     return any(m.term is not None and failed.term is not None and m.term > failed.term for m in fetches)
 
 
-def _was_stopping(evidence: PartitionEvidence, failed: Moment) -> bool:
+def _was_stopping(evidence: PartitionEvidence, replica: Replica, failed: Moment) -> bool:
     """Whether the broker was stopping by then: it hands its leaderships over, and its fetchers end soon after."""
-    states = evidence.settings.states(failed.witness if failed.broker is None else failed.broker)
+    states = evidence.settings.states(replica.broker)
     before = [state for state in states if (state.since or 0) <= (failed.time or 0)]
     return bool(before) and before[-1].value in (STOPPING, STOPPED)
 
