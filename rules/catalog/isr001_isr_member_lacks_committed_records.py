@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
 from rules.evidence import Committed, PartitionEvidence
@@ -12,6 +13,8 @@ from rules.history.turns import last_isr
 from rules.replicas.electable import vacancy
 from rules.replicas.kept_proofs import kept_proofs
 from rules.rule import rule
+
+OR_A_WORD: Final = ", or the option --copied live, stopped or crashed"
 
 
 @rule(
@@ -65,7 +68,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
         gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
         yield Undecided(
             reason="files of brokers that ran are moments apart",
-            missing="a copy of stopped brokers, or the option --copied live, stopped or crashed",
+            missing=f"a copy of stopped brokers{'' if evidence.copied else OR_A_WORD}",
             blocking=gone,
         )
     for replica in evidence.current:
