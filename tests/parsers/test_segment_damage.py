@@ -221,7 +221,7 @@ def test_a_flood_of_holes_comes_in_bounded_chunks(tmp_path: Path, monkeypatch: p
 def test_a_long_hole_is_read_in_little_memory(tmp_path: Path, behind: bytes) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(batch(0) + behind)
-    os.truncate(path, 4 << 20)
+    os.truncate(path, 32 << 20)
     assert next(scan(path, ORIGIN)).refusals  # compiled code is loaded once in a process, whatever the hole
     os.truncate(path, 256 << 20)
     before = _own_memory()
