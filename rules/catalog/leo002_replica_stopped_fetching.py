@@ -8,7 +8,7 @@ from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-from rules.settings import STOPPED, STOPPING
+from rules.settings import STOPPING
 
 ROLES = ("leader-starts", "follower-starts", "log-loaded")
 
@@ -77,7 +77,7 @@ def _was_stopping(evidence: PartitionEvidence, replica: Replica, failed: Moment)
     """Whether the broker was stopping by then: it hands its leaderships over, and its fetchers end soon after."""
     states = evidence.settings.states(replica.broker)
     before = [state for state in states if (state.since or 0) <= (failed.time or 0)]
-    return bool(before) and before[-1].value in (STOPPING, STOPPED)
+    return bool(before) and before[-1].value == STOPPING
 
 
 def _violation(replica: Replica, furthest: Replica, failed: Moment) -> Violation:

@@ -83,8 +83,8 @@ def shrinks_at(end: int) -> Change:
 
 def failed(copy: Copy) -> None:
     """Broker 1 gave the partition up at 60, and what broker 2 answered is not told."""
-    pattern = r"^(\[.*?\]) INFO \[ReplicaFetcherThread-0-2\]: Shutting down .*$"
-    copy.log("broker-1", SERVER, pattern, FAILED.format(line=r"\1") + "\n" + r"\g<0>", count=1)
+    pattern = r"^(\[.*?\]) INFO \[ReplicaFetcherManager on broker 1\] Added fetcher to broker 2 .*$"
+    copy.log("broker-1", SERVER, pattern, r"\g<0>" + "\n" + FAILED.format(line=r"\1"), count=1)
     behind(copy)
 
 
