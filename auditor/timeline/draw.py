@@ -51,10 +51,11 @@ class Asked:
 def timeline(dump: Path | Sequence[Path], asked: Asked, config: AuditConfig = AS_IT_STANDS) -> str:
     """The history of one partition in the format that the settings name."""
     require_one_of(config, FORMATS)
-    held = _gathered(dump, asked.topic, asked.partition, config)
+    billed = config.shown_format == "terminal"
+    held = _gathered(dump, asked.topic, asked.partition, config, billed=billed)
     whole = timeline_of(_evidence(held))
     window = window_of(whole, asked.since, asked.until, asked.offsets)
-    if config.shown_format == "terminal":
+    if billed:
         return timeline_text(window.shows(whole), config.log_timezone, _lost(held, config.level))
     return _told(whole, window, config)
 
@@ -71,7 +72,7 @@ def _told(whole: Timeline, window: Window, config: AuditConfig) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """What a dump holds about one partition: its facts with headers believed, and as an audit reads them."""
+    """What a dump holds about one partition: its facts with headers believed, and for a bill as an audit reads them."""
 
     dump: str
     believed: Sequence[Fact]
@@ -83,7 +84,7 @@ def evidence_of(
     dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig = AS_IT_STANDS
 ) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
-    return _evidence(_gathered(dump, topic, partition, config))
+    return _evidence(_gathered(dump, topic, partition, config, billed=False))
 
 
 def _evidence(held: Gathered) -> PartitionEvidence:
@@ -97,7 +98,9 @@ def _lost(held: Gathered, level: Level) -> tuple[Loss, ...]:
     return tuple(loss for verdict in verdicts for loss in verdict.losses if loss.matters)
 
 
-def _gathered(dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig) -> Gathered:
+def _gathered(
+    dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig, *, billed: bool
+) -> Gathered:
     given = gather(dump)
     only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
     asked = merge(config, {**only, "level": "quick", "engine": "local"})
@@ -111,7 +114,8 @@ def _gathered(dump: Path | Sequence[Path], topic: str, partition: int, config: A
         of_clusters += [fact for fact in facts if fact.of_the_cluster]
         own = [f for f in facts if not f.of_the_cluster and _is_of(f, topic, partition)]
         told += own
-        verified += reader.read(unit, config.level) if own and unit.kind in OF_ONE_PARTITION else own
+        if billed:
+            verified += reader.read(unit, config.level) if own and unit.kind in OF_ONE_PARTITION else own
     heard_of = heard(prepared.units, of_clusters, asked.selection)
     named = [fact for fact in heard_of.named(told) if fact.topic == topic]
     cluster = _one_cluster(named, str(given.root), f"{topic}-{partition}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -46,7 +46,11 @@ def gates(
     restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), losses) for r in in_order]
     damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
     sound = sorted(candidate.broker for candidate, _ in choices if not (candidate.damage or candidate.lacks))
-    restarts = [_starts_damaged(gate, damaged, sound) for gate in restarts]
+    if sound:
+        restarts = [
+            _starts_damaged(gate, sound) if replica.broker in damaged else gate
+            for replica, gate in zip(in_order, restarts, strict=True)
+        ]
     unjudged = not_judged(absent, evidence.unread_copies)
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged)
@@ -80,9 +84,9 @@ def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
-def _starts_damaged(gate: Gate, damaged: Collection[int], sound: Sequence[int]) -> Gate:
+def _starts_damaged(gate: Gate, sound: Sequence[int]) -> Gate:
     """The start of a broker that leads by it with a damaged log, where another one could lead, costs as an election."""
-    if gate.going != "go" or gate.action not in {f"restart broker {broker}" for broker in damaged} or not sound:
+    if gate.going != "go":
         return gate
     because = "makes it lead at once, with a damaged log: it is in the last ISR and nobody leads."
     return replace(gate, going="no-go", because=because, first=f"elect {any_of('broker', sound)}")
@@ -113,7 +117,7 @@ def _restart(
         return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
     short = short_start(replica, reached, evidence)
     if short is not None and short.going != "go":
-        return Gate(action=action, going=short.going, because=short.because, first=short.first)
+        return short
     cut = _cut_told(returns[1].get(replica.path), doomed)
     return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
 

@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from rules.advice.model import Going
+from rules.advice.model import Gate
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import numbered, offsets_told
 from rules.loss.told_written import as_it_stopped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShortStart:
-    """What comes of such a start."""
-
-    going: Going
-    because: str
-    first: str = ""
-
-
-def short_start(replica: Replica, reached: int | None, evidence: PartitionEvidence) -> ShortStart | None:
+def short_start(replica: Replica, reached: int | None, evidence: PartitionEvidence) -> Gate | None:
     """What comes of a start whose log had reached further; nothing where it ends where it did, as far as is told."""
-    end, point = replica.log_end_offset, replica.recovery_point
+    action, end, point = f"restart broker {replica.broker}", replica.log_end_offset, replica.recovery_point
     flushed = point.offset if point is not None and replica.end_known and point.offset > end else None
     reached = flushed if reached is None and as_it_stopped(evidence, replica) else reached
     if reached is None:
         if flushed is None:
             return None
         because = f"cannot be judged. Its log ends at {end} here, below its recovery point {flushed}."
-        return ShortStart(going="unknown", because=f"{because} The copy may be older, or its end is lost.")
+        return Gate(action=action, going="unknown", because=f"{because} The copy may be older, or its end is lost.")
     missing = offsets_told(end, reached)
     lacks = f"Its log lacks {missing}, which it had"
     holders = [peer.broker for peer in evidence.followers_of(replica) if peer.holds(end, reached)]
     _, leader = evidence.chronicle.last_leader
     if leader == replica.broker:
         because = f"lets it lead without what it had written. {lacks}."
-        return ShortStart(going="no-go", because=because, first=_first(holders, missing))
+        return Gate(action=action, going="no-go", because=because, first=_first(holders, missing))
     if leader in holders:
-        return ShortStart(going="go", because=f"{lacks}. It fetches them again.")
+        return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
     told = "nothing tells who leads" if leader < 0 else f"broker {leader}, which led last, does not hold them here"
-    return ShortStart(going="unknown", because=f"cannot be judged. {lacks}, and {told}.")
+    return Gate(action=action, going="unknown", because=f"cannot be judged. {lacks}, and {told}.")
 
 
 def _first(holders: Sequence[int], missing: str) -> str:
