@@ -17,11 +17,11 @@ from auditor.engines.plan.brought_along import plan_told
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.texts import TextPlan, plan_texts
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
-from auditor.engines.plan.unread_copies import unread_copies
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.told.internal_topics import plan_internal
 from auditor.report.model import AuditReport
 from auditor.stopping import now_telling
+from auditor.surroundings import surroundings_of
 from auditor.unmatched import numbered_briefly, require_matches
 from auditor.version import tool_version
 from parsers.files import found_at, printable
@@ -30,8 +30,6 @@ from parsers.provenance import FileKind
 from rules.catalog import RULES
 from rules.judging.judge_topics import judge_topics
 from rules.narrow.assemble import Surroundings
-from rules.replicas.partition_counts import PartitionCounts
-from rules.replicas.topic_ids import Bearer, contested
 from rules.verdict import PartitionVerdict
 
 TELLING_KINDS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
@@ -93,7 +91,7 @@ def prepare(dump: Dump, config: AuditConfig) -> Prepared:
     units = (*logs_too, *texts.units, *plan_internal(str(dump.root), inventory))
     collected = refused_by_manifests(dump.root, inventory, config.level)
     inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals, *collected))
-    return Prepared(inventory=inventory, units=units, surroundings=_surroundings(inventory, units, config))
+    return Prepared(inventory=inventory, units=units, surroundings=surroundings_of(dump.root, inventory, units, config))
 
 
 def _overrides(root: Path, config: AuditConfig) -> tuple[list[tuple[int, str]], dict[str, int]]:
@@ -185,50 +183,6 @@ def _require_matches(
         # What is excluded has no verdict by which to tell that it is there.
         told = replace(config.selection, excluded_topics=()) if seen else config.selection
         require_matches(told, seen | _held(prepared.inventory), config, root)
-
-
-def _surroundings(
-    inventory: Inventory, units: Sequence[ReadUnit], config: AuditConfig
-) -> dict[str | None, Surroundings]:
-    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {unit.cluster_id for unit in units}
-    found: dict[str | None, Surroundings] = {}
-    for cluster in sorted(clusters, key=repr):
-        own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
-        stopped = any(log_dir.clean_shutdown for log_dir in own)
-        told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
-        told |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
-        brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
-        found[cluster] = Surroundings(
-            cluster_id=cluster,
-            level=config.level,
-            versions=config.versions(brokers),
-            bearers=_contested_ids(inventory, cluster),
-            counts=PartitionCounts(seen=_partitions_seen(inventory, cluster)),
-            copied_live=config.copied == "live" or not (config.copied or stopped),
-            copied=config.copied,
-            brokers_in_dump=len(brokers),
-            unread_copies=unread_copies(inventory, cluster),
-        )
-    return found
-
-
-def _partitions_seen(inventory: Inventory, cluster: str | None) -> dict[str, int]:
-    seen: dict[str, int] = {}
-    for origin in (r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster):
-        if origin.topic is not None and origin.partition is not None:
-            seen[origin.topic] = max(seen.get(origin.topic, 0), origin.partition + 1)
-    return seen
-
-
-def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, ...]:
-    origins = [r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster]
-    return contested(
-        [
-            Bearer(topic_id=o.topic_id, topic=o.topic, partition=o.partition, broker=o.broker)
-            for o in origins
-            if o.topic_id is not None and o.topic is not None and o.partition is not None
-        ]
-    )
 
 
 def _verdicts(prepared: Prepared, config: AuditConfig, progress: Progress) -> Iterator[PartitionVerdict]:

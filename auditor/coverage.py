@@ -22,6 +22,7 @@ from auditor.report.placed import Place
 from auditor.scope import absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory, parse_file_name
+from parsers.provenance import NOT_HERE
 from rules.evidence import METADATA_TOPIC
 from rules.finding import Finding, with_last_offsets
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
@@ -166,13 +167,14 @@ def _missing(
     inventory: Inventory, named: Iterable[tuple[PartitionVerdict, Sequence[int]]]
 ) -> Iterator[tuple[PartitionVerdict, MissingReplica]]:
     """Replicas that something names and no directory holds that lasts, not even one that was refused."""
-    here = (r.origin for r in inventory.replicas if r.state != "deleted")
+    here = (r.origin for r in inventory.replicas if r.state not in NOT_HERE)
     held = {(origin.cluster_id, origin.topic, origin.partition, origin.broker) for origin in here}
     for verdict, brokers in named:
         place = (verdict.cluster_id, verdict.topic, verdict.partition)
         current = {replica.broker for replica in verdict.replicas if replica.state == "current"}
+        foreign = {replica.broker for replica in verdict.replicas if replica.state == "foreign"}
         for broker in brokers:
-            if (*place, broker) not in held:
+            if broker in foreign or (*place, broker) not in held:
                 told = MissingReplica(
                     cluster_id=verdict.cluster_id,
                     topic=verdict.topic or "",

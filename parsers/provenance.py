@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-ReplicaState = Literal["current", "future", "deleted", "stray"]
+ReplicaState = Literal["current", "future", "deleted", "stray", "foreign"]
+"""By the folder's name; foreign is one that holds something else than its name says."""
+NOT_HERE: Final[tuple[ReplicaState, ...]] = ("deleted", "foreign")
+"""States in which a copy is no word that its broker has a replica."""
 
 FileKind = Literal[
     "segment",

@@ -26,6 +26,7 @@ from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnd, epoch_ends
 from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders
+from rules.replicas.foreign import NONE_FOREIGN, Foreign
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
@@ -57,7 +58,6 @@ from rules.replicas.replica import (
 )
 from rules.replicas.sides import Sides, sides
 from rules.replicas.told_committed import told_committed
-from rules.replicas.topic_ids import Bearer, OtherId, other_ids
 from rules.replicas.unread_copies import UnreadCopy
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
 from rules.unwritten.reconstruction import Reconstruction
@@ -85,8 +85,7 @@ class PartitionEvidence:
     replicas: tuple[Replica, ...]
     level: Level = "full"
     versions: tuple[BrokerVersion, ...] = ()
-    bearers: tuple[Bearer, ...] = ()  # folders of the cluster whose topic has several ids, or whose id several topics
-    strangers: tuple[OtherId, ...] = ()  # ids of other topics in folders of this one, which count as stray
+    foreign: Foreign = NONE_FOREIGN  # folders that bear its name and hold another log
     told_ids: frozenset[str] = frozenset()  # that logs, traces and metadata give to this topic
     copied_live: bool = False
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
@@ -115,7 +114,7 @@ class PartitionEvidence:
 
     @cached_property
     def current(self) -> tuple[Replica, ...]:
-        """The replicas that serve (or served) the partition; not future, deleted or stray copies."""
+        """The replicas that serve (or served) the partition; not future, deleted, stray or foreign copies."""
         return tuple(replica for replica in self.replicas if replica.state == "current")
 
     @cached_property
@@ -125,9 +124,10 @@ class PartitionEvidence:
 
     @cached_property
     def own_logs(self) -> tuple[Replica, ...]:
-        """The copies but for those of another topic id than most replicas have: those are of another topic."""
+        """The copies but for foreign ones and those of another topic id than most replicas have."""
         largest = max(self.incarnations, key=len, default=())
-        return tuple(replica for replica in self.replicas if all(same_topic(replica, own) for own in largest))
+        copies = (replica for replica in self.replicas if replica.state != "foreign")
+        return tuple(replica for replica in copies if all(same_topic(replica, own) for own in largest))
 
     @cached_property
     def epochs_used_twice(self) -> bool:
@@ -256,11 +256,6 @@ class PartitionEvidence:
     def pairs(self) -> tuple[tuple[Replica, Replica], ...]:
         """Every two replicas that hold the same topic id, so that their contents may be compared."""
         return tuple(pair for pair in combinations(self.current, 2) if same_topic(*pair))
-
-    @cached_property
-    def other_ids(self) -> tuple[OtherId, ...]:
-        """Topic ids that replicas bear beside the topic's own, and whose they are."""
-        return other_ids(self.topic, self.partition, self.current, self.told_ids, self.bearers)
 
     @cached_property
     def incarnations(self) -> tuple[tuple[Replica, ...], ...]:

@@ -32,14 +32,14 @@ def _of(broker: int, copies: Sequence[UnreadCopy]) -> tuple[str, str]:
     if nobodys is not None:
         paths = named_paths(nobodys.paths, "or")
         return (
-            f"Its disk is not in this dump, or is {paths}: nothing tells whose that is, and it was not read.",
+            f"Its copy is not in this dump, or is {paths}: nothing tells whose that is, and it was not read.",
             "name the broker of that log dir: --log-dir BROKER=PATH",
         )
     unlisted = next((copy for copy in copies if copy.because == "not listed"), None)
     if unlisted is not None:
         paths = named_paths(unlisted.paths, "or")
-        return f"Its disk is not in this dump, or is in {paths}, which could not be read.", "let that folder be read"
-    return "Its disk is not in this dump.", ""
+        return f"Its copy is not in this dump, or is in {paths}, which could not be read.", "let that folder be read"
+    return "Its copy is not in this dump.", ""
 
 
 def not_judged(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> str:

@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(SourceRow,),
     law="ConsistentTopicId",
-    message="{brokers:+Broker} hold logs of {incarnations} different topics of this name. {because:.}",
+    message="Logs of {which} of this name are on {brokers:+broker}. {because:.}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Replicas are of different lives of a topic that was created again.
@@ -50,8 +50,19 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     behind = tuple(sorted(replica.broker for replica in evidence.current if replica.earlier_life))
     if behind:
         because = "the topic was deleted and created again, as logs tell, and all older records are older than the others"
-        yield Violation(brokers=behind, facts={"incarnations": 2, "because": because})
-    others = [other for other in evidence.other_ids if other.standing in ("an earlier life", "untold")]
+        yield Violation(brokers=behind, facts={"incarnations": 2, "which": "2 different topics", "because": because})
+    bygone = evidence.foreign.bygone
+    if bygone:
+        yield Violation(
+            brokers=tuple(sorted({r.broker for r in evidence.replicas if r.state == "foreign" and r.topic_id in bygone})),
+            facts={
+                "incarnations": len(bygone),
+                "which": "an earlier topic",
+                "because": "the controllers' record tells that the topic was created again since, and none of these is of"
+                " the topic as it is now",
+            },
+        )
+    others = [other for other in evidence.foreign.ids if other.standing in ("an earlier life", "untold")]
     if any(other.standing == "untold" and _holds_the_others_records(evidence, other) for other in others):
         yield Undecided(
             reason="replicas bear different topic ids, though they hold the same records: they were not compared",
@@ -59,13 +70,15 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             brokers=tuple(sorted({replica.broker for replica in evidence.current})),
         )
     if others:
+        ids = {replica.topic_id for replica in evidence.current} - {None}
         known = all(other.standing == "an earlier life" for other in others)
         yield Violation(
             brokers=tuple(sorted({replica.broker for replica in evidence.current})),
             confidence="certain" if known else "possible",
             facts={
-                "incarnations": len({replica.topic_id for replica in evidence.current} - {None}),
-                "topic_ids": tuple(sorted({r.topic_id for r in evidence.current if r.topic_id is not None})),
+                "incarnations": len(ids),
+                "which": f"{len(ids)} different topics",
+                "topic_ids": tuple(sorted(topic_id for topic_id in ids if topic_id is not None)),
                 "because": "the topic was deleted and created again"
                 if known
                 else "the topic was deleted and created again, or a directory is another topic's, of which nothing else tells",

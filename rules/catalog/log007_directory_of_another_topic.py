@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import MetadataChange, SourceRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Undecided, Violation
+from rules.finding import Severity, Undecided, Violation, numbered
 from rules.rule import rule
 
 
@@ -15,8 +15,7 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(SourceRow, MetadataChange),
     law="ConsistentTopicId",
-    message="Broker {broker}'s folder of this partition bears topic id {topic_id}, {whose}. Its broker will not use "
-    "it as a replica of this partition. It was compared with no other.",
+    message="Broker {broker}'s folder of this partition {holds}. It was compared with no other.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A directory names a topic id that is not this topic's.
@@ -24,13 +23,15 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     Proves
     ------
     The directory was renamed or restored from another topic's, or its `partition.metadata` was. The broker refuses
-    it as inconsistent, or puts it aside as stray. It has no replica of the partition then.
+    it as inconsistent, or puts it aside as stray. It has no replica of the partition then. Or it begins with the
+    first batch of another partition, as other brokers hold it there, and none of them has that batch here.
 
     Undecided when
     --------------
     Nothing else in the dump tells of the id, nor of the topic's own: the topic may have been created again
     (LOG006). Where logs give the topic other ids alone it is of low severity. A metadata log whose beginning was
-    deleted forgets the lives of a topic before it.
+    deleted forgets the lives of a topic before it. Folders of two partitions seem exchanged between two brokers of
+    which only these hold them: either broker's folders may be the wrong ones.
 
     Upheld
     ------
@@ -46,7 +47,8 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     broker 2 000| ; topic-id a
     broker 3 111| ; topic-id b
     """
-    for other in (*evidence.strangers, *evidence.other_ids):
+    yield from _exchanged(evidence)
+    for other in evidence.foreign.ids:
         if other.standing in ("another topic's", "unknown to the logs"):
             proved = other.standing == "another topic's"
             for broker in other.brokers:
@@ -57,8 +59,32 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
                     facts={
                         "broker": broker,
                         "topic_id": other.topic_id,
-                        "whose": f"which is topic {other.of_topic}'s"
+                        "holds": f"bears topic id {other.topic_id}, which is topic {other.of_topic}'s. Its broker will not"
+                        " use it as a replica of this partition"
                         if proved
-                        else "which no log gives to this topic",
+                        else f"bears topic id {other.topic_id}, which no log gives to this topic. Its broker will not use"
+                        " it as a replica of this partition",
                     },
                 )
+
+
+def _exchanged(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
+    for each in evidence.foreign.exchanged:
+        other = f"{each.holds[0]}-{each.holds[1]}"
+        if each.sure:
+            yield Violation(
+                brokers=(each.broker,),
+                facts={
+                    "broker": each.broker,
+                    "topic_id": None,
+                    "holds": f"holds the log of {other}: it begins with the batch with which that partition begins on"
+                    f" {numbered('broker', each.holders)}, and no other folder of this partition does",
+                },
+            )
+        else:
+            yield Undecided(
+                reason=f"broker {each.broker}'s folder of this partition begins as the folder of {other} on"
+                f" {numbered('broker', each.holders)} does: folders of one of these brokers were exchanged, and nothing here tells whose",
+                missing="another broker's copy of either partition",
+                brokers=(each.broker, *each.holders),
+            )

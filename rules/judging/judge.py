@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from parsers.provenance import NOT_HERE
 from rules.advice import advise
 from rules.availability.accounting import availability
 from rules.counterfactual import counterfactuals
@@ -80,7 +81,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         offsets_compared=_offsets_compared(evidence),
         share=share_of(evidence),
         assignment=assignment,
-        assigned_only=tuple(sorted(set(assignment) - {r.broker for r in evidence.replicas if r.state != "deleted"})),
+        assigned_only=tuple(sorted(set(assignment) - {r.broker for r in evidence.replicas if r.state not in NOT_HERE})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
         told_by_metadata=any(map(is_metadata, evidence.moments)),
         logs_cut_short=tuple(sorted({r.broker for r in evidence.current if stop_untold(r, evidence.settings)})),

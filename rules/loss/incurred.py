@@ -193,7 +193,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         reused_end=reused_end,
         survivors=standing,
         again=part.reopening is not None or part.anew,
-        searched=tuple(sorted({replica.broker for replica in evidence.replicas})),
+        searched=tuple(sorted({r.broker for r in evidence.replicas if r.state != "foreign"})),
         unsearched=_unsearched(evidence, start, end),
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),

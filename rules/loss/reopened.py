@@ -17,7 +17,7 @@ def first_life(evidence: PartitionEvidence, part: LeftOut) -> Iterator[Survivor]
     log, or the epoch's records where that log has none.
     """
     reopened = _reopened(evidence, part)
-    for replica in evidence.replicas if reopened is not None else ():
+    for replica in evidence.own_logs if reopened is not None else ():
         if reopened is None or replica is reopened or not same_topic(replica, reopened):
             continue
         for start, end in _apart(evidence, replica, reopened, part):
@@ -68,7 +68,7 @@ def _gone(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, 
     """All of the stretch; or what no copy holds under its number, where that leader's own log is not here."""
     held: list[tuple[int, int]] = []
     if _reopened(evidence, stretch) is None:
-        runs = (run for replica in evidence.replicas for run in replica.runs_by_epoch.get(stretch.epoch, ()))
+        runs = (run for replica in evidence.own_logs for run in replica.runs_by_epoch.get(stretch.epoch, ()))
         held = [(run.start_offset, run.end_offset) for run in runs]
     yield from without(stretch.start, stretch.end, held)
 

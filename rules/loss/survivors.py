@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -13,7 +13,7 @@ from rules.protocol.offsets import UNDEFINED_EPOCH
 
 CopyKind = Literal["replica", "future replica", "deleted file", "deleted dir", "stray dir"]
 
-_KINDS: Final[dict[ReplicaState, CopyKind]] = {
+_KINDS: Final[Mapping[ReplicaState, CopyKind]] = {
     "current": "replica", "future": "future replica", "deleted": "deleted dir", "stray": "stray dir",
 }  # fmt: skip
 FADING: Final = ("deleted file", "deleted dir")
@@ -41,7 +41,7 @@ class Survivor:
 
 def survivors(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> tuple[Survivor, ...]:
     """Every copy of records that the epoch wrote at offsets of the range, the most lasting ones first."""
-    own = [replica for replica in evidence.replicas if _of_the_topic(replica, evidence)]
+    own = [r for r in evidence.replicas if r.state != "foreign" and _of_the_topic(r, evidence)]
     found = [copy for replica in own for copy in copies(replica, epoch, start, end)]
     return in_order(found)
 

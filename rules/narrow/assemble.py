@@ -34,13 +34,15 @@ from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.narrow.rejoined import rejoined
 from rules.replicas.absent import with_absent_segments
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
+from rules.replicas.exchanged import Exchanged
+from rules.replicas.foreign import found_foreign
 from rules.replicas.groups import GroupAssignment, GroupCommit, GroupHome, in_order
 from rules.replicas.lives import with_lives
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCount, PartitionCounts
 from rules.replicas.placing import Placing
 from rules.replicas.remote import RemoteCopy, of_the_topic
-from rules.replicas.topic_ids import Bearer, other_ids, put_aside
+from rules.replicas.topic_ids import Bearer
 from rules.replicas.topic_names import Nameless, TopicName
 from rules.replicas.unread_copies import ALL_READ, UnreadCopies
 from rules.settings import NO_SETTINGS, Setting, Settings
@@ -140,6 +142,7 @@ class Surroundings:
     checkpoints: Mapping[str, tuple[FileKind, ...]] = field(default_factory=dict)
     """Which checkpoints of each log dir were read whole."""
     bearers: tuple[Bearer, ...] = ()
+    exchanged: tuple[Exchanged, ...] = ()
     counts: PartitionCounts = NOTHING_COUNTED
     coordinators: Coordinators = NO_COORDINATORS
     copied_live: bool = False
@@ -177,26 +180,25 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     )
     ids = frozenset(_ids_given(moment for fact in ordered for moment in fact.moments))
     told = _told(ordered, surroundings.busy)
-    own = _of_incarnation(told, replicas)
     first = ordered[0]
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
         raise ValueError(message)
     here = [replica for replica in replicas if replica.state == "current"]
-    others = other_ids(first.topic, first.partition, here, ids, surroundings.bearers)
-    strangers = tuple(other for other in others if other.standing == "another topic's")
+    foreign = found_foreign((first.topic, first.partition), here, ids, surroundings)
+    replicas = foreign.put_aside(replicas)
+    own = _of_incarnation(told, replicas)
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(put_aside(replicas, strangers), left_behind(told, own)),
-        strangers=strangers,
+        replicas=with_lives(replicas, left_behind(told, own)),
+        foreign=foreign,
         level=surroundings.level,
         versions=surroundings.versions,
         settings=surroundings.settings,
         gaps=surroundings.gaps,
         requests_until=surroundings.requests_until,
-        bearers=surroundings.bearers,
         told_ids=ids,
         copied_live=surroundings.copied_live,
         copied=surroundings.copied,

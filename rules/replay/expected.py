@@ -11,6 +11,7 @@ from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_int
 
 _OUT_OF_USE: Final = {
     "deleted": "the copy waits for its deletion, so no high watermark applies to it",
+    "foreign": "the folder holds another log than its name says, so no high watermark applies to it",
     "stray": "the copy belongs to no replica any more, so no high watermark applies to it",
 }
 

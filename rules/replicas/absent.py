@@ -23,7 +23,7 @@ def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:
 
 
 def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
-    if not replica.segments:
+    if not replica.segments or replica.state == "foreign":
         return replica
     absent = (*_head(replica, evidence), *_amid(replica, evidence), *_tail(replica, evidence))
     if not absent:

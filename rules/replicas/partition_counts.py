@@ -60,6 +60,10 @@ class PartitionCounts:
         told = self._by_the_controller(topic or "")
         return told[-1] if told and partition is not None and told[-1].count > partition else None
 
+    def ids(self, topic: str) -> frozenset[str]:
+        """The ids under which the controllers' record tells of a topic, of its lives that ended too."""
+        return frozenset(told.topic_id for told in self._by_the_controller(topic) if told.topic_id is not None)
+
     def last(self, topic: str) -> PartitionCount | None:
         """The count that stands at the end, where somebody told it and no directory contradicts it."""
         told = (*(t for t in self.told.get(topic, ()) if t.told_by != "metadata"), *self.steps(topic))

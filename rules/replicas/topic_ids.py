@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from rules.replicas.replica import Replica
 
 Standing = Literal["an earlier life", "another topic's", "unknown to the logs", "untold"]
+ANOTHER: Final = "another topic's"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +63,6 @@ def other_ids(
     return tuple(_other(topic_id, topic, partition, replicas, told, bearers) for topic_id in ids)
 
 
-def put_aside(replicas: Sequence[Replica], strangers: Sequence[OtherId]) -> tuple[Replica, ...]:
-    """The replicas, those in folders of other topics as stray: a broker refuses such a folder or puts it aside."""
-    ids = {other.topic_id for other in strangers}
-    return tuple(
-        replace(replica, state="stray") if replica.state == "current" and replica.topic_id in ids else replica
-        for replica in replicas
-    )
-
-
 def _other(
     topic_id: str,
     topic: str,
@@ -87,7 +79,7 @@ def _other(
     if topic_id in told or elsewhere[topic] > max(strangers.values(), default=0):
         standing, strangers = "an earlier life", {}
     elif strangers:
-        standing = "another topic's"
+        standing = ANOTHER
     elif told:
         standing = "unknown to the logs"
     named = min(strangers, key=lambda name: (-strangers[name], name), default=None)

@@ -51,6 +51,8 @@ from rules.facts.indexes import IndexFacts, IndexFault
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
 from rules.protocol.epochs import EpochStart
+from rules.replicas.foreign import Foreign
+from rules.replicas.topic_ids import other_ids
 from rules.settings import Setting, settings_of
 from rules.sketch.batch_rows import Pace
 from rules.sketch.keys import with_drawn_keys
@@ -113,6 +115,7 @@ def read_sketch(text: str) -> Sketch:
         replicas=tuple(replicas),
         versions=tuple(versions),
         told_ids=told_ids,
+        foreign=Foreign(ids=other_ids(topic, 0, [r for r in replicas if r.state == "current"], told_ids, ())),
         copied_live=live,
         chronicle=Chronicle(in_terms(moments)),
         settings=settings_of(settings),

@@ -108,14 +108,3 @@ def test_a_leader_that_lost_its_end_is_told_by_its_log_where_the_files_are_as_it
 
 def base(content: bytes, start: int) -> int:
     return int.from_bytes(content[start : start + 8], "big")
-
-
-def test_folders_of_two_topics_that_were_swapped_accuse_nobody(clean: Path) -> None:
-    one, other, aside = (clean / "broker-2/data" / name for name in ("orders-1", "state-1", "aside"))
-    one.rename(aside)
-    other.rename(one)
-    aside.rename(other)
-    report = audited(clean)
-    assert {finding.rule for finding in report.violations} == {"LOG007"}
-    strays = {(r.topic, r.partition, r.replica.broker) for r in report.replicas if r.replica.state == "stray"}
-    assert strays == {("orders", 1, 2), ("state", 1, 2)}

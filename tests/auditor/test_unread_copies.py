@@ -57,12 +57,12 @@ def report_on(tmp_path: Path, harm: Callable[[Path], None]) -> AuditReport:
         (one_log_dir_twice, f"Its replica was not read: {TWICE} claim to be the same one.", "Not read: broker-1"),
         (
             nobodys,
-            "Its disk is not in this dump, or is disk/pay-0: nothing tells whose that is, and it was not read.",
+            "Its copy is not in this dump, or is disk/pay-0: nothing tells whose that is, and it was not read.",
             "Not read: disk, for want of meta.properties with the broker's id, or --log-dir BROKER=disk",
         ),
         (
             led_out,
-            "Its disk is not in this dump, or is in broker-1/data, which could not be read.",
+            "Its copy is not in this dump, or is in broker-1/data, which could not be read.",
             "Not read: broker-1/data, for want of a path inside the dump; found a link to ",
         ),
     ],
@@ -99,5 +99,5 @@ def test_a_disk_that_is_not_here_is_still_called_absent(tmp_path: Path) -> None:
     (placed,) = report.advice
     assert (placed.advice.absent, placed.advice.unread) == ((1,), ())
     told = " ".join(text(report.advice).split())
-    assert "Restarting broker 1 cannot be judged. Its disk is not in this dump. What it holds" in told
+    assert "Restarting broker 1 cannot be judged. Its copy is not in this dump. What it holds" in told
     assert "No broker in this dump still has them." in told

@@ -1,0 +1,84 @@
+"""What is known of each cluster before anything is read: its brokers, its folders, and what their names hide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from auditor.config import AuditConfig
+from auditor.engines.plan.units import ReadUnit
+from auditor.engines.plan.unread_copies import unread_copies
+from parsers.files import FileFault, locate
+from parsers.inventory import Inventory
+from parsers.segment.first_batch import fingerprint
+from rules.narrow.assemble import Surroundings
+from rules.replicas.exchanged import FirstBatch, exchanged
+from rules.replicas.partition_counts import PartitionCounts
+from rules.replicas.topic_ids import Bearer, contested
+
+
+def surroundings_of(
+    root: Path, inventory: Inventory, units: Sequence[ReadUnit], config: AuditConfig
+) -> dict[str | None, Surroundings]:
+    """By cluster, what its inventory and the user's words say of it as a whole."""
+    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {unit.cluster_id for unit in units}
+    found: dict[str | None, Surroundings] = {}
+    for cluster in sorted(clusters, key=repr):
+        own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
+        stopped = any(log_dir.clean_shutdown for log_dir in own)
+        told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
+        told |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
+        brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
+        found[cluster] = Surroundings(
+            cluster_id=cluster,
+            level=config.level,
+            versions=config.versions(brokers),
+            bearers=_contested_ids(inventory, cluster),
+            exchanged=exchanged(_first_batches(root, inventory, cluster)),
+            counts=PartitionCounts(seen=_partitions_seen(inventory, cluster)),
+            copied_live=config.copied == "live" or not (config.copied or stopped),
+            copied=config.copied,
+            brokers_in_dump=len(brokers),
+            unread_copies=unread_copies(inventory, cluster),
+        )
+    return found
+
+
+def _partitions_seen(inventory: Inventory, cluster: str | None) -> dict[str, int]:
+    seen: dict[str, int] = {}
+    for origin in (r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster):
+        if origin.topic is not None and origin.partition is not None:
+            seen[origin.topic] = max(seen.get(origin.topic, 0), origin.partition + 1)
+    return seen
+
+
+def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, ...]:
+    origins = [r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster]
+    return contested(
+        [
+            Bearer(topic_id=o.topic_id, topic=o.topic, partition=o.partition, broker=o.broker)
+            for o in origins
+            if o.topic_id is not None and o.topic is not None and o.partition is not None
+        ]
+    )
+
+
+def _first_batches(root: Path, inventory: Inventory, cluster: str | None) -> Iterator[FirstBatch]:
+    """Of each replica's folder the first batch of its first segment; an empty or unreadable one tells nothing."""
+    first: dict[str, str] = {}
+    for file in inventory.files:
+        folder, _, name = file.origin.source.rpartition("/")
+        if file.kind == "segment" and name < first.get(folder, "~"):
+            first[folder] = name
+    for replica in inventory.replicas:
+        origin, begins = replica.origin, first.get(replica.path)
+        if replica.state != "current" or origin.cluster_id != cluster or begins is None:
+            continue
+        if origin.topic is None or origin.partition is None or origin.broker is None:
+            continue
+        place = locate(root, f"{replica.path}/{begins}")
+        head = None if isinstance(place, FileFault) else fingerprint(place)
+        if head is not None:
+            yield FirstBatch(
+                topic=origin.topic, partition=origin.partition, broker=origin.broker, file=begins, fingerprint=head
+            )

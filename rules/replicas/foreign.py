@@ -1,0 +1,82 @@
+"""Which folders hold something else than their name says: another topic, another partition, an earlier life."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from rules.replicas.exchanged import Exchanged
+from rules.replicas.partition_counts import PartitionCount, PartitionCounts
+from rules.replicas.replica import Replica
+from rules.replicas.topic_ids import ANOTHER, Bearer, OtherId, other_ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreign:
+    """What makes folders of a partition foreign to it."""
+
+    ids: tuple[OtherId, ...] = ()
+    """Topic ids that replicas bear beside the topic's own; with those of other topics they are foreign."""
+    exchanged: tuple[Exchanged, ...] = ()
+    """Folders that hold the log of another partition."""
+    bygone: frozenset[str] = frozenset()
+    """Ids of lives of the topic that ended, where no folder is of its last one."""
+
+    def put_aside(self, replicas: Sequence[Replica]) -> tuple[Replica, ...]:
+        """The replicas, those in foreign folders marked: none of them is a replica of the partition."""
+        ids = {*self.bygone, *(other.topic_id for other in self.ids if other.standing == ANOTHER)}
+        brokers = {each.broker for each in self.exchanged}
+        return tuple(
+            replace(replica, state="foreign")
+            if replica.state == "current" and (replica.topic_id in ids or replica.broker in brokers)
+            else replica
+            for replica in replicas
+        )
+
+
+NONE_FOREIGN: Final = Foreign()
+
+
+class Neighbours(Protocol):
+    """What is known of the other folders of the cluster."""
+
+    @property
+    def bearers(self) -> Sequence[Bearer]:
+        """Folders of topics that have several ids, or share one."""
+        ...
+
+    @property
+    def exchanged(self) -> Sequence[Exchanged]:
+        """Folders that begin with another partition's first batch."""
+        ...
+
+    @property
+    def counts(self) -> PartitionCounts:
+        """Which topics there are, under which ids."""
+        ...
+
+
+def found_foreign(
+    place: tuple[str, int], current: Sequence[Replica], told: frozenset[str], neighbours: Neighbours
+) -> Foreign:
+    """What makes folders of a partition foreign: of one that tells it twice, the id."""
+    ids = other_ids(*place, current, told, neighbours.bearers)
+    others = {broker for other in ids if other.standing == ANOTHER for broker in other.brokers}
+    return Foreign(
+        ids=ids,
+        exchanged=tuple(e for e in neighbours.exchanged if (e.topic, e.partition) == place and e.broker not in others),
+        bygone=bygone_ids(current, neighbours.counts.standing(*place), neighbours.counts.ids(place[0])),
+    )
+
+
+def bygone_ids(replicas: Sequence[Replica], standing: PartitionCount | None, told: frozenset[str]) -> frozenset[str]:
+    """The ids of all replicas, where the controllers' record tells that the topic stands under another, made since.
+
+    Copies of the topic as it is now are missing then: those that are here are of its earlier lives.
+    """
+    held = {replica.topic_id for replica in replicas}
+    if standing is None or standing.topic_id is None or standing.topic_id in held:
+        return frozenset()
+    earlier = frozenset(topic_id for topic_id in held if topic_id is not None)
+    return earlier if len(earlier) == len(held) and earlier <= told else frozenset()
