@@ -23,10 +23,6 @@ class Fields(Cursor):
         self.flexible = version >= flexible_from
         return version
 
-    def skip_bytes(self) -> None:
-        """Pass over a field of bytes."""
-        self.take(max(self.length(), 0), "bytes")
-
     def int32s(self) -> tuple[int, ...]:
         """An array of int32; null reads as empty."""
         count = self.count(4) or 0

@@ -23,8 +23,6 @@ _ROWS: Final[dict[type, Callable[[Told], Rows | None]]] = {
     Fetch: lambda told: told.fetches,
     Produce: lambda told: told.produces,
 }
-IN_COLUMNS: Final = frozenset(_ROWS)
-"""Tables whose rows come in columns."""
 
 
 def batches_of(told: Told, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:

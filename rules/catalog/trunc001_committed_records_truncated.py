@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
+from rules.evidence import CRASHED, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
 
@@ -60,7 +60,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     told = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
     for replica in evidence.current:
         if replica.snapshot_beyond is not None and replica.broker not in told:
-            yield _once_longer(replica, replica.snapshot_beyond)
+            yield _once_longer(replica, replica.snapshot_beyond, evidence.copied)
 
 
 def _violation(cut: Cut, end: int) -> Violation:
@@ -99,11 +99,11 @@ def _unknown_watermark(evidence: PartitionEvidence, cut: Cut) -> Iterator[Undeci
         )
 
 
-def _once_longer(replica: Replica, snapshot: OffsetClaim) -> Undecided:
+def _once_longer(replica: Replica, snapshot: OffsetClaim, copied: str) -> Undecided:
     return Undecided(
         reason=f"broker {replica.broker} wrote down its producers when its log ended at {snapshot.offset}, and now it ends"
-        f" at {replica.log_end_offset}: a cut, a crash, or files of two moments",
-        missing="its server.log up to the copy, or the option --copied",
+        f" at {replica.log_end_offset}: a cut, a crash{'' if copied in CRASHED else ', or files of two moments'}",
+        missing="its server.log up to the copy" + ("" if copied else ", or the option --copied"),
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=snapshot.offset,

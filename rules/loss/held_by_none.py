@@ -154,7 +154,8 @@ def _doubt(evidence: PartitionEvidence, stretch: tuple[int, int], *, inside: boo
         running = [r.broker for r in own_logs(evidence) if not as_it_stopped(evidence, r) and r.may_be_live]
         if running and evidence.copied not in CRASHED:
             why = f"{numbered('broker', running)} may have run while the files were copied"
-            return why, "the option --copied live, stopped or crashed"
+            word = "the option --copied live, stopped or crashed"
+            return why, "a copy of stopped brokers" if evidence.copied else word
         return "", ""
     return ("", "") if _once_there(evidence, stretch) else UNCOPIED
 
