@@ -10,7 +10,7 @@ from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.shortened import in_words
-from rules.replay.shortened import known_of, shortened_on_disk
+from rules.replay.shortened import known_of, perhaps_shortened, shortened_on_disk
 from rules.replay.shorter import Shorter, shorter_when_loaded
 from rules.rule import rule
 
@@ -37,10 +37,10 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    Logs and traces do not reach to the orderly stop. Or the broker told its log's end last before it met a leader
-    whose epoch had opened below. Then the line of its cut may be missing. The log end at loading is not logged. Or a
-    truncation or a reassignment in between cannot be excluded. Or the broker's log does not tell in which epoch it was
-    before. Where the broker went on in its epoch, only clocks tell that fetch from later ones: the finding is likely.
+    Logs and traces do not reach to the orderly stop. Or no marker on disk confirms the stop that a log tells of. Or
+    the broker told its log's end last before it met a leader whose epoch had opened below. Then the line of its cut
+    may be missing. The log end at loading is not logged. Or a truncation or a reassignment in between cannot be
+    excluded. Or the broker's log does not tell in which epoch it was before. Where the broker went on in its epoch, only clocks tell that fetch from later ones: the finding is likely.
     If it fetched further since, its leader must tell that it asked for less in between.
     A log that was loaded empty may be on a new disk: where its broker tells that it created the log, nothing is said.
 
@@ -66,6 +66,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     """
     yield from map(_said, shorter_when_loaded(known_of(evidence)))
     yield from map(_said, shortened_on_disk(evidence))
+    yield from map(_unmarked, perhaps_shortened(evidence))
 
 
 def _said(found: Shorter) -> Violation | Undecided:
@@ -129,6 +130,18 @@ def _undecided(found: Shorter) -> Undecided:
         return Undecided(reason=reason, missing=missing, blocking=False)
     reason = f"{who}'s log reached {found.had} when it followed in epoch {found.closing.epoch}, and ends at {found.ends}"
     return Undecided(reason=reason, missing=missing, brokers=(found.broker,), blocking=False)
+
+
+def _unmarked(found: Shorter) -> Undecided:
+    """The disk may have been copied before the stop."""
+    return Undecided(
+        reason=f"broker {found.broker}'s log had reached {found.had} when it stopped, as its server.log tells, and ends at"
+        f" {found.ends} here; no .kafka_cleanshutdown tells that the disk was copied after the stop",
+        missing=f"the option --copied stopped, or broker {found.broker}'s .kafka_cleanshutdown",
+        brokers=(found.broker,),
+        start_offset=found.ends,
+        end_offset=found.had,
+    )
 
 
 _IDS: Final = "the log dir in meta.properties before and after"

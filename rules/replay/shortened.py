@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rules.asked_once import asked_once
-from rules.evidence import PartitionEvidence
+from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.replay.closing import closings
 from rules.replay.shorter import Known, Shorter, shorter_on_disk
+from rules.settings import STOPPED
 
 
 def known_of(evidence: PartitionEvidence) -> Known:
@@ -16,3 +18,17 @@ def known_of(evidence: PartitionEvidence) -> Known:
 def shortened_on_disk(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
     """Every such log."""
     return tuple(shorter_on_disk(known_of(evidence), evidence.closings, evidence.current))
+
+
+def perhaps_shortened(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
+    """The same where a broker's log tells of a stop that no marker on disk confirms, and nobody says how it was copied.
+
+    The disk may have been copied before the stop. Or the marker was left out: names that begin with a dot often are.
+    """
+    if evidence.copied or evidence.topic == METADATA_TOPIC:
+        return ()
+    states = evidence.settings.states
+    unmarked = (replica for replica in evidence.current if replica.clean_shutdown is None)
+    stopped = [r for r in unmarked if any(state.value == STOPPED for state in states(r.broker)[-1:])]
+    told = closings(evidence.replayed, evidence.chronicle, stopped, states, "stopped") if stopped else ()
+    return tuple(shorter_on_disk(known_of(evidence), told, stopped))

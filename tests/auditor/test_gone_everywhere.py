@@ -108,3 +108,20 @@ def test_a_leader_that_lost_its_end_is_told_by_its_log_where_the_files_are_as_it
 
 def base(content: bytes, start: int) -> int:
     return int.from_bytes(content[start : start + 8], "big")
+
+
+@pytest.mark.parametrize(("how", "verdict"), [("", "unknown"), ("live", "clean")])
+def test_a_log_shorter_than_at_its_brokers_stop_is_asked_about_where_no_marker_tells_of_the_stop(
+    how: str, verdict: str, tmp_path: Path
+) -> None:
+    dump = copied("clean_2_8", tmp_path / "dump", logs=True)
+    for data in brokers(dump):
+        (data / ".kafka_cleanshutdown").unlink()
+    assert audited(dump).verdict == "clean"
+    (last,) = (dump / "broker-2/data/orders-0").glob("*.log")
+    content = last.read_bytes()
+    *_, (start, _) = batches_of(content)
+    last.write_bytes(content[:start])
+    report = audited(dump, **({"copied": how} if how else {}))
+    assert report.verdict == verdict
+    assert [f.verdict for f in report.findings if f.rule == "LEO001"] == ["undecided"] * (not how)
