@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.loss.told_written import left_by_a_cut
+from rules.loss.told_written import left_by_a_cut, wrong_alone
 from rules.rule import rule
 
 
@@ -16,8 +16,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}. {meaning:.} "
-    "Brokers that hold the missing records: {holders}.",
+    message="Broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}. {meaning:.}{held}",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001", "TRUNC001"),
 )
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -36,7 +35,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     replica. Up to 2.3 a cut changed neither the high watermark nor its checkpoint until the leader answered again. In
     a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nothing says so and no log
     here reaches the high watermark, that is a question. All else is reported with low severity. It is medium where
-    other replicas are at hand and none holds the records. It stays high where the tail had been flushed.
+    other replicas are at hand and none holds the records, or the checkpoint alone is wrong. It stays high where the
+    tail had been flushed.
 
     Upheld
     ------
@@ -63,7 +63,7 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             end_offset=claim.offset,
             severity=severity,
             confidence="certain" if severity >= Severity.MEDIUM else "possible",
-            facts={"broker": replica.broker, "holders": holders, "meaning": meaning},
+            facts={"broker": replica.broker, "holders": holders, "meaning": meaning, "held": "" if wrong_alone(evidence, replica) else _held(holders)},
             exhibits=(Exhibit(span=claim.span, role="the high watermark"),),
         )
 
@@ -91,7 +91,7 @@ def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ..
         return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
     if replica.clean_shutdown is not None:
-        return Severity.HIGH, _since_its_stop(replica, holders)
+        return _since_its_stop(evidence, replica, holders)
     if evidence.copied_live:
         return Severity.LOW, "the end of its log was lost in a crash, or the files were copied while it ran"
     if flushed and (evidence.copied or not replica.may_be_live):
@@ -101,10 +101,14 @@ def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ..
     return Severity.MEDIUM, "the unflushed end of its log was lost in a crash, and no replica here holds it"
 
 
-def _since_its_stop(replica: Replica, holders: tuple[int, ...]) -> str:
+def _held(holders: tuple[int, ...]) -> str:
+    return f" Brokers that hold the missing records: {', '.join(map(str, holders)) or 'none'}."
+
+
+def _since_its_stop(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
     """At an orderly stop a broker writes the log end as its recovery point, and its high watermark beside it."""
-    if holders:
-        return "the end of its log went missing after it had stopped in order"
-    if replica.recovery_point is not None and replica.recovery_point.offset == replica.log_end_offset:
-        return "the checkpoint alone is wrong: by its recovery point the log ended there when the broker stopped"
-    return "the end of its log went missing after it had stopped in order, or the checkpoint alone is wrong"
+    if wrong_alone(evidence, replica):
+        because = "by its recovery point the log ended there when the broker stopped, and nothing here goes further"
+        return Severity.MEDIUM, f"the checkpoint alone is wrong: {because}"
+    gone = "the end of its log went missing after it had stopped in order"
+    return Severity.HIGH, gone if holders else f"{gone}, or the checkpoint alone is wrong"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from parsers.tables import (
     BatchHeader,
@@ -16,7 +17,7 @@ from parsers.tables import (
 )
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital
-from rules.loss.held_by_none import HeldByNone, held_by_none, own_logs
+from rules.loss.held_by_none import HeldByNone, ends_of_a_live_copy, held_by_none, own_logs
 from rules.loss.told_written import Word
 from rules.rule import rule
 
@@ -76,6 +77,9 @@ def records_held_by_none(evidence: PartitionEvidence) -> Iterator[Violation | Un
         else:
             alike.setdefault((found.doubt, found.missing), []).append(found)
     yield from (_question(asked, brokers) for asked in alike.values())
+    behind = ends_of_a_live_copy(evidence)
+    if behind:
+        yield replace(_question(behind, brokers), blocking=False)
 
 
 def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecided:

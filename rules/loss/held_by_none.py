@@ -16,6 +16,7 @@ from rules.loss.deleted import deleted
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.told_written import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.replay.shortened import stopped_by_its_log
 from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners
 
@@ -35,6 +36,8 @@ class HeldByNone:
     """What else may explain it; empty where the records are lost."""
     missing: str
     """What would tell; empty where the records are lost."""
+    copied_live: bool = False
+    """Whether they lie behind the ends of logs that were copied while brokers ran, by somebody's word."""
 
     @property
     def sure(self) -> bool:
@@ -47,9 +50,18 @@ class HeldByNone:
         return self.told[0].because if self.told else "batches behind them stand in the logs"
 
 
-@asked_once
 def held_by_none(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
     """Every stretch, in order; what a later leader left out is told by its epoch, and not here."""
+    return tuple(found for found in _missing(evidence) if not found.copied_live)
+
+
+def ends_of_a_live_copy(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
+    """What logs lack at their ends because the files were copied while brokers ran, by somebody's word."""
+    return tuple(found for found in _missing(evidence) if found.copied_live)
+
+
+@asked_once
+def _missing(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
     if evidence.topic == METADATA_TOPIC or not evidence.current:
         return ()
     logs = own_logs(evidence)
@@ -101,9 +113,10 @@ def _judged(
     known = min(last, max(sure.values()))
     if all(replica.unseen(*stretch) for replica in own_logs(evidence)):
         return  # no copy has the files: the question is what they hold
-    doubt, missing = _doubt(evidence, stretch, inside=inside)
+    by_word = evidence.copied == "live" and not inside
+    doubt, missing = _of_another_moment(evidence) if by_word else _doubt(evidence, stretch, inside=inside)
     for low, high, certain in ((start, known, not doubt), (known, last, False)):
-        if low >= high or (evidence.copied == "live" and not inside):
+        if low >= high:
             continue
         own = tuple(word for word in told if word.end_offset > low)
         yield HeldByNone(
@@ -114,6 +127,7 @@ def _judged(
             told=own,
             doubt="" if certain else doubt or next((word.doubt for word in own if not word.sure), UNCOMMITTED),
             missing="" if certain else missing or "a log that tells how far records were committed",
+            copied_live=doubt == COPIED_LIVE,
         )
 
 
@@ -130,6 +144,7 @@ def _held_by_all(evidence: PartitionEvidence, told: Sequence[Word]) -> int:
     return min((reached.get(broker, 0) for broker in evidence.assignment), default=0)
 
 
+COPIED_LIVE: Final = "the files were copied while brokers ran, as --copied live says"
 UNCOPIED: Final = (
     "files may not have been copied, or it was compacted",
     "the files of these offsets, or a record that the topic was compacted once",
@@ -151,13 +166,23 @@ def _doubt(evidence: PartitionEvidence, stretch: tuple[int, int], *, inside: boo
     if not evidence.assignment:
         return "nothing tells whether another broker has a replica", "metadata, or an output of kafka-topics --describe"
     if not inside:
-        running = [r.broker for r in own_logs(evidence) if not as_it_stopped(evidence, r) and r.may_be_live]
-        if running and evidence.copied not in CRASHED:
-            why = f"{numbered('broker', running)} may have run while the files were copied"
-            word = "the option --copied live, stopped or crashed"
-            return why, "a copy of stopped brokers" if evidence.copied else word
-        return "", ""
+        return _of_another_moment(evidence)
     return ("", "") if _once_there(evidence, stretch) else UNCOPIED
+
+
+def _of_another_moment(evidence: PartitionEvidence) -> tuple[str, str]:
+    """Whether log ends may lie further, as brokers ran while files were copied: by word, or for all one knows."""
+    logs = own_logs(evidence)
+    running = [r.broker for r in logs if not as_it_stopped(evidence, r) and r.may_be_live]
+    if evidence.copied in CRASHED or not running:
+        return "", ""
+    word = "the option --copied stopped" if evidence.copied else "the option --copied live, stopped or crashed"
+    if all(stopped_by_its_log(evidence, replica) for replica in logs):
+        stopped = f"{numbered('broker', running)} stopped in order, as server.log tells"
+        return f"{stopped}, and no .kafka_cleanshutdown tells that the files were copied after that", word
+    if evidence.copied:
+        return COPIED_LIVE, "a copy of stopped brokers"
+    return f"{numbered('broker', running)} may have run while the files were copied", word
 
 
 def _once_there(evidence: PartitionEvidence, stretch: tuple[int, int]) -> bool:

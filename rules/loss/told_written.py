@@ -77,11 +77,19 @@ def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
     return last is not None and last.offset == replica.log_end_offset
 
 
+def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether its high watermark is wrong by its recovery point, and no other log or checkpoint goes as far."""
+    claim = replica.high_watermark
+    peers = [peer for peer in evidence.own_logs if peer is not replica]
+    known = [*(peer.log_end_offset for peer in peers), *(p.high_watermark.offset for p in peers if p.high_watermark)]
+    return replica.watermark_alone_is_wrong and claim is not None and all(offset < claim.offset for offset in known)
+
+
 def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Word]:
     """At an orderly stop a broker writes its log end as its recovery point, and its high watermark beside it."""
     broker, mark, point = replica.broker, replica.high_watermark, replica.recovery_point
     stopped = replica.clean_shutdown is not None
-    if mark is not None and not left_by_a_cut(evidence, replica):
+    if mark is not None and not (left_by_a_cut(evidence, replica) or wrong_alone(evidence, replica)):
         others = (r.high_watermark for r in evidence.current if r is not replica)
         seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)
         alone = UNCOMMITTED if stopped and not (seconded if point is None else point.offset >= mark.offset) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.asked_once import asked_once
-from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.replay.closing import closings
 from rules.replay.shorter import Known, Shorter, shorter_on_disk
 from rules.settings import STOPPED
@@ -20,6 +20,11 @@ def shortened_on_disk(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
     return tuple(shorter_on_disk(known_of(evidence), evidence.closings, evidence.current))
 
 
+def stopped_by_its_log(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether the last that its broker's log tells of the broker is an orderly stop."""
+    return any(state.value == STOPPED for state in evidence.settings.states(replica.broker)[-1:])
+
+
 def perhaps_shortened(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
     """The same where a broker's log tells of a stop that no marker on disk confirms, and nobody says how it was copied.
 
@@ -29,6 +34,6 @@ def perhaps_shortened(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
         return ()
     states = evidence.settings.states
     unmarked = (replica for replica in evidence.current if replica.clean_shutdown is None)
-    stopped = [r for r in unmarked if any(state.value == STOPPED for state in states(r.broker)[-1:])]
+    stopped = [replica for replica in unmarked if stopped_by_its_log(evidence, replica)]
     told = closings(evidence.replayed, evidence.chronicle, stopped, states, "stopped") if stopped else ()
     return tuple(shorter_on_disk(known_of(evidence), told, stopped))

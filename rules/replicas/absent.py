@@ -101,7 +101,7 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     """
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread
-    if unended or not replica.segments[-1].base_offset < end < _known(replica):
+    if unended or not replica.segments[-1].base_offset < end < _known(replica) or _went_on(replica, end):
         return
     begun = {*_snapshots(replica)}
     if replica.clean_shutdown is not None:
@@ -110,6 +110,13 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
         return
     if end in begun:
         yield _absent(replica, end, None, "a segment that begins where the log ends")
+
+
+def _went_on(replica: Replica, end: int) -> bool:
+    """Whether an index of the last segment leads behind its end: the records stood in that file, not in a later one."""
+    faults = (*replica.indexes.of_kind("offset"), *replica.indexes.of_kind("time"))
+    last = replica.segments[-1].base_offset
+    return any(f.segment_base_offset == last and f.offset is not None and f.offset >= end for f in faults)
 
 
 def _may_have_stopped_there(replica: Replica, end: int, evidence: PartitionEvidence) -> bool:
@@ -152,7 +159,7 @@ def _known(replica: Replica) -> int:
     A cut puts the segments that it takes aside. It leaves the high watermark's checkpoint, and rewrites the others.
     """
     cut = any(leftover.base_offset >= replica.log_end_offset for leftover in replica.leftovers)
-    mark = None if cut else replica.high_watermark
+    mark = None if cut or replica.watermark_alone_is_wrong else replica.high_watermark
     claims = (mark, replica.recovery_point, *replica.snapshot_offsets)
     return max((claim.offset for claim in claims if claim is not None), default=0)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rules.finding import Severity
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.hostile.dumps import batches_of, checkpoint_of, rows_of
 
@@ -125,3 +126,38 @@ def test_a_log_shorter_than_at_its_brokers_stop_is_asked_about_where_no_marker_t
     report = audited(dump, **({"copied": how} if how else {}))
     assert report.verdict == verdict
     assert [f.verdict for f in report.findings if f.rule == "LEO001"] == ["undecided"] * (not how)
+
+
+def cut_all(dump: Path, folder: str, offset: int) -> None:
+    """Cut the only segment of a partition at a batch on all brokers, and leave all that stands beside it."""
+    for data in brokers(dump):
+        (log,) = (data / folder).glob("*.log")
+        content = log.read_bytes()
+        log.write_bytes(content[: next(start for start, _ in batches_of(content) if base(content, start) == offset)])
+
+
+@pytest.mark.parametrize(
+    ("marked", "how", "verdict"),
+    [(True, "", "findings"), (False, "", "unknown"), (False, "crashed", "findings"), (False, "live", "unknown")],
+)
+def test_an_end_cut_where_a_broker_had_stopped_before_is_no_segment_that_was_not_copied(
+    clean: Path, how: str, verdict: str, *, marked: bool
+) -> None:
+    """All had stopped at 300 once and saved their producers there; time indexes lead behind it."""
+    cut_all(clean, "orders-2", 300)
+    for data in brokers(clean) if not marked else ():
+        (data / ".kafka_cleanshutdown").unlink()
+    report = audited(clean, topic=("orders",), **({"copied": how} if how else {}))
+    assert report.verdict == verdict
+    (told,) = (finding for finding in report.findings if finding.rule == "LOG008")
+    assert (told.partition, told.start_offset, told.end_offset) == (2, 300, 400)
+    assert "SEG003" not in {finding.rule for finding in report.findings}
+
+
+def test_a_high_watermark_that_is_wrong_by_its_recovery_point_takes_no_record_away(clean: Path) -> None:
+    file = clean / "broker-2/data/replication-offset-checkpoint"
+    file.write_text(file.read_text(encoding="ascii").replace("orders 0 458\n", "orders 0 900\n"), encoding="ascii")
+    report = audited(clean)
+    assert [(f.rule, f.severity) for f in report.violations] == [("HW001", Severity.MEDIUM)]
+    assert "The checkpoint alone is wrong" in report.violations[0].message
+    assert not report.coverage.undecided or all(not line.blocking for line in report.coverage.undecided)

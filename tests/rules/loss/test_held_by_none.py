@@ -42,7 +42,9 @@ def told(evidence: PartitionEvidence) -> list[Told]:
         # One had: nothing tells that it was committed.
         (("broker 1 0000 ; recovery 6", "broker 2 0000|", OF_TWO), [(4, 6, 4, False)]),
         # The checkpoint alone is wrong, by the recovery point beside it.
-        (("broker 1 0000 ; hw 6, recovery 4", "broker 2 0000|", OF_TWO), [(4, 6, 4, False)]),
+        (("broker 1 0000 ; hw 6, recovery 4", "broker 2 0000|", OF_TWO), []),
+        # Unless another one says the same.
+        (("broker 1 0000 ; hw 6, recovery 4", "broker 2 0000 ; hw 6, recovery 4", OF_TWO), [(4, 6, 4, False)]),
         # Bytes that nobody can read, at the same place in all logs.
         (("broker 1 00#0|", "broker 2 00#0|", OF_TWO), [(2, 3, 3, True)]),
         (("broker 1 000!0|", "broker 2 00#0|", OF_TWO), [(2, 3, 3, True)]),
