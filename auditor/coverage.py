@@ -54,7 +54,8 @@ def coverage_of(
     absent = sum(replica.bytes_missing for replica in replicas) + sum(_unread_beside(inventory, units, refusals))
     seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told + absent
     times = list(_times(replicas))
-    logs_read = logs_of(units, {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas})
+    owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
+    logs_read = logs_of(units, owning, {source for v in verdicts for source in v.roles_told_in})
     owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
     without_disks = not inventory.log_dirs
     telling = ("dump-text", *(LOG_KINDS if without_disks else ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.engines.plan.units import ReadUnit
@@ -11,6 +11,7 @@ from auditor.report.model import AbsentLogs
 from rules.verdict import KIND_WORDS, ReplicaVerdict, Scope
 
 LOGS: Final = tuple(kind for kind in KIND_WORDS if kind != "disk")
+CHANGES: Final = "state-change-log"
 ANY: Final = -1
 """A log of several brokers may be any broker's."""
 
@@ -32,10 +33,19 @@ class LogsRead:
         return frozenset(kind for kind, _ in self.read)
 
 
-def logs_of(units: Sequence[ReadUnit], brokers: Collection[int]) -> LogsRead:
-    """What units read; metadata is one log for all, and before KRaft the controller's log tells it."""
+def logs_of(units: Sequence[ReadUnit], brokers: Collection[int], telling_roles: Collection[str]) -> LogsRead:
+    """What units read; metadata is one log for all, and before KRaft the controller's log tells it.
+
+    Up to 2.5 a log of state changes tells roles at level TRACE alone. Where none tells any, and some broker wrote no
+    line in it, the dump has none.
+    """
     told = {(kind, ANY if kind == "metadata" else unit.broker) for unit in units for kind in _kinds(unit)}
-    return LogsRead(read=frozenset(told), brokers=tuple(sorted(brokers)))
+    read = LogsRead(read=frozenset(told), brokers=tuple(sorted(brokers)))
+    changes = [unit for unit in units if unit.kind == "broker-log" and CHANGES in _kinds(unit)]
+    telling = any(piece.source in telling_roles for unit in changes for piece in unit.pieces)
+    if telling or not any(CHANGES in read.lacking(broker) for broker in read.brokers):
+        return read
+    return replace(read, read=frozenset((kind, broker) for kind, broker in told if kind != CHANGES))
 
 
 def _kinds(unit: ReadUnit) -> Iterator[str]:

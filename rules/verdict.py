@@ -107,6 +107,8 @@ class PartitionVerdict:
     contradicted_releases: tuple[tuple[int, str, str], ...] = ()
     told_by_metadata: bool = False
     """Whether a metadata log tells of the partition."""
+    roles_told_in: tuple[str, ...] = ()
+    """Logs that tell who led or followed."""
     logs_cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop of which their disks tell."""
     """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the

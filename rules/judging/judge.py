@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from parsers.provenance import NOT_HERE
 from rules.advice import advise
@@ -15,7 +15,7 @@ from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.milestones import Milestone, milestones
-from rules.history.moments import is_metadata
+from rules.history.moments import ROLE_KINDS, is_metadata
 from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
@@ -39,6 +39,7 @@ from rules.zoom.headers import as_written, with_believed_headers
 from rules.zoom.ranges import UnreadFile
 
 T = TypeVar("T")
+TELLING_ROLES: Final = (*ROLE_KINDS, "leadership")
 
 
 def judge(evidence: PartitionEvidence, rules: Sequence[Rule], budget: Budget | None = None) -> PartitionVerdict:
@@ -84,6 +85,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         assigned_only=tuple(sorted(set(assignment) - {r.broker for r in evidence.replicas if r.state not in NOT_HERE})),
         contradicted_releases=tuple(_contradicted_releases(evidence)),
         told_by_metadata=any(map(is_metadata, evidence.moments)),
+        roles_told_in=tuple(sorted({m.span.source for m in evidence.moments if m.kind in TELLING_ROLES})),
         logs_cut_short=tuple(sorted({r.broker for r in evidence.current if stop_untold(r, evidence.settings)})),
     )
 

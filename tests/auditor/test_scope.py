@@ -73,3 +73,11 @@ def test_an_assigned_replica_that_is_not_here_keeps_the_verdict_open(dump: Path)
     assert (part.verdict, part.exit_code) == ("clean", 0)
     assert " assigned replicas" in first_line(part)
     assert part.coverage.scope.replicas_here < part.coverage.scope.replicas_assigned
+
+
+def test_logs_of_state_changes_that_tell_no_role_oblige_no_other_broker(tmp_path: Path) -> None:
+    """Up to 2.5 they tell roles at level TRACE alone, and at INFO a broker may write no line in it at all."""
+    old = copied("clean_1_1", tmp_path / "dump", logs=True)
+    (old / "broker-1/logs/state-change.log").unlink()
+    report = audited(old)
+    assert (report.verdict, report.coverage.scope.absent) == ("clean", ("state-change-log",))
