@@ -19,7 +19,7 @@ RATIO: Final = 200
 """Bytes of content for each byte of the archive. Logs in words pack best of what brokers write, by some 50."""
 SPARE: Final = 256 << 20
 """Content that any archive may hold, however small it is."""
-ZEROS: Final = 64 << 30
+ZEROS: Final = 16 << 30
 """Zero bytes that any archive may hold: brokers allocate 10 MiB for each index, and these take no room here."""
 
 

@@ -143,6 +143,11 @@ if [ -n "$host" ]; then
     *) note "clock $((there - (before + after) / 2)) seconds behind $host, within $((after - before + 1))" ;;
   esac
 fi
+# Settings that tell how logs are replicated, by parts of their names. No other line is copied: it may hold a secret.
+settings='cleanup\.policy|epoch|isr|flush|format\.version|insync|log\.dir|node\.id|broker\.id|broker\.rack|cleaner'
+settings="$settings|preallocate|process\.roles|protocol\.version|replica|replication|retention|segment|timestamp"
+settings="$settings|unclean|expiration\.ms|message\.max|max\.message|roll|quorum\.voters|num\.partitions"
+settings="$settings|storage\.system"
 if [ -n "$home" ]; then
   for jar in "$home"/libs/kafka_*.jar "$home"/libs/kafka-clients-*.jar; do
     [ -f "$jar" ] && note "version ${jar##*/}"
@@ -151,7 +156,8 @@ if [ -n "$home" ]; then
     file=$home/config/$name
     [ -f "$file" ] || continue
     clean=$out/.properties-$broker-$$
-    sed -e '/[Pp]assword/d' -e '/secret/d' -e '/jaas/d' -e '/credential/d' -e '/token/d' "$file" >"$clean"
+    grep -E "^ *[A-Za-z0-9._-]*($settings)[A-Za-z0-9._-]* *[=:]" "$file" |
+      grep -Eiv '^[^=:]*(password|secret|jaas|credential|token|key)' >"$clean"
     take "$clean" config/server.properties
     rm -f "$clean"
   done

@@ -32,6 +32,7 @@ CHUNK_ROWS: Final = 1 << 14
 CHUNK_REFUSALS: Final = 1 << 12
 ENTRY_HELD: Final = 16 << 20
 """An entry that is asked for is held whole up to this size; a longer one is read again when it is."""
+MAX_SEGMENT: Final = 2**31 - 1
 COMPILED_FROM: Final = 8 << 20
 """Smaller files are read before numba would be loaded."""
 PLACE: Final = ("span_start", "span_end")
@@ -107,6 +108,10 @@ def scan(  # noqa: PLR0913 - what is read, and by whose choices
     place = max(start, 0)
     try:
         with Held(open_regular(path), WINDOW) as segment:
+            if segment.size > MAX_SEGMENT:
+                if place == 0:
+                    yield unread_chunk(_too_large(origin, segment.size), verify=verify)
+                return
             stop = segment.size if end is None else min(end, segment.size)
             chosen, known = kernel or choose_kernel(segment.size), links or Links()
             walk = _Walk(segment, origin, chosen, known, verify=verify or entries, entries=entries)
@@ -147,6 +152,11 @@ def _unopened(origin: Origin, place: int, error: OSError | ValueError) -> Refusa
         return refuse(origin, "not_copied", 0, 0, expected=expected, found="no such file")
     found = getattr(error, "strerror", None) or str(error)
     return refuse(origin, "unreadable", place, place, expected="a readable file", found=found)
+
+
+def _too_large(origin: Origin, size: int) -> Refusal:
+    """No broker writes or opens one: positions in it are numbers of 32 bits."""
+    return refuse(origin, "too_large", 0, size, expected=f"at most {MAX_SEGMENT} bytes", found=f"{size} bytes")
 
 
 def choose_kernel(size: int) -> Kernel:

@@ -130,20 +130,34 @@ def test_a_segment_that_is_deleted_meanwhile_is_still_collected(script: Path, tm
     assert (tmp_path / "out/broker-1/data/pay-0" / f"{segment.name}.deleted").read_bytes() == content
 
 
+SETTINGS = """node.id=1
+ssl.key.password=hunter2
+ssl.keystore.key=-----BEGIN PRIVATE KEY-----hunter2
+min.insync.replicas = 2
+listener.name.replication.sasl.jaas.config=org.x.PlainLoginModule required \\
+    username="admin" \\
+    password="hunter2";
+replication.tls.keystore.key=hunter2
+log.segment.bytes=1073741824
+"""
+
+
 def test_several_log_dirs_properties_and_versions(script: Path, tmp_path: Path) -> None:
     dump = copied(SAMPLE, tmp_path / "dump")
     kafka = tmp_path / "kafka"
     (kafka / "libs").mkdir(parents=True)
     (kafka / "config").mkdir()
     (kafka / "libs" / "kafka_2.13-3.9.1.jar").touch()
-    (kafka / "config" / "server.properties").write_text("node.id=1\nssl.key.password=hunter2\nx.sasl.jaas.config=y\n")
+    (kafka / "config" / "server.properties").write_text(SETTINGS, encoding="ascii")
     disks = [dump / f"broker-{n}" / "data" for n in (1, 2)]
     given = ("-o", tmp_path / "out", "-b", 1, "-s", "crashed", "-d", disks[0], "-d", disks[1], "-k", kafka)
     ended = collect(script, *given)
     assert ended.returncode == 0
     home = tmp_path / "out" / "broker-1"
     assert (home / "data-disk2" / "pay-0").is_dir()
-    assert (home / "config" / "server.properties").read_text() == "node.id=1\n"
+    assert (home / "config" / "server.properties").read_text().splitlines() == [
+        "node.id=1", "min.insync.replicas = 2", "log.segment.bytes=1073741824",
+    ]  # fmt: skip
     lines = (home / MANIFEST).read_text().splitlines()
     assert {"tidemark-collect/1", "broker 1", "state crashed", "version kafka_2.13-3.9.1.jar"} <= set(lines)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["broker-1"]

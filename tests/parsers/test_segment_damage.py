@@ -233,3 +233,11 @@ def test_a_long_hole_is_read_in_little_memory(tmp_path: Path, behind: bytes) -> 
 def _own_memory() -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("RssAnon:"))
+
+
+def test_a_segment_beyond_the_size_of_any_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(b"".join(log_of(2)))
+    os.truncate(path, 2**31)
+    table, refusals = everything(path)
+    assert (table.num_rows, _only(refusals)) == (0, ("too_large", 0, 2**31))
