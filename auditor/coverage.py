@@ -9,6 +9,8 @@ from typing import Final
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import LOG_KINDS, ReadUnit
 from auditor.report.model import (
+    DISK,
+    AbsentLogs,
     ContradictedRelease,
     Coverage,
     LogTimes,
@@ -86,7 +88,7 @@ def coverage_of(
         ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,
         undecided=tuple(_undecided(verdicts)),
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
-        absent_logs=tuple(absent_logs(logs_read)),
+        absent_logs=(*absent_logs(logs_read), *_without_disk(inventory, units)),
         contradicted_releases=tuple(
             ContradictedRelease(broker=broker, given=given, told=told)
             for broker, given, told in sorted({each for v in verdicts for each in v.contradicted_releases})
@@ -101,6 +103,14 @@ def coverage_of(
             partial=partial,
         ),
     )
+
+
+def _without_disk(inventory: Inventory, units: Sequence[ReadUnit]) -> Iterator[AbsentLogs]:
+    """Brokers that tell of themselves, and of whose disks nothing is here though disks of others are."""
+    with_disk = {log_dir.broker for log_dir in inventory.log_dirs}
+    telling = {unit.broker for unit in units if unit.kind == "broker-log" and unit.broker >= 0}
+    if None not in with_disk and (absent := telling - with_disk) and with_disk:
+        yield AbsentLogs(kinds=(DISK,), brokers=tuple(sorted(absent)))
 
 
 def _untold_by_metadata(units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict]) -> int:

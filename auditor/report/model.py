@@ -131,19 +131,22 @@ class AbsentLogs:
     """Kinds of logs that were not read of some brokers: the fewer there are, the less could be judged."""
 
     kinds: tuple[str, ...]
-    """Of server-log, state-change-log, request-log and metadata."""
+    """Of server-log, state-change-log, request-log and metadata; or disk alone, of brokers whose logs are here."""
     brokers: tuple[int, ...]
 
     @property
     def words(self) -> str:
         """What was not read, and what that leaves unjudged, for people."""
+        whom = f"broker{'s' * (len(self.brokers) > 1)} {', '.join(map(str, self.brokers))}"
+        if self.kinds == (DISK,):
+            return f"no disk was read for {whom}, of which logs are here: what it holds was compared with nothing"
         names = " or ".join(_LOG_WORDS[kind][0] for kind in self.kinds)
         unjudged = ", ".join(_LOG_WORDS[kind][1] for kind in self.kinds)
-        whom = f"broker{'s' * (len(self.brokers) > 1)} {', '.join(map(str, self.brokers))}"
         return f"no log of {names} was read for {whom}, so nothing there was judged by it: {unjudged}"
 
 
 ELSEWHERE_SHOWN: Final = 6
+DISK: Final = "disk"
 _LOG_WORDS: Final = {
     "server-log": ("broker events", "cuts and restarts"),
     "state-change-log": ("state changes", "roles"),

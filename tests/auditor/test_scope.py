@@ -81,3 +81,11 @@ def test_logs_of_state_changes_that_tell_no_role_oblige_no_other_broker(tmp_path
     (old / "broker-1/logs/state-change.log").unlink()
     report = audited(old)
     assert (report.verdict, report.coverage.scope.absent) == ("clean", ("state-change-log",))
+
+
+def test_a_disk_that_is_left_out_is_told_where_its_brokers_logs_are_here(tmp_path: Path) -> None:
+    """Broker 3 holds a topic's earlier life alone, so nothing assigns it a partition that is missing."""
+    one_less = copied("recreated_topic", tmp_path / "dump", logs=True)
+    shutil.rmtree(one_less / "broker-3/data")
+    told = _all_words(dumps_at_hand.audited(one_less))
+    assert "no disk was read for broker 3, of which logs are here" in told
