@@ -6,6 +6,7 @@ nobody is taken for the writer: the file is refused, and both are named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from parsers.refusal import refuse
 from parsers.tables import Refusal
 
 _TOLD_LIMIT: Final = 2_000
+_NUMBER: Final = re.compile(r"[-_](\d+)\.log[^/]*$")
+"""The number in a log's name, as `kafka-request-1.log` has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +74,15 @@ class Owners:
         return not self.neighbours.holds(path, spoken) and len(others - {broker}) < 2
 
     def _beside(self, file: Source, voice: Voice) -> Sequence[LogWitness]:
-        """The writers of the other logs of the folder; of several, the one who listens where the requests came in."""
+        """The writers of the other logs of the folder.
+
+        Of several it is the one whose logs bear the same number, or who listens where the requests came in.
+        """
         folder = _folder(file)
         words = self.words.get(folder, ())
+        alike = [word for word in words if word.broker in self._numbered_alike(file)] if len(words) > 1 else []
+        if len(alike) == 1:
+            return alike
         if len(words) < 2 or not voice.answering:
             return words
         ports: dict[int, set[int]] = {}
@@ -82,6 +91,17 @@ class Owners:
                 ports.setdefault(next(iter(other.brokers)), set()).update(other.listening)
         listening = [word for word in words if ports.get(word.broker, set()) & voice.answering]
         return listening if len(listening) == 1 else words
+
+    def _numbered_alike(self, file: Source) -> frozenset[int]:
+        """The writers of the folder's logs that bear this one's number, where each number is of one writer."""
+        writers: dict[str, set[int]] = {}
+        for source, voice in self.voices.items():
+            number = _NUMBER.search(source)
+            if source.rpartition("/")[0] == _folder(file) and number is not None:
+                writers.setdefault(number[1], set()).update(voice.brokers)
+        own = _NUMBER.search(file.origin.source)
+        clear = own is not None and all(len(brokers) <= 1 for brokers in writers.values())
+        return frozenset(writers[own[1]]) if own is not None and clear else frozenset()
 
     def _silent(self, file: Source, voice: Voice) -> Source:
         """The writer by the log's place or name, or by the names of log dirs, where one broker of several has such."""

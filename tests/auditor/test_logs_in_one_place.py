@@ -48,6 +48,19 @@ def test_logs_in_one_place_tell_the_same(case: str, tmp_path: Path) -> None:
     assert report.refusals == ()
 
 
+def test_logs_of_several_brokers_in_one_folder_are_told_apart_by_their_numbers(tmp_path: Path) -> None:
+    """A log of requests does not name its broker; the others that bear its number do."""
+    dump = tmp_path / "dump"
+    shutil.copytree(SAMPLES / "unclean_4x" / "dump", dump)
+    (dump / "logs").mkdir()
+    for file in sorted(dump.glob("broker-*/logs/*.log")):
+        broker = file.parent.parent.name.removeprefix("broker-")
+        file.rename(dump / "logs" / f"{file.stem}-{broker}.log")
+    report = audit(dump, AuditConfig(engine="local"))
+    assert told(report) == told(report_on(SAMPLES / "unclean_4x"))
+    assert report.refusals == ()
+
+
 def test_a_log_without_requests_is_no_request_log(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     log.write_text("[2026-11-21 22:00:00,000] INFO started (kafka.server.KafkaServer)\n" * 50_000)
