@@ -9,7 +9,7 @@ from rules.evidence import PartitionEvidence, Told
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.replay.closing import raised_since
 from rules.replay.missing import unbounded
-from rules.replay.told import none_told
+from rules.replay.told import no_answer
 from rules.rule import rule
 
 
@@ -73,9 +73,8 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
             reported.add(key)
             yield _violation(told, "likely" if key in estimated else "certain")
     yield from _written(evidence)
-    if none_told(told.observed for told in evidence.replayed.told if told.by_leader):
-        missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
-        yield Undecided(reason="no answer here tells a high watermark to hold against the ISR", missing=missing, blocking=False)
+    for reason, missing in no_answer(evidence.replayed.told):
+        yield Undecided(reason=reason, missing=missing, blocking=False)
     if evidence.replayed.told:
         created_again = len(evidence.told_ids) > 1
         for reason, missing in unbounded(evidence.replayed.missing, "above", created_again=created_again):

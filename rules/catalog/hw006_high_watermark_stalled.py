@@ -9,6 +9,7 @@ from rules.evidence import PartitionEvidence, Told
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.statements import Fetched
 from rules.replay.missing import unbounded
+from rules.replay.told import no_answer
 from rules.rule import rule
 
 
@@ -34,7 +35,8 @@ def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     Undecided when
     --------------
-    The leader's request log (DEBUG), the ISR of a term or the beginnings of its fetch sessions are not in the dump.
+    The leader's request log (DEBUG), the ISR of a term or the beginnings of its fetch sessions are not in the dump. Or
+    no answer tells a high watermark: there is nothing to compare.
 
     Upheld
     ------
@@ -65,6 +67,8 @@ def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | 
             late.setdefault((told.moment.witness, told.moment.term), []).append(told)
     for answers in late.values():
         yield _violation(answers)
+    for reason, missing in no_answer(evidence.replayed.told):
+        yield Undecided(reason=reason, missing=missing, blocking=False)
     if evidence.replayed.told:
         created_again = len(evidence.told_ids) > 1
         for reason, missing in unbounded(evidence.replayed.missing, "below", created_again=created_again):

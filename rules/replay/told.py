@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,3 +36,10 @@ def none_told(watermarks: Iterable[int | None]) -> bool:
     """Whether there are words that could tell a high watermark, and not one does: -1 stands for none."""
     found = {*watermarks}
     return bool(found) and found <= {None, -1}
+
+
+def no_answer(told: Iterable[Told]) -> Iterator[tuple[str, str]]:
+    """Why nothing that a leader told can be held against what it must have been, and what would tell; once at most."""
+    if none_told(each.observed for each in told if each.by_leader):
+        missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
+        yield "no answer here tells a high watermark to hold against the ISR", missing
