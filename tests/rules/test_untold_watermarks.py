@@ -23,6 +23,7 @@ t3 fetch 2@4 from 1 hw=2
 SAID = {
     "HW002": "no answer here tells a high watermark",
     "HW003": "no answer here tells a high watermark",
+    "HW006": "no answer here tells a high watermark",
     "HW004": "no broker's own log tells a high watermark",
 }
 
