@@ -21,7 +21,9 @@ ONE_EVENT_MS: Final = 30_000
 TITLES: Final[Mapping[Change, tuple[str, str]]] = {
     "unclean election": ("No known loss", "{brokers} {were} elected from outside the in-sync replicas."),
     "opening below committed records": ("Committed records left out", "{brokers} began to lead without them."),
-    "loss of acknowledged records": ("Acknowledged records left out", "{brokers} had answered for them."),
+    "loss of acknowledged records": (
+        "Acknowledged records left out", "{brokers} led before, and the next leader did not have them.",
+    ),
 }
 """An event by the first of these that it shows, each may follow from those before it: its head where no bill gives one,
 and what happened."""
@@ -184,7 +186,7 @@ class _Telling:
         first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
         bill = _bill(_gone(findings, losses))
         place = first.place or "The dump"
-        head = f"{place}:" if bill is None else f"{place} lost {amount_lost(bill)}."
+        head = f"{place}:" if bill is None else f"{place} lost {amount_lost(bill)}{_of_them(bill)}."
         return self._incident(f"{head} {first.message}", "partition", findings, losses)
 
     def _incident(self, title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
@@ -230,7 +232,7 @@ def _lost(findings: Sequence[Finding], losses: Losses) -> str:
         return ""
     hurt = sum(any(loss.matters and not loss.restored for loss in losses.get(place, ())) for place in places)
     of_all = f"{hurt} of {len(places)}" if hurt < len(places) else str(hurt)
-    return capital(f"{amount_lost(bill)} lost in {of_all} partitions{_of_topics(findings)}")
+    return capital(f"{amount_lost(bill)} lost in {of_all} partitions{_of_topics(findings)}{_of_them(bill)}")
 
 
 def _of_topics(findings: Sequence[Finding]) -> str:
@@ -245,6 +247,14 @@ def amount_lost(bill: IncidentBill) -> str:
         number, noun = (bill.offsets if bill.records is None else bill.records), "record"
     worth = "committed " if bill.committed == bill.offsets else ""
     return f"{'' if bill.ends_known else 'at least '}{number} {worth}{noun}{'' if number == 1 else 's'}"
+
+
+def _of_them(bill: IncidentBill) -> str:
+    """How many of them somebody was promised, where it is not all."""
+    promised = bill.committed + bill.acknowledged
+    if promised in (0, bill.offsets):
+        return "" if promised else ", none of them known to be acknowledged"
+    return f", {promised} of them {'committed' if promised == bill.committed else 'acknowledged'}"
 
 
 def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
