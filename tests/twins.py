@@ -20,13 +20,18 @@ from auditor.simulation.script_file import read_script
 from rules.catalog import RULES
 from rules.simulator.timeline import run
 from tests.lab.sample_reports import report_on
-from tests.mutants.registry import MUTANTS, NOT_SHOWN
+from tests.mutants.registry import MUTANTS, NOT_RECORDED
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SAMPLES: Final = ROOT / "sample_logs"
 TABLE: Final = ROOT / "auditor" / "shown_by.json"
+HEALTHY: Final = ("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed")
+NOTED: Final[Mapping[str, frozenset[str]]] = {
+    "clean_1_1": frozenset({"EPOCH007"}), "clean_2_8": frozenset({"BUG001", "EPOCH007"}),
+}  # fmt: skip
+"""What is noted of a healthy cluster: an epoch without a record, a known defect of its release."""
 Shown = dict[str, dict[str, list[str]]]
-"""By rule: samples, scripts, the samples of which mutants are, and why there is neither sample nor mutant."""
+"""By rule: samples, scripts, the samples of which mutants are, lawful twins, and why no recording shows it."""
 
 
 def recorded() -> list[str]:
@@ -68,10 +73,12 @@ def table() -> Shown:
 
 
 def without_audits(rule: str) -> dict[str, list[str]]:
-    """What the registry of mutants says of a rule."""
+    """What the registry of mutants says of a rule; a healthy cluster is the lawful twin where there is none."""
+    lawful = [mutant.because for mutant in MUTANTS if mutant.rule == rule]
     return {
         "mutants": list(dict.fromkeys(mutant.sample for mutant in MUTANTS if mutant.rule == rule)),
-        "notShown": [NOT_SHOWN[rule]] if rule in NOT_SHOWN else [],
+        "lawful": lawful or [name for name in HEALTHY if rule not in NOTED.get(name, ())],
+        "notRecorded": [reason for reason, rules in NOT_RECORDED.items() if rule in rules],
     }
 
 

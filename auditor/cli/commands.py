@@ -35,6 +35,7 @@ from auditor.cli.options import (
     LogTimezones,
     MinCoverage,
     Output,
+    PagesFolder,
     Partial,
     Partitions,
     Payloads,
@@ -42,6 +43,7 @@ from auditor.cli.options import (
     Quiet,
     ReportFile,
     RuleName,
+    RuleNamed,
     ShowSettings,
     Topics,
     Traces,
@@ -143,11 +145,20 @@ def explain(rule: RuleName) -> None:
 
 
 @app.command(short_help="List every rule.")
-def rules(*, markdown: AsMarkdown = False) -> None:
-    """List every rule, or print the whole reference."""
-    from auditor.rule_pages import listing, reference
+def rules(rule: RuleNamed = None, *, markdown: AsMarkdown = False, pages: PagesFolder = None) -> None:
+    """List every rule, print the page of one as `explain` does, or print or write the whole reference."""
+    from auditor.config import ConfigError
+    from auditor.rule_pages import listing, page_text
+    from auditor.rule_reference import document, write_pages
 
-    say(reference() if markdown else listing())
+    if (rule is not None) + markdown + (pages is not None) > 1:
+        raise ConfigError("tidemark rules: expected one of RULE, --markdown and --pages")
+    if pages is not None:
+        write_pages(pages)
+    elif rule is not None:
+        say(page_text(rule))
+    else:
+        say(document() if markdown else listing())
 
 
 @app.command(short_help="Reopen the bytes that a finding stands on.")

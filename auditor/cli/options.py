@@ -212,14 +212,19 @@ LogTimezones = Annotated[
         "Zone of the times in logs: Europe/Berlin, 2=UTC, +02:00; never guessed",
     ),
 ]
-Quiet = Annotated[
-    bool | None, typer.Option("-q", "--quiet", help="Show no progress, and leave out the part NOT SEEN.")
-]
+Quiet = Annotated[bool | None, typer.Option("-q", "--quiet", help="Show no progress, and leave out the part NOT SEEN.")]
 Verbose = Annotated[
     bool | None, typer.Option("-v", "--verbose", help="Print all: each finding with its evidence, and every replica.")
 ]
 
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]
+RuleNamed = Annotated[
+    str | None, typer.Argument(metavar="[RULE]", help="Id or name of a rule: print its page, as `explain` does.")
+]
+PagesFolder = Annotated[
+    Path | None,
+    typer.Option("--pages", metavar="FOLDER", help="Write the pages as Markdown, a file a rule, and an index."),
+]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="All pages as one Markdown document.")]
 FindingId = Annotated[
     str,
