@@ -12,6 +12,7 @@ from rules.finding import offsets_told
 
 HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "OSR", "min ISR", "exposed")
 SETTINGS_HEADS: Final = ("setting", "in force", "of", "what it allowed here", "another value")
+CLOCKS: Final = "Times are of the clock that the row names. A leader's own clock shows how long it acted under a state."
 PREFACE: Final = "Settings as they were in force. Beside what one allowed stands what another value would have done."
 NOT_TOLD: Final = "not told"
 WORDS: Final[Mapping[Condition, str]] = {

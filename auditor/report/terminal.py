@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from auditor.report.availability_lines import availability_lines
 from auditor.report.findings import told
 from auditor.report.layout import COLUMNS, Page, counted
 from auditor.report.model import AuditReport, Coverage
@@ -29,6 +30,7 @@ def render(
         lines += ["", *_ledger(report.coverage, page)]
         lines += told(report, page)
         lines += _refusals(report, page)
+        lines += availability_lines(report.availability, page)
         lines += replica_table(report.replicas, page)
     return "\n".join(lines) + "\n"
 

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from dumps_at_hand import SAMPLES
 
-from auditor.report.availability import STATES_SHOWN, lasted, setting_cells, state_cells
+from auditor.report.availability import HEADS, STATES_SHOWN, lasted, setting_cells, state_cells, told_of
 from auditor.report.html.page import render as page
 from auditor.report.json import render as document
 from auditor.report.machines.jsonl import render as lines
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Availability
 from auditor.report.postmortem.document import render as postmortem
+from auditor.report.terminal import render as terminal
 from tests.lab.sample_reports import report_on
 
 HOSTILE = "x<script>alert(1)</script> |d| `c` [a](http://e)"
@@ -43,6 +44,28 @@ def test_the_incident_report_has_a_row_a_state_and_a_row_a_setting() -> None:
     assert "- With one in-sync copy only in 3 states, 9.1 s in all. Surely written meanwhile: offsets 100–149." in told
 
 
+def test_its_story_has_the_states_in_which_the_partition_was_exposed() -> None:
+    known = account("unclean_4x")
+    told = section(postmortem(report("unclean_4x")), "Availability")
+    exposed = [state_cells(row) for row in known.rows if row.conditions]
+    assert [line for line in told if line.startswith("| 2026")] == [f"| {' | '.join(map(text, c))} |" for c in exposed]
+    assert f"{len(known.rows) - len(exposed)} other states: see the appendix (--appendix)." in told
+    assert "- With one in-sync copy only in 3 states, 9.1 s in all. Surely written meanwhile: offsets 100–149." in told
+
+
+@pytest.mark.parametrize("columns", [100, 400])
+def test_a_verbose_terminal_tells_the_same_a_row_a_state(columns: int) -> None:
+    told = terminal(report("unclean_4x"), columns=columns, verbose=True)
+    part = told.partition("\navailability over time\n")[2].partition("\n\n")[0]
+    words = " ".join(part.replace(";", "").split())
+    for row in account("unclean_4x").rows:
+        named = (f"{head} {cell}" for head, cell in zip(HEADS, state_cells(row), strict=True))
+        assert " ".join(state_cells(row) if columns > 100 else named) in words
+    assert all(sentence in words for sentence in told_of(account("unclean_4x")))
+    assert max(map(len, part.splitlines())) <= columns
+    assert "availability over time" not in terminal(report("unclean_4x"), columns=columns)
+
+
 def test_the_page_tells_the_same() -> None:
     told, known = page(report("unclean_4x")), account("unclean_4x")
     cells = [cell for row in known.rows for cell in state_cells(row)]
@@ -55,6 +78,8 @@ def test_the_page_tells_the_same() -> None:
 def test_a_clean_report_has_neither_section() -> None:
     told = postmortem(report("clean_mixed"), appendix=True)
     assert "## What would have prevented this" not in told
+    assert "## Availability" not in told
+    assert "availability over time" not in terminal(replace(report("clean_mixed"), availability=()), verbose=True)
 
 
 def test_json_tells_every_row_and_json_lines_one_account_each() -> None:
@@ -80,6 +105,7 @@ def test_words_of_a_dump_stay_words() -> None:
     assert "<script>" not in markdown.replace("\\<script>", "")
     tables = [line for line in markdown.splitlines() if line.startswith("| 2026")]
     assert {line.replace("\\|", "").count("|") for line in tables} == {11}
+    assert HOSTILE in " ".join(terminal(told, verbose=True).split())
 
 
 def test_a_long_history_is_counted_not_endless() -> None:

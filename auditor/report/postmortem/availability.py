@@ -1,4 +1,4 @@
-"""Two sections of the incident report: who was in sync over time, and which settings allowed what happened."""
+"""Sections of the incident report: who was in sync over time, and which settings allowed what happened."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.availability import (
+    CLOCKS,
     HEADS,
     PREFACE,
     SETTINGS_HEADS,
@@ -21,13 +22,38 @@ from auditor.report.model import AuditReport, PlacedAvailability
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
 
 TABLES_SHOWN: Final = 2
+STATES_IN_STORY: Final = 6
+Cells = tuple[tuple[str, ...], ...]
+
+
+def exposed(report: AuditReport) -> Iterator[str]:
+    """How long partitions were exposed, and in which states: equal ones once, other states in the appendix."""
+    told = _concerned(report)
+    if not told:
+        return
+    yield "## Availability\n"
+    yield CLOCKS
+    alike: dict[tuple[tuple[str, ...], Cells, int], list[PlacedAvailability]] = {}
+    for placed in told:
+        account = placed.availability
+        rows = tuple(state_cells(row) for row in account.rows if row.conditions)[-STATES_IN_STORY:]
+        key = tuple(told_of(account)), rows, account.rows_told - len(rows)
+        alike.setdefault(key, []).append(placed)
+    for (sentences, rows, more), same in [*alike.items()][:TABLES_SHOWN]:
+        yield f"\n### {places(same)}\n"
+        yield from (f"- {text(line)}" for line in sentences)
+        if rows:
+            yield ""
+            yield from _table(HEADS, rows)
+        yield from [f"\n{counted(more, 'other state')}: see the appendix (--appendix)."] if more > 0 else []
+    yield from shortened(len(alike), "kind of partition", TABLES_SHOWN)
 
 
 def over_time(report: AuditReport) -> Iterator[str]:
     """Leaders and in-sync replicas of the partitions that the report is about."""
     told = _concerned(report)
     if told:
-        yield "Times are of the clock that the row names. A leader's own clock shows how long it acted under a state."
+        yield CLOCKS
     for placed in told[:SHOWN]:
         account = placed.availability
         yield f"\n### {place(placed)}\n"
@@ -55,7 +81,7 @@ def prevention(report: AuditReport) -> Iterator[str]:
         return
     yield "## What would have prevented this\n"
     yield f"{PREFACE} Nothing is claimed of a setting that is not told."
-    alike: dict[tuple[tuple[str, ...], ...], list[PlacedAvailability]] = {}
+    alike: dict[Cells, list[PlacedAvailability]] = {}
     for placed in told:
         rows = tuple(tuple(setting_cells(setting)) for setting in placed.availability.safeguards)
         alike.setdefault(rows, []).append(placed)

@@ -16,7 +16,7 @@ from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.actions import actions, gates
 from auditor.report.postmortem.appendix import appendix as whole
-from auditor.report.postmortem.availability import prevention
+from auditor.report.postmortem.availability import exposed, prevention
 from auditor.report.postmortem.causes import causes
 from auditor.report.postmortem.impact import impact
 from auditor.report.postmortem.parts import billed, grave, place, shortened
@@ -39,7 +39,7 @@ def render(report: AuditReport, *, appendix: bool = False) -> str:
 
 def parts(report: AuditReport) -> Iterator[list[str]]:
     """The parts of the story, each with its heading first; a part that has nothing to tell is left out."""
-    for part in (_summary, impact, timeline, causes, prevention, protocols, still_open, actions, gates):
+    for part in (_summary, impact, timeline, causes, exposed, prevention, protocols, still_open, actions, gates):
         lines = list(part(report))
         if lines:
             yield lines
