@@ -11,7 +11,7 @@ from typing import Final
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.policy import NO_POLICY, Policy, Silence
 from auditor.kept_report import NO_REPORT, fingerprint_of, report_in, topic_id_of
-from auditor.report.policy import PolicyOutcome, SilencedLine
+from auditor.report.policy import PolicyOutcome, SilencedLine, ThresholdSet
 from rules.catalog import BY_ID
 from rules.finding import Finding, may_be_one_topic
 from rules.verdict import PartitionVerdict
@@ -54,6 +54,7 @@ def outcome_of(
         rules_off=policy.off,
         left_out=left_out,
         severities=policy.severities,
+        thresholds=tuple(_thresholds(policy)),
         silenced=tuple(_line(s, found) for s, found in matched if found and s.until >= day),
         expired=tuple(_line(s, found) for s, found in matched if found and s.until < day),
         unmatched=tuple(_line(s, None) for s, found in matched if not found),
@@ -61,6 +62,12 @@ def outcome_of(
         known=tuple(finding.id for finding in known),
         gone=len(before.keys() - {finding.fingerprint for finding in known}),
     )
+
+
+def _thresholds(policy: Policy) -> Iterator[ThresholdSet]:
+    for told in policy.thresholds:
+        (own,) = (each for each in BY_ID[told.rule].thresholds if each.name == told.name)
+        yield ThresholdSet(rule=told.rule, name=told.name, unit=own.unit, value=told.value, default=own.default)
 
 
 def counted(findings: Iterable[Finding], outcome: PolicyOutcome | None) -> tuple[Finding, ...]:

@@ -16,6 +16,7 @@ from auditor.report.layout import COLUMNS, Page
 from rules.catalog import BY_ID, RULES
 from rules.finding import sentences
 from rules.rule import Rule
+from rules.thresholds import Threshold
 
 INDENT: Final = 4
 MARGIN: Final = " " * INDENT
@@ -74,12 +75,21 @@ def _lines(rule: Rule) -> Iterator[str]:
     yield f"\n{wrapped(DRAWINGS, indented=INDENT)}"
     if rule.reach:
         yield f"\nReach\n{wrapped(rule.reach, indented=INDENT)}"
+    for threshold in rule.thresholds:
+        yield f"\nThreshold\n{wrapped(threshold_told(threshold), indented=INDENT)}"
     yield f"\nWhat you will read\n{wrapped(example(rule), indented=INDENT)}"
     yield f"\n{wrapped(f'Shown by: {shown_by(rule.id)}')}"
     yield f"\nLaw: {rule.law}"
     yield wrapped(f"Needs: {needed(rule)}")
     if rule.implied_by:
         yield f"Follows from: {', '.join(rule.implied_by)}"
+
+
+def threshold_told(threshold: Threshold) -> str:
+    """A number that a policy may raise."""
+    unit = threshold.unit
+    least, most = f"{threshold.default} {unit} by default", f"at most {threshold.most} {unit}"
+    return f"{threshold.name}: {threshold.means} It is {least}. A policy may raise it, to {most}."
 
 
 @cache

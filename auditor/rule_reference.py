@@ -8,7 +8,7 @@ from typing import Final
 
 from auditor.config import ConfigError
 from auditor.report.markdown import code
-from auditor.rule_pages import DRAWINGS, EVIDENCE, example, needed, shown, shown_by, wrapped
+from auditor.rule_pages import DRAWINGS, EVIDENCE, example, needed, shown, shown_by, threshold_told, wrapped
 from auditor.whole_files import whole_file
 from rules.catalog import BY_ID, RULES
 from rules.finding import Severity, capital
@@ -120,6 +120,7 @@ def _page(rule: Rule, heading: str, link: Link) -> str:
         f"\nFollows from: {', '.join(link(BY_ID[cause]) for cause in rule.implied_by)}." if rule.implied_by else ""
     )
     introduction = f"{page.introduction}\n\n" if page.introduction else ""
+    thresholds = "".join(f"**Threshold.** {threshold_told(each)}\n\n" for each in rule.thresholds)
     reach = f"**Reach.** {rule.reach}\n\n" if rule.reach else ""
     return (
         f"{heading} {rule.id} {rule.name}\n\n{page.title}\n\n{introduction}"
@@ -128,5 +129,5 @@ def _page(rule: Rule, heading: str, link: Link) -> str:
         f"**Proves.** {page.proves}\n\n**Undecided when.** {page.undecided_when}\n\n"
         f"Upheld:\n\n```\n{page.upheld}\n```\n\nViolated:\n\n```\n{page.violated}\n```\n\n"
         f"**Shown by.** {capital(shown_by(rule.id))}.\n\n**Lawful twin.** {capital(_lawful(rule))}\n\n"
-        f"{reach}**What you will read.** {example(rule)}\n"
+        f"{reach}{thresholds}**What you will read.** {example(rule)}\n"
     )

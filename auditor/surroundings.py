@@ -15,6 +15,7 @@ from rules.narrow.assemble import Surroundings
 from rules.replicas.exchanged import FirstBatch, exchanged
 from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.topic_ids import Bearer, contested
+from rules.thresholds import Thresholds
 
 
 def surroundings_of(
@@ -38,6 +39,7 @@ def surroundings_of(
             counts=PartitionCounts(seen=_partitions_seen(inventory, cluster)),
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,
+            thresholds=Thresholds(chosen=config.policy.thresholds),
             brokers_in_dump=len(brokers),
             unread_copies=unread_copies(inventory, cluster),
         )

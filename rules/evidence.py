@@ -60,6 +60,7 @@ from rules.replicas.sides import Sides, sides
 from rules.replicas.told_committed import told_committed
 from rules.replicas.unread_copies import UnreadCopy
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
+from rules.thresholds import DEFAULTS, Thresholds
 from rules.unwritten.reconstruction import Reconstruction
 from rules.zoom.aftermath import NOTHING_READ, Aftermath
 
@@ -91,6 +92,7 @@ class PartitionEvidence:
     """No broker of the cluster stopped in order: files of one broker may be moments apart."""
     copied: str = ""  # by word: live, stopped, crashed
     brokers_in_dump: int = 1  # that hold logs: with one no other replica could have been seen
+    thresholds: Thresholds = DEFAULTS  # of rules, as whoever audits chose them
     settings: Settings = NO_SETTINGS  # of the whole cluster; `setting` asks for this partition's
     gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
     requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from rules.evidence import PartitionEvidence
 from rules.finding import NO_BEARING, Bearing, Scope, Severity, Undecided, Violation
+from rules.thresholds import Threshold
 from rules.topic_evidence import TopicEvidence
 
 Check = Callable[[PartitionEvidence], Iterator[Violation | Undecided]]
@@ -51,6 +52,8 @@ class Rule:
     """Of a rule that knows a table of cases: which it tells and which not, as its table says."""
     order: Order = "as its rows are"
     bearing: Bearing = NO_BEARING
+    thresholds: tuple[Threshold, ...] = ()
+    """Numbers that it weighs by and that whoever audits may raise."""
     check_topic: TopicCheck | None = None
     """Of a rule about whole topics: `check` says nothing then."""
 
@@ -67,6 +70,7 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
     reach: str = "",
     order: Order = "as its rows are",
     bearing: Bearing = NO_BEARING,
+    thresholds: tuple[Threshold, ...] = (),
 ) -> Callable[[Check], Rule]:
     """Declare a rule: `@rule(...)` over its check function, whose docstring is the page."""
 
@@ -85,6 +89,7 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
             reach=reach,
             order=order,
             bearing=bearing,
+            thresholds=thresholds,
         )
 
     return declare
@@ -97,6 +102,7 @@ def topic_rule(
     needs: tuple[type, ...],
     law: str,
     message: str,
+    thresholds: tuple[Threshold, ...] = (),
 ) -> Callable[[TopicCheck], Rule]:
     """Declare a rule about whole topics: `@topic_rule(...)` over its check function."""
 
@@ -112,6 +118,7 @@ def topic_rule(
             message=message,
             page=_page_of(check),
             check=lambda _: iter(()),
+            thresholds=thresholds,
             check_topic=check,
         )
 

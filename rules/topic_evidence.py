@@ -16,6 +16,7 @@ from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.placing import Agreement, KeyTally
 from rules.replicas.racks import RACK
 from rules.replicas.share import PartitionShare, Rack
+from rules.thresholds import Thresholds
 
 FEW: Final = 20
 """Different keys of a producer below which nothing is concluded of it alone: it is counted with others like it."""
@@ -56,6 +57,11 @@ class TopicEvidence:
     def level(self) -> str:
         """How deep its partitions were read."""
         return self.shares[0].level
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The numbers that rules weigh by."""
+        return self.shares[0].thresholds
 
     @property
     def partitions(self) -> int:
@@ -134,6 +140,7 @@ def share_of(evidence: PartitionEvidence) -> PartitionShare | None:
     return PartitionShare(
         partition=evidence.partition,
         level=evidence.level,
+        thresholds=evidence.thresholds,
         topic_id=min(ids) if len(ids) == 1 else None,
         replicas=() if state is None else state.replicas or (),
         leader=None if state is None else state.leader,

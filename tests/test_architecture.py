@@ -52,7 +52,7 @@ FACTS: Final = "rules.facts.**"
 CHRONICLE: Final = "rules.chronicle.**"
 EVIDENCE: Final = (
     "rules.evidence", "rules.asked_once", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
-    "rules.settings", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges",
+    "rules.settings", "rules.thresholds", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges",
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")

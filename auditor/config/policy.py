@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from rules.finding import Severity
+from rules.thresholds import Chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Policy:
     """Rules whose findings are left out, by id."""
     severities: tuple[tuple[str, Severity], ...] = ()
     """Rules whose findings weigh more or less than their pages say."""
+    thresholds: tuple[Chosen, ...] = ()
     silences: tuple[Silence, ...] = ()
 
 

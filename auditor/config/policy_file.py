@@ -12,6 +12,7 @@ from auditor.config.error import ConfigError
 from auditor.config.policy import Policy, Silence
 from auditor.config.settings import shortened
 from rules.finding import Severity
+from rules.thresholds import Chosen, Threshold
 
 RULES: Final = "rules"
 SILENCED: Final = "silenced"
@@ -20,26 +21,54 @@ OFF: Final = "off"
 SEVERITIES: Final = tuple(severity.label for severity in Severity)
 _FINDING: Final = re.compile(r"(?:F-)?([0-9a-f]{8,64})")
 _KEYS: Final = ("finding", "reason", "until")
+_PARTS: Final = ("severity", "thresholds")
 
 
 def read_policy(content: Mapping[str, object], where: str) -> Policy:
     """The policy in a file's sections; what is not known is refused, with the nearest that is."""
     rules = dict(_rules(content.get(RULES) or {}, f"{where}: {RULES}"))
+    words = {rule: word for rule, (word, _) in rules.items()}
     return Policy(
-        off=tuple(rule for rule, word in rules.items() if word == OFF),
-        severities=tuple((rule, Severity[word.upper()]) for rule, word in rules.items() if word != OFF),
+        off=tuple(rule for rule, word in words.items() if word == OFF),
+        severities=tuple((rule, Severity[word.upper()]) for rule, word in words.items() if word not in ("", OFF)),
+        thresholds=tuple(each for _, chosen in rules.values() for each in chosen),
         silences=tuple(_silences(content.get(SILENCED) or [], f"{where}: {SILENCED}")),
     )
 
 
-def _rules(section: object, where: str) -> Iterator[tuple[str, str]]:
+def _rules(section: object, where: str) -> Iterator[tuple[str, tuple[str, tuple[Chosen, ...]]]]:
+    """By rule a severity or off, where one is told, and the thresholds that are chosen."""
     from rules.catalog import BY_ID
 
     for name, told in _pairs(section, where, "RULE: a severity or off"):
         rule = nearest(name.upper(), BY_ID, f"{where}: unknown rule {name!r}", "`tidemark rules` lists them all")
-        # YAML reads a bare off as false.
-        word = OFF if told is False else str(told).lower()
-        yield rule, nearest(word, (*SEVERITIES, OFF), f"{where}: {rule}: unknown severity {shortened(told)}")
+        own = f"{where}: {rule}"
+        if not isinstance(told, dict):
+            yield rule, (_word(told, own), ())
+            continue
+        parts = {nearest(key, _PARTS, f"{own}: unknown key {key!r}"): v for key, v in _pairs(told, own, "settings")}
+        word = _word(parts["severity"], own) if "severity" in parts else ""
+        yield rule, (word, tuple(_thresholds(BY_ID[rule].thresholds, rule, parts.get("thresholds") or {}, own)))
+
+
+def _word(told: object, where: str) -> str:
+    # YAML reads a bare off as false.
+    word = OFF if told is False else str(told).lower()
+    return nearest(word, (*SEVERITIES, OFF), f"{where}: unknown severity {shortened(told)}")
+
+
+def _thresholds(known: Iterable[Threshold], rule: str, section: object, where: str) -> Iterator[Chosen]:
+    """Those that differ from their defaults; a lower one would make the rule tell what is lawful."""
+    by_name = {each.name: each for each in known}
+    for name, value in _pairs(section, where, "thresholds"):
+        if not by_name:
+            raise ConfigError(f"{where}: unknown threshold {name!r}; the rule has none")
+        own = by_name[nearest(name, by_name, f"{where}: unknown threshold {name!r}")]
+        if type(value) is not int or not own.default <= value <= own.most:
+            wanted = f"expected a whole number of {own.unit} from {own.default} to {own.most}"
+            raise ConfigError(f"{where}: {name}: {wanted}, found {shortened(value)}")
+        if value != own.default:
+            yield Chosen(rule=rule, name=name, value=value)
 
 
 def _silences(section: object, where: str) -> Iterator[Silence]:

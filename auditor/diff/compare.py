@@ -125,8 +125,8 @@ def _unseen(finding: ToldFinding, before: Side, after: Side, added: Sequence[Tol
     """Why its absence does not say that it was mended; empty where it was looked for and is not there."""
     if after.interrupted:
         return "the later audit was stopped early"
-    if finding.rule in after.rules_off:
-        return f"{finding.rule} was turned off"
+    if by_policy := _ruled_out(finding, before, after):
+        return by_policy
     if LEVELS.index(after.level) < LEVELS.index(before.level):
         return f"the later audit read at level {after.level}, the earlier at level {before.level}"
     if still := [each for each in added if _subject(each) == _subject(finding)]:
@@ -136,6 +136,14 @@ def _unseen(finding: ToldFinding, before: Side, after: Side, added: Sequence[Tol
     if any(each.topic in (None, finding.topic) and each.partition in (None, finding.partition) for each in asked):
         return f"{finding.rule} could not be decided there"
     return _not_read(finding, before, after)
+
+
+def _ruled_out(finding: ToldFinding, before: Side, after: Side) -> str:
+    """What of the later audit's policy may have kept it silent."""
+    if finding.rule in after.rules_off:
+        return f"{finding.rule} was turned off"
+    raised = after.raised.get(finding.rule, frozenset()) - before.raised.get(finding.rule, frozenset())
+    return f"{finding.rule}'s threshold was raised: {', '.join(sorted(raised))}" if raised else ""
 
 
 def _not_read(finding: ToldFinding, before: Side, after: Side) -> str:

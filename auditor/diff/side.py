@@ -64,6 +64,8 @@ class Side:
     replicas: frozenset[tuple[str, int, int]]
     """Topic, partition and broker of every replica that was judged."""
     rules_off: tuple[str, ...]
+    raised: Mapping[str, frozenset[str]]
+    """By rule, the thresholds that its policy raised, each with its value."""
     silenced: frozenset[str]
     """Ids of findings that its policy silenced."""
     kinds: tuple[str, ...]
@@ -102,6 +104,7 @@ def side_of(document: Mapping[str, Any], name: str) -> Side:
         findings=_findings(reader, reader.field(document, "findings", list)),
         replicas=frozenset(_replicas(reader, reader.field(document, "replicas", list))),
         rules_off=_rules_off(policy),
+        raised=_raised(policy),
         silenced=_silenced(policy),
         kinds=tuple(map(str, reader.field(scope, "kinds", list, "coverage.scope."))),
         unread=sum(_blocks(reader, place, each) for place, each in enumerate(reader.field(document, "refusals", list))),
@@ -212,6 +215,16 @@ def _lacking(reader: _Reader, coverage: Mapping[str, Any], scope: Mapping[str, A
 def _rules_off(policy: Mapping[str, Any]) -> tuple[str, ...]:
     off = policy.get("rulesOff")
     return tuple(map(str, off)) if isinstance(off, list) else ()
+
+
+def _raised(policy: Mapping[str, Any]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    lines = policy.get("thresholds")
+    for line in lines if isinstance(lines, list) else []:
+        if isinstance(line, dict):
+            rule, told = str(line.get("rule")), f"{line.get('name')} to {line.get('value')} {line.get('unit')}"
+            found[rule] = found.get(rule, frozenset()) | {told}
+    return found
 
 
 def _silenced(policy: Mapping[str, Any]) -> frozenset[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from auditor.report.layout import counted
 from rules.finding import Severity
 
 SHOWN = 6
@@ -21,6 +22,17 @@ class SilencedLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdSet:
+    """A number of a rule that differs from its default."""
+
+    rule: str
+    name: str
+    unit: str
+    value: int
+    default: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyOutcome:
     """What of a policy held, and what no longer does."""
 
@@ -28,6 +40,7 @@ class PolicyOutcome:
     left_out: int = 0
     """Findings of those rules."""
     severities: tuple[tuple[str, Severity], ...] = ()
+    thresholds: tuple[ThresholdSet, ...] = ()
     silenced: tuple[SilencedLine, ...] = ()
     expired: tuple[SilencedLine, ...] = ()
     unmatched: tuple[SilencedLine, ...] = ()
@@ -42,10 +55,13 @@ class PolicyOutcome:
     def lines(self) -> Iterator[str]:
         """The same in words."""
         if self.rules_off:
-            yield f"rules turned off: {', '.join(self.rules_off)}; {self.left_out} findings of theirs are left out"
+            yield f"rules turned off: {', '.join(self.rules_off)}; {_left_out(self.left_out)}"
         if self.severities:
             told = ", ".join(f"{rule} {severity.label}" for rule, severity in self.severities)
             yield f"severities set: {told}"
+        if self.thresholds:
+            told = ", ".join(f"{t.rule} {t.name} {t.value} {t.unit} (default {t.default})" for t in self.thresholds)
+            yield f"thresholds raised: {told}"
         for what, lines in (
             ("silenced", self.silenced),
             ("no longer silenced, the day has passed", self.expired),
@@ -67,6 +83,11 @@ def spared(outcome: PolicyOutcome | None) -> Mapping[str, str]:
     return {**known, **{line.finding: f"{line.reason} (until {line.until})" for line in outcome.silenced}}
 
 
+def _left_out(findings: int) -> str:
+    """How many findings are not told."""
+    return f"{counted(findings, 'finding')} of theirs {'is' if findings == 1 else 'are'} left out"
+
+
 def policy_document(outcome: PolicyOutcome | None) -> Mapping[str, object] | None:
     """The same as plain values; null where no policy was given."""
     if outcome is None:
@@ -75,6 +96,7 @@ def policy_document(outcome: PolicyOutcome | None) -> Mapping[str, object] | Non
         "rulesOff": list(outcome.rules_off),
         "leftOut": outcome.left_out,
         "severities": [{"rule": rule, "severity": severity.label} for rule, severity in outcome.severities],
+        "thresholds": [asdict(threshold) for threshold in outcome.thresholds],
         "silenced": [_line(line) for line in outcome.silenced],
         "expired": [_line(line) for line in outcome.expired],
         "unmatched": [_line(line) for line in outcome.unmatched],

@@ -9,7 +9,7 @@ from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
 from rules.evidence import Course, Lag, LeaderRow, PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.history.statements import PartitionState
-from rules.replay.against_lag import Dropped, dropped_caught_up, kept_behind
+from rules.replay.against_lag import SLACK, Dropped, dropped_caught_up, kept_behind
 from rules.rule import rule
 
 
@@ -18,6 +18,7 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest),
     law="ISR by replica.lag.time.max.ms",
+    thresholds=(SLACK,),
     message="Broker {follower} {deed} by leader {leader} in epoch {epoch}. {because:.}",
 )
 def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -79,7 +80,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
             reason = f"nobody tells how long a follower of broker {course.reign.leader} may lag"
             yield Undecided(reason=reason, missing="replica.lag.time.max.ms, or the broker's release", blocking=False)
             continue
-        for row, lag in kept_behind(evidence.moments, course, limit):
+        for row, lag in kept_behind(evidence.moments, course, limit, evidence.thresholds.of("ISR002", SLACK)):
             yield _violation(course, lag.broker, "was kept in the ISR", *_why_kept(course, lag, limit, row))
         own = (shrinking.get((course.reign.clock, epoch), ()) for epoch in course.reign.epochs)
         for dropped in dropped_caught_up(course, chain.from_iterable(own)):

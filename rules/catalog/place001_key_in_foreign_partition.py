@@ -10,10 +10,17 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.topics import COMPACTED_TOPICS
 from rules.replicas.partition_counts import PartitionCount
 from rules.rule import topic_rule
+from rules.thresholds import Threshold
 from rules.topic_evidence import FEW, TopicEvidence, Unkeyed, Written
 
-ENOUGH: Final = 0.9
-"""The share of keys by which a partitioner is known; of two partitions chance gives a half."""
+AGREEING: Final = Threshold(
+    name="agreeing",
+    unit="percent",
+    default=90,
+    most=99,
+    means="The share of a producer's keys that must lie where a partitioner places them before it is taken for theirs.",
+)
+"""Of two partitions chance gives a half."""
 _ORDERS: Final = {
     "unknown": "records without keys lie as no known partitioner places them",
     "untellable": "its records without keys are in too few batches to show which partitioner placed them",
@@ -25,6 +32,7 @@ _ORDERS: Final = {
     severity=Severity.LOW,
     needs=(BatchHeader, RecordRow, MetadataChange),
     law="KeyPlacement",
+    thresholds=(AGREEING,),
     message="{apart:key} of {producer} lie in other partitions than {partitioner} places them in, of {count}."
     " {agreeing} of {keys:key} agree ({percent} %). The first that does not is at offset {offset} of partition {partition}",
 )
@@ -33,7 +41,7 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
 
     A partitioner hashes the key and takes the hash modulo the number of partitions. The Java client hashes by murmur2,
     librdkafka by CRC-32 unless told otherwise, Sarama by FNV-1a. Which one a producer uses is told by its keys: the one
-    by which nine tenths of them lie where they do. Keys that were written before partitions were added stay where they
+    by which nine tenths of them (`agreeing`) lie where they do. Keys that were written before partitions were added stay where they
     are. They are judged by the number that was in force. A record without a key may be in any partition.
     Of those the times tell the partitioner. To 2.3 records go to partitions in turn. From 2.4 on a batch at a time goes
     to one taken by chance. From 3.3 on it is as many bytes as a batch may have.
@@ -75,22 +83,21 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
         )
     for written in evidence.written:
         if written.best.agreeing < written.keys:
-            yield _said(written, evidence.steps)
+            yield _said(written, evidence.steps, evidence.thresholds.of("PLACE001", AGREEING))
     yield from _of_no_keys(evidence.unkeyed)
     if any(share.keys is not None and share.keys.unread for share in evidence.shares):
         yield Undecided(reason="some keys cannot be decoded", missing="sound copies of their batches", blocking=False)
 
 
-def _said(written: Written, steps: Sequence[PartitionCount]) -> Violation | Undecided:
-    share = written.best.agreeing / written.keys
+def _said(written: Written, steps: Sequence[PartitionCount], enough: int) -> Violation | Undecided:
     if written.different < FEW:
         return _open(written, "too few keys tell which partitioner it uses", "more keys")
-    if share < ENOUGH:
+    if 100 * written.best.agreeing < enough * written.keys:
         reason = "no known partitioner places its keys where they lie"
         return _open(written, reason, "the partitioner of its producer: one of its own, or partitions chosen by hand")
     if not steps:
         return _open(written, "how many partitions there were is not told over time", "the metadata log")
-    return _violation(written, share, steps)
+    return _violation(written, steps)
 
 
 def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
@@ -116,7 +123,7 @@ def _counted(written: Written, steps: Sequence[PartitionCount]) -> str:
     return " or ".join(step.words for step in steps if step.count in written.counts)
 
 
-def _violation(written: Written, share: float, steps: Sequence[PartitionCount]) -> Violation:
+def _violation(written: Written, steps: Sequence[PartitionCount]) -> Violation:
     best = written.best
     return Violation(
         brokers=(),
@@ -129,7 +136,7 @@ def _violation(written: Written, share: float, steps: Sequence[PartitionCount]) 
             "counts": written.counts,
             "agreeing": best.agreeing,
             "keys": written.keys,
-            "percent": f"{100 * share:.1f}",
+            "percent": f"{100 * best.agreeing / written.keys:.1f}",
             "partition": written.first_partition,
             "offset": best.first_apart,
             "subject": f"{written.producer} {written.counts}",

@@ -10,7 +10,7 @@ from parsers.tables import BatchHeader, Transaction
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.replicas.coordinators import DECIDED, Coordinated
-from rules.replicas.open_transactions import OpenTransaction, open_transactions
+from rules.replicas.open_transactions import SLACK, OpenTransaction, open_transactions
 from rules.rule import rule
 
 SHOWN: Final = 32
@@ -24,6 +24,7 @@ _ABORT: Final = "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topi
     law="transactions end",
     message="Producer {producer} has a transaction open since offset {start_offset} in broker {broker}'s log. {why:.}",
     implied_by=("SEG002", "LOG005"),
+    thresholds=(SLACK,),
     bearing=Bearing(calls_for="Review the open transaction, and abort it if no coordinator will end it."),
 )
 def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -33,7 +34,7 @@ def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     into `__transaction_state` before the producer may write. It aborts what is older than the producer's time-out.
     So an open transaction has a coordinator that will end it.
 
-    Lawful is a transaction within its time-out, and five minutes more.
+    Lawful is a transaction within its time-out, and five minutes more (`slack`).
 
     Proves
     ------
@@ -59,7 +60,7 @@ def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     broker 1* 0{7:0t}0{8:0t}0{8c}0x9 0{8:1t}0{8c}| ; pace 60
     transactional pay of 7 is CompleteCommit at 240
     """
-    found = open_transactions(evidence)
+    found = open_transactions(evidence, evidence.thresholds.of("TXN001", SLACK))
     yield from (_violation(evidence, each) for each in [each for each in found if each.held_up][:SHOWN])
     left = [each for each in found if each.standing == "open"]
     if left:

@@ -12,10 +12,17 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import expected_interval
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replicas.open_transactions import open_transactions
+from rules.replicas.open_transactions import SLACK, open_transactions
 from rules.rule import rule
+from rules.thresholds import WEEK_MS, Threshold
 
-STUCK_MS: Final = 60_000
+LASTING: Final = Threshold(
+    name="lasting",
+    unit="ms",
+    default=60_000,
+    most=WEEK_MS,
+    means="How long a leader's answers must lag behind its own log before they are told.",
+)
 """A leader works its last stable offset out a moment after the high watermark, never a minute."""
 Behind = tuple[Fetched, int]
 """An answer, and the last stable offset that was due in it."""
@@ -29,6 +36,7 @@ Behind = tuple[Fetched, int]
     message="Readers of committed transactions stop at offset {start_offset} of broker {broker}'s log, before "
     "{behind:committed offset}. {why:.}",
     implied_by=("TXN001", "HW006"),
+    thresholds=(SLACK, LASTING),
 )
 def last_stable_offset_stuck(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The last stable offset stands still, and committed records wait.
@@ -38,7 +46,7 @@ def last_stable_offset_stuck(evidence: PartitionEvidence) -> Iterator[Violation 
 
     It is worked out anew from batch headers: on disk at the leader's high watermark, in traces at each one told.
 
-    Lawful is a transaction within its time-out, and a leader that is behind for less than a minute.
+    Lawful is a transaction within its time-out and `slack`, and a leader that is behind for less than a minute (`lasting`).
 
     Proves
     ------
@@ -66,7 +74,8 @@ def last_stable_offset_stuck(evidence: PartitionEvidence) -> Iterator[Violation 
 
 
 def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation]:
-    leader, found = evidence.leader_at_the_end, open_transactions(evidence)
+    leader = evidence.leader_at_the_end
+    found = open_transactions(evidence, evidence.thresholds.of("TXN003", SLACK))
     if leader is None or leader.high_watermark is None or not found or not found[0].held_up:
         return
     first = found[0]
@@ -92,9 +101,10 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation]:
 
 
 def _in_answers(evidence: PartitionEvidence, course: Course) -> Iterator[Violation]:
+    least = evidence.thresholds.of("TXN003", LASTING)
     for behind, answers in groupby(_answers(evidence, course), key=lambda each: each[1] is not None):
         told = [(moment, due) for moment, due in answers if due is not None]
-        if behind and _lasted(told) >= STUCK_MS:
+        if behind and _lasted(told) >= least:
             yield _told_late(told)
 
 

@@ -46,6 +46,7 @@ from rules.replicas.topic_ids import Bearer
 from rules.replicas.topic_names import Nameless, TopicName
 from rules.replicas.unread_copies import ALL_READ, UnreadCopies
 from rules.settings import NO_SETTINGS, Setting, Settings
+from rules.thresholds import DEFAULTS, Thresholds
 from rules.zoom.ranges import UnreadFile
 
 
@@ -147,6 +148,7 @@ class Surroundings:
     coordinators: Coordinators = NO_COORDINATORS
     copied_live: bool = False
     copied: str = ""
+    thresholds: Thresholds = DEFAULTS
     brokers_in_dump: int = 1
     unread_copies: UnreadCopies = ALL_READ
 
@@ -202,6 +204,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         told_ids=ids,
         copied_live=surroundings.copied_live,
         copied=surroundings.copied,
+        thresholds=surroundings.thresholds,
         coordinators=surroundings.coordinators,
         brokers_in_dump=surroundings.brokers_in_dump,
         unread_copies=surroundings.unread_copies.of(first.topic, first.partition),

@@ -11,8 +11,15 @@ from rules.history.statements import Fetched, PartitionState
 from rules.replay.course import Course
 from rules.replay.lag import Lag, lags
 from rules.replay.leading.leader import LeaderRow
+from rules.thresholds import WEEK_MS, Threshold
 
-SLACK_MS: Final = 5000
+SLACK: Final = Threshold(
+    name="slack",
+    unit="ms",
+    default=5000,
+    most=WEEK_MS,
+    means="How much longer than one and a half times replica.lag.time.max.ms a member may lag and stay in the ISR.",
+)
 """For the time that a change of the ISR takes to come into force."""
 
 
@@ -26,12 +33,14 @@ class Dropped:
     """Its last fetch before that."""
 
 
-def kept_behind(moments: Sequence[Moment], course: Course, limit: int) -> Iterator[tuple[LeaderRow, Lag]]:
-    """Members that lagged longer than the limit while nobody asked to take them out, each where it is seen first."""
+def kept_behind(
+    moments: Sequence[Moment], course: Course, limit: int, slack: int
+) -> Iterator[tuple[LeaderRow, Lag]]:
+    """Members that lagged for too long while nobody asked to take them out, each where it is seen first."""
     told: set[int] = set()
     for row, followers in lags(course):
         for lag in followers:
-            late = lag.milliseconds > limit + limit // 2 + SLACK_MS and lag.awake_ms > limit // 2 + SLACK_MS
+            late = lag.milliseconds > limit + limit // 2 + slack and lag.awake_ms > limit // 2 + slack
             if late and lag.broker not in told and _surely_member(row, lag) and _changes_told(moments, course, row):
                 told.add(lag.broker)
                 if not _proposed(moments, course, lag, row):

@@ -15,13 +15,20 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.facts.producing import Begun, OpenTransactions
 from rules.protocol.topics import TRANSACTIONS_TOPIC
 from rules.replicas.coordinators import DECIDED, Coordinated, CoordinatorLog
+from rules.thresholds import WEEK_MS, Threshold
 
 Standing = Literal["young", "overdue", "undelivered", "hanging", "open"]
 """Within its time-out; beyond it by its coordinator's own record; decided, and its marker never written; open though
 its coordinator has none of it; open for all that is known."""
 MAXIMUM: Final = "transaction.max.timeout.ms"
 DEFAULT_MAXIMUM_MS: Final = 900_000
-SLACK_MS: Final = 300_000
+SLACK: Final = Threshold(
+    name="slack",
+    unit="ms",
+    default=300_000,
+    most=WEEK_MS,
+    means="How long a transaction may stay open beyond its time-out, or without its marker once it is decided.",
+)
 """Coordinators look for what is overdue every ten seconds, and moves of coordinators and retries take their time."""
 
 
@@ -49,26 +56,27 @@ class OpenTransaction:
         return self.standing in ("overdue", "undelivered", "hanging")
 
 
-def open_transactions(evidence: PartitionEvidence) -> tuple[OpenTransaction, ...]:
-    """The open transactions of the log that leads, by their first offsets."""
+def open_transactions(evidence: PartitionEvidence, slack: int) -> tuple[OpenTransaction, ...]:
+    """The open transactions of the log that leads, by their first offsets; each has so long beyond its time-out."""
     leader = evidence.leader_at_the_end
     if leader is None or leader.log.transactions.untold:
         return ()
     told = [each for each in leader.log.transactions.open if each.begun is not None]
     if not told:
         return ()
-    found = _Watch(evidence, leader)
+    found = _Watch(evidence, leader, slack)
     return tuple(sorted(map(found.judged, told), key=lambda each: (each.begun.offset, each.producer_id)))
 
 
 class _Watch:
     """What tells the time, and what coordinators know; lives only inside `open_transactions`."""
 
-    def __init__(self, evidence: PartitionEvidence, leader: Replica) -> None:
+    def __init__(self, evidence: PartitionEvidence, leader: Replica, slack: int) -> None:
         self._evidence, self._leader = evidence, leader
         self._place = f"{evidence.topic}-{evidence.partition}"
         self._final = leader.clean_shutdown is not None or evidence.copied in ("stopped", "crashed")
         self._now = max(self._times(), default=None)
+        self._slack = slack
 
     def _times(self) -> Iterator[int]:
         """Brokers' times at which the log still ended as it does."""
@@ -103,7 +111,7 @@ class _Watch:
         since = state.update_time if decided else state.start_time
         allowed = 0 if decided else state.timeout_ms
         age = None if since is None or self._now is None else self._now - since
-        late = age is not None and age > allowed + SLACK_MS
+        late = age is not None and age > allowed + self._slack
         standing: Standing = "young" if not late else "undelivered" if decided else "overdue"
         return self._told(producer, begun, standing, state, age)
 
@@ -114,7 +122,7 @@ class _Watch:
         state = None if found is None else found[1]
         since = self._since(begun)
         age = None if since is None or self._now is None else self._now - since
-        if age is not None and age <= self._timeout(state) + SLACK_MS:
+        if age is not None and age <= self._timeout(state) + self._slack:
             return self._told(producer, begun, "young", state, age)
         unknown = self._unknown(begun, since, age, found)
         return self._told(producer, begun, "open" if unknown else "hanging", state, age, unknown)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from parsers.provenance import Span
 from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.placing import KeysPlaced
+from rules.thresholds import DEFAULTS, Thresholds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class PartitionShare:
 
     partition: int
     level: str
+    thresholds: Thresholds = DEFAULTS
     topic_id: str | None = None
     replicas: tuple[int, ...] = ()
     """As they are assigned last, the preferred leader first; none where nothing tells."""

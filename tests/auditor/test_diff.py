@@ -154,6 +154,11 @@ def with_the_rule_off(report: dict[str, Any]) -> None:
     report["policy"] = {"rulesOff": ["SEG001"]}
 
 
+def with_a_threshold_raised(report: dict[str, Any]) -> None:
+    raised = {"rule": "SEG001", "name": "slack", "unit": "ms", "value": 9, "default": 5}
+    report["policy"] = {"thresholds": [raised]}
+
+
 def read_quickly(report: dict[str, Any]) -> None:
     report["tool"]["level"] = "quick"
 
@@ -167,6 +172,7 @@ def stopped(report: dict[str, Any]) -> None:
     [
         (without_a_replica, "read no replica of it on broker 1"),
         (with_the_rule_off, "SEG001 was turned off"),
+        (with_a_threshold_raised, "SEG001's threshold was raised: slack to 9 ms"),
         (read_quickly, "read at level quick"),
         (stopped, "stopped early"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from auditor.report import terminal
 from auditor.report.formats import rendered
 from auditor.report.json import document, render
 from auditor.report.model import AuditReport
+from rules.catalog import RULES
 from rules.finding import Severity
-from tests.auditor.dumps_at_hand import audited
+from rules.thresholds import Chosen
+from tests.auditor.dumps_at_hand import ROOT, audited
 from tests.rules.broken_dumps import Yard, change, segment, wrote
 
 NEVER = date(9999, 12, 31)
@@ -181,11 +184,52 @@ def test_a_policy_is_read_from_the_file(tmp_path: Path) -> None:
          "silenced, entry 1: expected an id such as F-1a2b3c4d, found 'F-1a'"),
         ("silenced: [{finding: F-1a2b3c4d, reason: x, until: soon}]",
          "silenced, entry 1: expected a day such as 2027-01-31, found 'soon'"),
+        ("rules: {TXN001: {slak: 1}}", "rules: TXN001: unknown key 'slak'; known: severity, thresholds"),
+        ("rules: {TXN001: {threshold: {slack: 1}}}",
+         "rules: TXN001: unknown key 'threshold'; did you mean 'thresholds'?"),
+        ("rules: {TXN001: {thresholds: {slak: 1}}}", "rules: TXN001: unknown threshold 'slak'; did you mean 'slack'?"),
+        ("rules: {LOG001: {thresholds: {slack: 1}}}", "rules: LOG001: unknown threshold 'slack'; the rule has none"),
+        ("rules: {TXN001: {thresholds: {slack: 1}}}",
+         "rules: TXN001: slack: expected a whole number of ms from 300000 to 604800000, found 1"),
+        ("rules: {TXN001: {thresholds: {slack: true}}}",
+         "rules: TXN001: slack: expected a whole number of ms from 300000 to 604800000, found True"),
+        ("rules: {TXN001: {thresholds: [slack]}}", "rules: TXN001: expected thresholds, found a list"),
         ("silences: []", "unknown setting 'silences'; did you mean 'silenced'?"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_refused_with_the_nearest(tmp_path: Path, text: str, said: str) -> None:
     assert refused(text, tmp_path) == said
+
+
+def test_thresholds_stand_beside_a_severity_or_alone(tmp_path: Path) -> None:
+    text = (
+        "rules:\n  TXN001: {severity: high, thresholds: {slack: 900000}}\n  TXN003: {thresholds: {lasting: 60000}}\n"
+        "  place001: {thresholds: {agreeing: 95}}\n  ISR002: {severity: off}\n"
+    )
+    assert policy(text, tmp_path) == Policy(
+        off=("ISR002",),
+        severities=(("TXN001", Severity.HIGH),),
+        thresholds=(
+            Chosen(rule="TXN001", name="slack", value=900_000),
+            Chosen(rule="PLACE001", name="agreeing", value=95),
+        ),
+    )
+
+
+def test_a_threshold_that_was_raised_is_told(dump: Path) -> None:
+    report = audited(dump, policy=Policy(thresholds=(Chosen(rule="TXN001", name="slack", value=900_000),)))
+    assert told(report)["thresholds"] == [
+        {"rule": "TXN001", "name": "slack", "unit": "ms", "value": 900_000, "default": 300_000}
+    ]
+    said = "thresholds raised: TXN001 slack 900000 ms (default 300000)"
+    assert said in terminal.render(report, quiet=True)
+    assert said in rendered("postmortem", report)
+
+
+def test_the_page_of_policies_names_every_threshold_with_its_default() -> None:
+    rows = re.findall(r"\| (\w+) \| `([\w-]+)` \| (\w+) \| (\d+) \|", (ROOT / "docs/policy.md").read_text("utf-8"))
+    known = [(rule.id, each.name, each.unit, str(each.default)) for rule in RULES for each in rule.thresholds]
+    assert sorted(rows) == sorted(known)
 
 
 def test_the_document_with_a_policy_is_json(dump: Path) -> None:
