@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.replicas.metadata_snapshots import SnapshotSeen, committed_by, committed_by_both, held_by_a_majority
+from rules.replicas.metadata_snapshots import (
+    SnapshotSeen,
+    committed_by,
+    committed_by_both,
+    held_by_a_majority,
+    unread_by_node,
+)
 from rules.rule import rule
 
 
@@ -42,7 +48,7 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     --------------
     Logs differ in different epochs, no snapshots of both nodes reach beyond that, and no majority of voters holds
     either log. Or the only log that reaches a snapshot may end in records that were never committed. Of each node
-    three snapshots are read: the oldest and the two newest.
+    three snapshots are read: the oldest and the two newest. The others are named, and leave no verdict open.
 
     Upheld
     ------
@@ -71,6 +77,7 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
             yield _open_logs(difference)
     for seen in evidence.metadata_snapshots:
         yield from _snapshot(evidence, seen)
+    yield from _unread(unread_by_node(evidence.metadata_snapshots))
 
 
 def _open_logs(difference: Difference) -> Undecided:
@@ -144,3 +151,18 @@ def _open(seen: SnapshotSeen) -> Undecided:
         end_offset=seen.end_offset,
         exhibits=(Exhibit(span=seen.span, role="the snapshot"),),
     )
+
+
+def _unread(by_node: Mapping[int, Sequence[SnapshotSeen]]) -> Iterator[Undecided]:
+    """All of a cluster at once: a node may keep a hundred."""
+    if by_node:
+        shown = next(iter(by_node.values()))[0].span
+        left_out = ", ".join(f"{len(left)} of node {node}" for node, left in by_node.items())
+        yield Undecided(
+            reason="of each node's snapshots the oldest and the two newest were held against the log, and the others"
+            f" were not ({left_out})",
+            missing="a dump in which these nodes have those snapshots and no others",
+            brokers=tuple(by_node),
+            blocking=False,
+            exhibits=(Exhibit(span=shown, role="the first that was not read"),),
+        )

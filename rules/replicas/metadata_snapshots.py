@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ class SnapshotSeen:
     broker: int
     end_offset: int
     epoch: int
-    standing: Literal["alike", "differs", "torn", "open"]
+    standing: Literal["alike", "differs", "torn", "open", "unread"]
     log_epoch: int | None = None
     """The epoch of the last record that it replaces, as the log has it that it was held against."""
     log_broker: int = -1
@@ -26,6 +26,15 @@ class SnapshotSeen:
     differences: tuple[str, ...] = ()
     count: int = 0
     span: Span
+
+
+def unread_by_node(snapshots: Iterable[SnapshotSeen]) -> Mapping[int, Sequence[SnapshotSeen]]:
+    """The snapshots of which the names alone were looked at, by the node that keeps them."""
+    left_out: dict[int, list[SnapshotSeen]] = {}
+    for each in snapshots:
+        if each.standing == "unread":
+            left_out.setdefault(each.broker, []).append(each)
+    return {broker: left_out[broker] for broker in sorted(left_out)}
 
 
 def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:

@@ -42,7 +42,7 @@ _OTHER: Final = re.compile(r"partitions (\d+) of (\S+)")
 _HOME: Final = re.compile(r"home (\S+)")
 _KEYS: Final = re.compile(r"keys (\d+) (?:by (murmur2|crc32|fnv1a)|elsewhere)")
 _TRANSACTIONAL: Final = re.compile(r"transactional (\S+) of (\d+) is (\w+) at (\d+)(?: in (\S+))?")
-_SNAPSHOT: Final = re.compile(r"snapshot (\d+) at (\d+) epoch (\d+) is (alike|differs|torn|open)")
+_SNAPSHOT: Final = re.compile(r"snapshot (\d+) at (\d+) epoch (\d+) is (alike|differs|torn|open|unread)")
 _PARTITIONS: Final = re.compile(r"partitions (\d+)")
 
 

@@ -88,6 +88,19 @@ def test_three_snapshots_of_a_copy_are_read(dump: Path) -> None:
     """The oldest and the two newest: what another one says nobody starts from any more."""
     rewrite(dump / BROKER / "00000000000000000266-0000000001.checkpoint", lambda body: body.replace(b"pay", b"pax"))
     assert found(dump) == []
+    (point,) = (each for each in audited(dump).coverage.undecided if each.rule == "META001")
+    assert point.reason == (
+        "of each node's snapshots the oldest and the two newest were held against the log, and the others were not"
+        " (19 of node 1, 11 of node 100)"
+    )
+    assert not point.blocking
+
+
+def test_where_all_snapshots_are_read_nothing_is_left_out(dump: Path) -> None:
+    for folder in (dump / BROKER, dump / CONTROLLER):
+        for path in sorted(folder.glob("*.checkpoint"))[1:-2]:
+            path.unlink()
+    assert [each.reason for each in audited(dump).coverage.undecided if each.rule == "META001"] == []
 
 
 def test_a_record_that_two_logs_hold_differently_in_one_epoch(dump: Path) -> None:

@@ -63,7 +63,7 @@ def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata
     if reading.flaws:
         return None
     seen = tuple(reading.seen(check) for check in history.snapshots)
-    return ToldMetadata(history=history, snapshots=seen, to_its_end=cover[0].votes)
+    return ToldMetadata(history=history, snapshots=(*seen, *reading.unread()), to_its_end=cover[0].votes)
 
 
 def _folder(piece: Piece) -> str:
@@ -121,6 +121,7 @@ class _Reading:
         self._unit = unit
         self._keepers = {piece.source: copy.broker for copy in every for piece in copy.snapshots}
         self._to_check = [piece for copy in every for piece in _few(copy.snapshots)]
+        self._left_out = [piece for copy in every for piece in copy.snapshots if piece not in self._to_check]
         self._broker = copies[0].broker
         self._snapshots = [piece for copy in copies for piece in copy.snapshots]
         self._copies = [copy.segments for copy in copies]
@@ -163,6 +164,19 @@ class _Reading:
             count=check.count,
             span=Span(source=check.source, start=0, end=piece.size),
         )
+
+    def unread(self) -> Iterator[SnapshotSeen]:
+        """Those that nobody holds against the log, by their names."""
+        for piece in self._left_out:
+            named = snapshot_id(piece.source.rpartition("/")[2])
+            if named is not None and named.end_offset > 0:
+                yield SnapshotSeen(
+                    broker=self._keepers[piece.source],
+                    end_offset=named.end_offset,
+                    epoch=named.epoch,
+                    standing="unread",
+                    span=Span(source=piece.source, start=0, end=piece.size),
+                )
 
     def _start(self) -> int:
         return min((copy[0].base_offset or 0 for copy in self._copies if copy), default=0)
