@@ -39,6 +39,7 @@ def test_the_message_leaves_no_hole(rule: Rule) -> None:
     holes = {name for _, name, _, _ in Formatter().parse(rule.message) if name}
     for message in fired(rule, rule.page.violated):
         assert "{" not in message
+        assert message.endswith(".")
     assert holes
 
 

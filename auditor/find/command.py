@@ -46,7 +46,7 @@ class Asked:
 
 
 def run_find(asked: Asked, config: AuditConfig) -> int:
-    """Look up, tell, and say by the exit code whether an index misleads, or something could not be read."""
+    """Look up and tell; the exit code says whether a log has the offset, an index misleads, or a part is unread."""
     if (asked.offset is None) == (asked.timestamp is None):
         found = "neither" if asked.offset is None else "both"
         raise ConfigError(f"expected one of --offset and --timestamp, found {found}")
@@ -57,7 +57,9 @@ def run_find(asked: Asked, config: AuditConfig) -> int:
     say(told(asked.topic, asked.partition, _sought(asked), answers, explain=asked.explain))
     if any(answer.misled for answer in answers):
         return int(ExitCode.FINDINGS)
-    return int(ExitCode.UNKNOWN if any(answer.unread for answer in answers) else ExitCode.CLEAN)
+    if not answers or any(answer.unread for answer in answers):
+        return int(ExitCode.UNKNOWN)
+    return int(ExitCode.FINDINGS if all(answer.outside for answer in answers) else ExitCode.CLEAN)
 
 
 def _sought(asked: Asked) -> str:

@@ -32,6 +32,8 @@ class Answer:
     misled: str = ""
     """Where an index leads a broker to another batch than the log holds, or to none."""
     unread: bool = False
+    outside: bool = False
+    """Whether a broker refuses the offset as out of range."""
 
 
 def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) -> Answer:
@@ -44,7 +46,8 @@ def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) 
         return Answer(replica=replica, steps=tuple(steps), remark=remark, unread=True)
     if not start <= offset < end or not segments:
         where = "where the log ends: nothing is there yet" if offset == end else f"outside of the log, which {held}"
-        return Answer(replica=replica, steps=tuple(steps), remark=f"offset {offset} is {where}")
+        remark = f"offset {offset} is {where}"
+        return Answer(replica=replica, steps=tuple(steps), remark=remark, outside=offset != end)
     place = max((i for i, one in enumerate(segments) if one.file.base_offset <= offset), default=0)
     segment = segments[place]
     base = segment.file.base_offset

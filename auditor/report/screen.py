@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
+from auditor.report.placed import Place
 from auditor.report.plain import plain
 from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
@@ -75,9 +76,12 @@ def lost_words(told: Summary) -> Iterator[str]:
     """How much, of which partitions, and where copies survive; then what may be lost, and what would tell."""
     yield from () if told.lost is None else _lost(told.lost)
     perhaps = "Perhaps more in" if told.lost is not None and told.lost.for_good else "Perhaps in"
+    asked: dict[str, list[Place]] = {}
     for entry in told.perhaps:
         words = entry.finding.message.removeprefix("Undecided: ")
-        yield f"{perhaps} {named_places([spot.place for spot in entry.spots], AIMS_SHOWN)}: {words}"
+        asked.setdefault(words, []).extend(spot.place for spot in entry.spots)
+    # Two pairs of brokers may leave the same question open.
+    yield from (f"{perhaps} {named_places(places, AIMS_SHOWN)}: {words}" for words, places in asked.items())
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:

@@ -33,8 +33,8 @@ _ORDERS: Final = {
     needs=(BatchHeader, RecordRow, MetadataChange),
     law="KeyPlacement",
     thresholds=(AGREEING,),
-    message="{apart:key} of {producer} lie in other partitions than {partitioner} places them in, of {count}."
-    " {agreeing} of {keys:key} agree ({percent} %). The first that does not is at offset {offset} of partition {partition}",
+    message="Other partitions should hold {apart:key} of {producer}, as {partitioner} chooses among {count}."
+    " {agreeing} of {keys:key} agree ({percent} %). The first that does not is at offset {offset} of partition {partition}.",
 )
 def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Undecided]:
     """Keys lie in partitions that their partitioner does not choose.

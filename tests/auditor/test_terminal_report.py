@@ -18,6 +18,7 @@ from auditor.config import AuditConfig
 from auditor.report.layout import counted, size
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
+from auditor.report.screen import lost_words
 from auditor.report.summary import summary
 from auditor.report.terminal import render
 from rules.finding import Severity
@@ -198,6 +199,13 @@ def told_within(report: AuditReport) -> tuple[dict[str, str], str]:
         name = head if (head := line[:10].strip()) in NAMES else name
         parts[name] = f"{parts.get(name, '')} {line.removeprefix(name).strip()}".strip()
     return parts, " ".join(footer.split())
+
+
+def test_a_question_that_two_pairs_of_brokers_leave_open_is_asked_once() -> None:
+    report = audit(SAMPLES / "compaction_race" / "dump", AuditConfig(engine="local", level="quick"))
+    assert len(summary(report).perhaps) > 1
+    (asked,) = lost_words(summary(report))
+    assert asked.startswith("Perhaps in kv-0: their batches differ as cleaning or conversion lets them")
 
 
 EVERY = [*CASES, SAMPLES / "dump_log_text", SAMPLES / "metadata_snapshots"]
