@@ -12,6 +12,7 @@ from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on
+from tests.mutants.registry import NOT_RECORDED
 from tests.twins import (
     HEALTHY,
     NOTED,
@@ -78,6 +79,7 @@ def test_a_rule_has_a_sample_or_a_mutant_and_one_reason_why_no_sample() -> None:
     told = stored().items()
     assert [rule for rule, shown in told if not (shown["samples"] or shown["mutants"])] == []
     assert [rule for rule, shown in told if len(shown["notRecorded"]) != (not shown["samples"])] == []
+    assert {rule for rules in NOT_RECORDED.values() for rule in rules} <= set(IDS)
 
 
 @pytest.mark.parametrize("name", fast_if(lambda name: is_short(SAMPLES / name), HEALTHY))
