@@ -100,9 +100,12 @@ def states_shown(account: Availability) -> tuple[StateRow, ...]:
     return account.rows[-STATES_SHOWN:]
 
 
-def left_out(account: Availability) -> int:
-    """How many states are told and not shown."""
-    return account.rows_told - len(states_shown(account))
+def rest_told(account: Availability) -> str:
+    """How many states are told and not shown, and where some of them are; empty where all are shown."""
+    shown = len(states_shown(account))
+    kept = len(account.rows) - shown
+    where = f", {kept} of them in the JSON report" if kept else ""
+    return f"{counted(account.rows_told - shown, 'more state')} told{where}." if account.rows_told > shown else ""
 
 
 def _ids(brokers: tuple[int, ...]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from auditor.report.availability import CLOCKS, HEADS, left_out, state_cells, states_shown, told_of
-from auditor.report.layout import Page, counted, table
+from auditor.report.availability import CLOCKS, HEADS, rest_told, state_cells, states_shown, told_of
+from auditor.report.layout import Page, table
 from auditor.report.model import PlacedAvailability
 
 
@@ -24,9 +24,8 @@ def availability_lines(told: Sequence[PlacedAvailability], page: Page) -> Iterat
         for sentence in told_of(account):
             yield from page.wrapped(sentence, 2, "", 2)
         yield from _states([state_cells(row) for row in states_shown(account)], page)
-        if account.rows and left_out(account) > 0:
-            more = f"{counted(left_out(account), 'more state')} told: see the JSON report."
-            yield from page.wrapped(more, 2, "faint")
+        if account.rows and (rest := rest_told(account)):
+            yield from page.wrapped(rest, 2, "faint")
 
 
 def _states(cells: Sequence[Sequence[str]], page: Page) -> Iterator[str]:

@@ -49,7 +49,7 @@ def test_its_story_has_the_states_in_which_the_partition_was_exposed() -> None:
     told = section(postmortem(report("unclean_4x")), "Availability")
     exposed = [state_cells(row) for row in known.rows if row.conditions]
     assert [line for line in told if line.startswith("| 2026")] == [f"| {' | '.join(map(text, c))} |" for c in exposed]
-    assert f"{len(known.rows) - len(exposed)} other states: see the appendix (--appendix)." in told
+    assert f"{len(known.rows) - len(exposed)} other states told. The appendix (--appendix) has the newest." in told
     assert "- With one in-sync copy only in 3 states, 9.1 s in all. Surely written meanwhile: offsets 100–149." in told
 
 
@@ -116,7 +116,7 @@ def test_a_long_history_is_counted_not_endless() -> None:
     placed = tuple(replace(each, availability=long) for each in honest.availability if each.topic == "pay")
     told = postmortem(replace(honest, availability=placed), appendix=True)
     assert sum(line.startswith("| 2026") for line in section(told, "Appendix: availability")) == STATES_SHOWN
-    assert f"{900 - STATES_SHOWN} more states told: see the JSON report." in told
+    assert f"{900 - STATES_SHOWN} more states told, {60 - STATES_SHOWN} of them in the JSON report." in told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from auditor.report.availability import (
     HEADS,
     PREFACE,
     SETTINGS_HEADS,
-    left_out,
+    rest_told,
     setting_cells,
     state_cells,
     states_shown,
@@ -45,7 +45,8 @@ def exposed(report: AuditReport) -> Iterator[str]:
         if rows:
             yield ""
             yield from _table(HEADS, rows)
-        yield from [f"\n{counted(more, 'other state')}: see the appendix (--appendix)."] if more > 0 else []
+        if more > 0:
+            yield f"\n{counted(more, 'other state')} told. The appendix (--appendix) has the newest."
     yield from shortened(len(alike), "kind of partition", TABLES_SHOWN)
 
 
@@ -66,8 +67,8 @@ def over_time(report: AuditReport) -> Iterator[str]:
             where = each.set_at
             if where is not None:
                 yield f"- {text(each.name)}: {code(where.source)} bytes [{where.start}, {where.end})"
-        if account.rows and left_out(account) > 0:
-            yield f"\n{counted(left_out(account), 'more state')} told: see the JSON report."
+        if account.rows and (rest := rest_told(account)):
+            yield f"\n{rest}"
     yield from capped(len(told), "partition")
     others = len(report.availability) - len(told)
     if others:
