@@ -16,11 +16,15 @@ import pytest
 
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig, ConfigError, EngineName
+from auditor.config.policy import Policy
 from auditor.dumps import gather
 from auditor.engines.plan import log_stretches
 from auditor.engines.plan import traces as plan_traces
 from auditor.engines.progress import Silent
 from auditor.report.json import render
+from rules.thresholds import Chosen
+from tests.mutants.registry import MUTANTS
+from tests.mutants.surgery import Copy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +53,18 @@ def test_reports_are_equal_with_a_selection(sample: Callable[[str], Path]) -> No
 def test_reports_are_equal_at_level_deep(sample: Callable[[str], Path]) -> None:
     dump = sample("bit_rot_payload")
     assert report(dump, "spark", level="deep") == report(dump, "local", level="deep")
+
+
+@pytest.mark.usefixtures("spark")
+def test_reports_are_equal_where_thresholds_were_raised(tmp_path: Path) -> None:
+    (mutant,) = (each for each in MUTANTS if each.rule == "TXN001")
+    copy = Copy(mutant.sample, tmp_path / "dump")
+    mutant.change(copy)
+    raised = {"policy": Policy(thresholds=(Chosen(rule="TXN001", name="slack", value=604_800_000),))}
+    told = report(copy.dump, "spark", **raised)
+    assert told == report(copy.dump, "local", **raised)
+    assert "TXN003" in {finding["rule"] for finding in json.loads(told)["findings"]}
+    assert "TXN001" not in {finding["rule"] for finding in json.loads(told)["findings"]}
 
 
 @pytest.mark.usefixtures("spark")
