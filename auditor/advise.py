@@ -14,6 +14,8 @@ from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
 from auditor.report.advice import document, text
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
+from auditor.report.summary.perhaps import beside_the_advice
+from auditor.report.unbilled import unbilled
 
 
 def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
@@ -24,8 +26,14 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
         with watched(quiet=config.quiet) as progress:
             report = audit(here.folders, config, progress)
     told = document if config.shown_format == "json" else text
-    absent, untold, verdict = report.coverage.absent_logs, report.untold, report.verdict
-    words = told(report.advice, verdict=verdict, interrupted=report.interrupted, absent=absent, untold=untold)
+    words = told(
+        report.advice,
+        verdict=report.verdict,
+        interrupted=report.interrupted,
+        absent=report.coverage.absent_logs,
+        untold=report.untold,
+        perhaps=tuple(beside_the_advice(report)),
+    )
     deliver(words, config)
     return _code(report)
 
@@ -35,9 +43,9 @@ def _code(report: AuditReport) -> ExitCode:
         return ExitCode.INTERRUPTED
     going = {gate.going for placed in report.advice for gate in _gates(placed)}
     lost = any(loss.matters and not loss.restored for history in report.histories for loss in history.losses)
-    if lost or "no-go" in going:
+    if lost or unbilled(report) or "no-go" in going:
         return ExitCode.FINDINGS
-    unknown = "unknown" in going or report.untold or report.verdict == "unknown"
+    unknown = "unknown" in going or report.untold or report.perhaps_lost or report.verdict == "unknown"
     return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
 
 

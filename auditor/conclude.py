@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
@@ -51,6 +52,7 @@ def build_report(
         key=lambda v: (v.cluster_id or "", v.topic or "", -1 if v.partition is None else v.partition),
     )
     findings = distinct(asked_once([finding for verdict in ordered for finding in verdict.findings]))
+    ordered = [_without_bill_named(verdict, findings) for verdict in ordered]
     refusals = tuple(_refusals(inventory, ordered, config.selection))
     timezones, partial = config.log_timezone, config.partial
     coverage = coverage_of(inventory, units, ordered, refusals, config.selection, timezones, partial=partial)
@@ -90,9 +92,10 @@ def build_report(
                 milestones=verdict.milestones,
                 clocks=verdict.clocks,
                 drawn=verdict.drawn,
+                unbilled=verdict.unbilled,
             )
             for verdict in ordered
-            if verdict.milestones or any(loss.matters for loss in verdict.losses)
+            if verdict.milestones or verdict.unbilled or any(loss.matters for loss in verdict.losses)
         ),
         advice=tuple(_advice(ordered)),
         availability=tuple(_availability(ordered)),
@@ -100,6 +103,15 @@ def build_report(
         interrupted=interrupted,
         policy=policy,
     )
+
+
+def _without_bill_named(verdict: PartitionVerdict, findings: Sequence[Finding]) -> PartitionVerdict:
+    """The verdict whose records without a bill name their findings by id; a policy may have left findings out."""
+    if not verdict.unbilled:
+        return verdict
+    ids = {finding.fingerprint: finding.id for finding in findings}
+    named = tuple(replace(each, finding=ids[each.finding]) for each in verdict.unbilled if each.finding in ids)
+    return replace(verdict, unbilled=named, advice=tuple(replace(a, unbilled=named) for a in verdict.advice))
 
 
 def _verdict(

@@ -148,6 +148,11 @@ class RecordsMeant:
     newest: Newest = "any"
     """The newest epoch whose records they can be."""
 
+    @property
+    def gone(self) -> bool:
+        """Whether they went from the log that leads: a bill is owed for them."""
+        return not self.held_by
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bearing:

@@ -12,6 +12,7 @@ from rules.finding import Finding, numbered
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
+from rules.loss.unbilled import Unbilled
 from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopic
 from rules.timeline.values import DrawnHistory
@@ -88,6 +89,8 @@ class PartitionVerdict:
     refusals: tuple[UnreadFile, ...] = ()
     undecided: tuple[RuleCoverage, ...] = ()
     losses: tuple[Loss, ...] = ()
+    unbilled: tuple[Unbilled, ...] = ()
+    """What findings tell is gone, of which no bill can be made."""
     milestones: tuple[Milestone, ...] = ()
     """Told only of partitions in which something of medium severity or above was found."""
     clocks: tuple[ClockOffset, ...] = ()

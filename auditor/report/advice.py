@@ -27,6 +27,7 @@ from auditor.report.model import (
 )
 from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
+from auditor.report.unbilled import sentence as in_words
 from rules.finding import capital, numbered, offsets_told
 
 SCHEMA_VERSION: Final = 1
@@ -49,13 +50,15 @@ def text(
     interrupted: bool = False,
     absent: Sequence[AbsentLogs] = (),
     untold: Sequence[UndecidedLine] = (),
+    perhaps: Sequence[str] = (),
 ) -> str:
     """The advice on every partition, one after the other."""
-    unread = "".join(f"{line}\n" for line in (*_open(verdict), *_unread(absent, untold)))
+    unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold)))
     if interrupted:
         told = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
-        return told + (text(advice, verdict=verdict, absent=absent, untold=untold) if advice else unread)
-    if not advice and untold:
+        whole = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps)
+        return told + (whole if advice else unread)
+    if not advice and (untold or perhaps):
         return unread
     if not advice:
         none = "Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n"
@@ -68,8 +71,10 @@ def text(
     return "".join(f"{line}\n" for line in lines) + unread
 
 
-def _open(verdict: str) -> Iterator[str]:
+def _open(verdict: str, perhaps: Sequence[str]) -> Iterator[str]:
     """That the audit, of which this is a part, could not tell whether more was lost."""
+    for question in perhaps:
+        yield from _said(f"PERHAPS LOST in {question}", 0)
     if verdict == "unknown":
         yield from _said("The audit left its verdict open. Whether more was lost is not known.", 0)
 
@@ -90,6 +95,7 @@ def document(
     interrupted: bool = False,
     absent: Sequence[AbsentLogs] = (),
     untold: Sequence[UndecidedLine] = (),
+    perhaps: Sequence[str] = (),
 ) -> str:
     """The same as one JSON document."""
     told = {
@@ -106,6 +112,7 @@ def document(
             }
             for point in untold
         ],
+        "perhapsLost": list(perhaps),
         "partitions": [_document(placed) for placed in advice],
     }
     return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
@@ -123,6 +130,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"not read, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     place = f"{placed.topic}-{placed.partition}"
     yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
+    yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))
     for each in advice.nowhere:
         offsets = offsets_told(each.start_offset, each.end_offset)
         told = f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}. Add {each.missing}."

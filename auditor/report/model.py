@@ -25,6 +25,7 @@ from rules.loss.bill import Contents, LostClient, LostProducer, Portion
 from rules.loss.incurred import Loss
 from rules.loss.read_before import GroupAtRisk, LostReader
 from rules.loss.survivors import Survivor
+from rules.loss.unbilled import Unbilled
 from rules.replicas.remote import RemoteCopy
 from rules.verdict import ReplicaVerdict, Scope
 
@@ -33,8 +34,8 @@ __all__ = [
     "Coverage", "Doomed", "Exposure", "Gate", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",
     "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
-    "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "UndecidedLine", "UnnamedTopic",
-    "gate_words", "told_gates",
+    "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "Unbilled", "UndecidedLine",
+    "UnnamedTopic", "gate_words", "told_gates",
 ]  # fmt: skip
 
 
@@ -266,6 +267,11 @@ class AuditReport:
     def violations(self) -> tuple[Finding, ...]:
         """Findings of broken laws, without those that could not be decided."""
         return tuple(finding for finding in self.findings if finding.verdict == "violated")
+
+    @property
+    def perhaps_lost(self) -> tuple[Finding, ...]:
+        """Open questions whether records are lost."""
+        return tuple(f for f in self.findings if f.blocking and self.bearing(f).records is not None)
 
     @property
     def untold(self) -> tuple[UndecidedLine, ...]:

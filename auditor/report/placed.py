@@ -10,6 +10,7 @@ from rules.counterfactual import Counterfactual
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
+from rules.loss.unbilled import Unbilled
 from rules.timeline.values import DrawnHistory
 from rules.verdict import ReplicaVerdict
 
@@ -48,6 +49,8 @@ class PlacedHistory:
     milestones: tuple[Milestone, ...]
     clocks: tuple[ClockOffset, ...] = ()
     drawn: tuple[DrawnHistory, ...] = ()
+    unbilled: tuple[Unbilled, ...] = ()
+    """What findings tell is gone, of which no bill can be made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 from auditor.report.layout import Page, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
-from auditor.report.placed import Place
 from auditor.report.plain import plain
 from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
+from auditor.report.summary.perhaps import perhaps_words
+from auditor.report.unbilled import sentence
 from rules.finding import Severity, numbered, offsets_told
 
 LINES: Final = 25
@@ -75,13 +76,10 @@ def ruled(report: AuditReport) -> Iterator[str]:
 def lost_words(told: Summary) -> Iterator[str]:
     """How much, of which partitions, and where copies survive; then what may be lost, and what would tell."""
     yield from () if told.lost is None else _lost(told.lost)
-    perhaps = "Perhaps more in" if told.lost is not None and told.lost.for_good else "Perhaps in"
-    asked: dict[str, list[Place]] = {}
-    for entry in told.perhaps:
-        words = entry.finding.message.removeprefix("Undecided: ")
-        asked.setdefault(words, []).extend(spot.place for spot in entry.spots)
-    # Two pairs of brokers may leave the same question open.
-    yield from (f"{perhaps} {named_places(places, AIMS_SHOWN)}: {words}" for words, places in asked.items())
+    yield from (sentence(gone, f"{history.topic}-{history.partition}") for history, gone in told.unbilled)
+    known = told.unbilled or (told.lost is not None and told.lost.for_good)
+    perhaps = "Perhaps more in" if known else "Perhaps in"
+    yield from (f"{perhaps} {words}" for words in perhaps_words(told.perhaps))
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.advice.lacking import Held, copies_first, costs, named
@@ -15,6 +15,7 @@ from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Rep
 from rules.finding import any_of, capital, numbered, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
+from rules.loss.unbilled import Unbilled
 from rules.replicas.electable import vacancy
 from rules.replicas.replica import UNREAD_EPOCHS
 
@@ -24,16 +25,31 @@ LOSES_NO_MORE: Final = "loses nothing more."
 BLINDLY: Final = "lets no follower cut records without asking its leader."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """What is lost already, whatever is done now."""
+
+    losses: Sequence[Loss]
+    nowhere: Sequence[Nowhere]
+    unbilled: Sequence[Unbilled]
+
+    @property
+    def loses(self) -> str:
+        """What an election without a cost loses, as the end of a sentence."""
+        if not (self.nowhere or self.unbilled):
+            return "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
+        return f"{LOSES_NO_MORE}{in_no_copy(self.nowhere)}"
+
+
 def gates(
     evidence: PartitionEvidence,
     replicas: Sequence[Replica],
     choices: Sequence[tuple[Candidate, Sequence[Held]]],
     returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
     absent: Sequence[int],
-    lost: tuple[Sequence[Loss], Sequence[Nowhere]],
+    gone: Gone,
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
-    losses, nowhere = lost
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     vacant = vacancy(evidence)
     elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
@@ -43,7 +59,8 @@ def gates(
         if candidate.lacks and candidate.broker in elected
     }
     reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
-    restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), losses) for r in in_order]
+    lost = gone.losses
+    restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), lost) for r in in_order]
     damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
     sound = sorted(candidate.broker for candidate, _ in choices if not (candidate.damage or candidate.lacks))
     if sound:
@@ -62,7 +79,7 @@ def gates(
     unseen = [replica.broker for replica in in_order if replica.unopened]
     for candidate, held in choices:
         others = [broker for broker in unseen if broker != candidate.broker]
-        going, because = _outcome(candidate, unjudged, others, nowhere)
+        going, because = _outcome(candidate, unjudged, others, gone)
         first = copies_first(candidate, held)
         yield Gate(action=f"elect broker {candidate.broker}", going=going, because=because, first=first)
     yield rolling
@@ -138,17 +155,13 @@ def _fades(survivor: Survivor, broker: int) -> bool:
 
 
 def _outcome(
-    candidate: Candidate, unjudged: str, unseen: Sequence[int], nowhere: Sequence[Nowhere]
+    candidate: Candidate, unjudged: str, unseen: Sequence[int], gone: Gone
 ) -> tuple[Going, str]:
-    barred = _barred(candidate, nowhere)
+    barred = _barred(candidate, gone.nowhere)
     if barred:
         return "no-go", barred
-    untold = _untold(unjudged, unseen, nowhere)
-    if untold:
-        return "unknown", f"cannot be judged. {untold}"
-    if nowhere:
-        return "go", f"{LOSES_NO_MORE}{in_no_copy(nowhere)}"
-    return "go", "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
+    untold = _untold(unjudged, unseen, gone.nowhere)
+    return ("unknown", f"cannot be judged. {untold}") if untold else ("go", gone.loses)
 
 
 def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rules.loss.survivors import Survivor
+from rules.loss.unbilled import Unbilled
 from rules.replicas.unread_copies import UnreadCopy
 
 Going = Literal["go", "no-go", "unknown"]
@@ -148,6 +149,8 @@ class Advice:
     """The lowest Kafka release among its brokers, whose tools are to be used; empty where no log tells."""
     doomed: tuple[Doomed, ...]
     nowhere: tuple[Nowhere, ...]
+    unbilled: tuple[Unbilled, ...]
+    """What findings tell is gone, of which no bill can be made: no election loses it, and none brings it back."""
     gates: tuple[Gate, ...]
 
     @property

@@ -47,7 +47,8 @@ def _all_free(gates: Sequence[Gate]) -> bool:
 def _free(advice: Advice) -> Gate:
     gates = advice.gates
     brokers = [int(gate.action.removeprefix("elect broker ")) for gate in gates if gate.action.startswith("elect ")]
-    loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if advice.nowhere else "loses nothing."
+    gone = advice.nowhere or advice.unbilled
+    loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if gone else "loses nothing."
     because = (
         f"cuts nothing and {loses} No replica here has acknowledged records that another one lacks."
         f" {capital(_DOING[ROLLING])} {BLINDLY}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
-from rules.advice.gates import gates
+from rules.advice.gates import Gone, gates
 from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
@@ -16,6 +16,7 @@ from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
 from rules.loss.told_written import words
+from rules.loss.unbilled import Unbilled
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.electable import vacancy
@@ -24,12 +25,19 @@ from rules.replicas.replica import UNREAD_EPOCHS
 Cuts = Mapping[tuple[str, str], OwedCut]
 
 
-def advise(evidence: PartitionEvidence, losses: Sequence[Loss] = ()) -> tuple[Advice, ...]:
+def advise(
+    evidence: PartitionEvidence, losses: Sequence[Loss] = (), nameless: Sequence[Unbilled] = ()
+) -> tuple[Advice, ...]:
     """Advice on every incarnation of the partition that has a replica in use, or on one of which no disk is here."""
-    return tuple(_on(replicas, evidence, losses) for replicas in evidence.incarnations or ((),))
+    return tuple(_on(replicas, evidence, losses, nameless) for replicas in evidence.incarnations or ((),))
 
 
-def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequence[Loss]) -> Advice:
+def _on(
+    replicas: tuple[Replica, ...],
+    evidence: PartitionEvidence,
+    losses: Sequence[Loss],
+    nameless: Sequence[Unbilled],
+) -> Advice:
     leaders = tuple(replica for replica in replicas if replica in evidence.presumed_leaders)
     seen = tuple(replica for replica in replicas if replica.end_known)
     whole, cuts = {replica.path for replica in replicas if not replica.unopened}, owed_cuts(seen, evidence)
@@ -65,6 +73,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
         release=_release(evidence, replicas),
         doomed=doomed,
         nowhere=nowhere,
+        unbilled=tuple(nameless),
         gates=tuple(
             gates(
                 evidence,
@@ -72,7 +81,7 @@ def _on(replicas: tuple[Replica, ...], evidence: PartitionEvidence, losses: Sequ
                 [(candidate, held[candidate.path]) for candidate in candidates],
                 (doomed, _deepest(seen, followed, cuts)),
                 unjudged,
-                (losses, nowhere),
+                Gone(losses=losses, nowhere=nowhere, unbilled=nameless),
             )
         ),
     )

@@ -24,6 +24,7 @@ from rules.judging.standing import replica_verdict
 from rules.judging.withheld import MISSING, not_told, without_order
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
+from rules.loss.unbilled import unbilled
 from rules.protocol.steps import Budget, budgeted
 from rules.replay import ClockOffset
 from rules.replicas.led_last import stop_untold
@@ -57,7 +58,8 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     incurred = told.by_epoch("the bill of losses", losses)
     billed = tuple(loss for loss in incurred if is_proved(loss, ordered, bearings))
     undecided.extend(unproved([loss for loss in incurred if loss not in billed]))
-    undecided.extend(open_points(evidence, billed))
+    nameless = tuple(unbilled(evidence, ordered, bearings, billed))
+    undecided.extend(open_points(evidence, billed, nameless))
     assignment = _assignment(evidence)
     grave = _worth_telling(ordered)
     return PartitionVerdict(
@@ -72,11 +74,12 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         ),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         losses=billed,
+        unbilled=nameless,
         milestones=told.part("the timeline", _milestones) if grave else (),
         clocks=told.part("the clocks", _clocks) if grave else (),
         drawn=told.by_epoch("the picture over time", _drawn) if grave else (),
         availability=told.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
-        advice=told.by_epoch("advice", lambda known: advise(known, billed))
+        advice=told.by_epoch("advice", lambda known: advise(known, billed, nameless))
         if _to_decide(ordered, billed, rules) or _not_seen_whole(evidence) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),

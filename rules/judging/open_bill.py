@@ -8,21 +8,20 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
-from rules.loss.unbilled import unbilled
+from rules.loss.unbilled import Unbilled, as_question
 from rules.verdict import RuleCoverage
 
 
-def open_points(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[RuleCoverage]:
+def open_points(
+    evidence: PartitionEvidence, billed: Sequence[Loss], nameless: Sequence[Unbilled]
+) -> Iterator[RuleCoverage]:
     """What of a bill a deeper audit would tell, or the logs of a broker."""
     if evidence.level == "quick" and any(loss.matters and not loss.groups_known for loss in billed):
         reason, missing = "what consumer groups committed was not read", "the logs of __consumer_offsets, decoded"
         yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
     yield from (_perhaps_held(loss) for loss in billed if loss.matters and loss.unread)
-    for cut in () if evidence.epochs_used_twice else unbilled(evidence, billed):
-        what = f"[{cut.start_offset}, {cut.end_offset})"
-        reason = f"broker {cut.broker} cut committed records {what} of an unknown epoch"
-        missing = would_tell(Silence(broker=cut.broker, log="roles"))
-        yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
+    for cut in () if evidence.epochs_used_twice else nameless:
+        yield RuleCoverage(rule="the bill", reason=as_question(cut), missing=cut.missing)
 
 
 def is_proved(loss: Loss, findings: Sequence[Finding], bearings: Bearings) -> bool:

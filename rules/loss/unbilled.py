@@ -1,30 +1,123 @@
-"""Records that a broker cut although they were committed, and that no bill names: nothing tells whose they were."""
+"""Records that a finding tells are gone and that no bill names: nothing tells whose they were."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from rules.chronicle.extents import Extents
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
+from rules.finding import Bearings, Finding, numbered
 from rules.loss.incurred import Loss
 from rules.protocol.offsets import without
 
+NO_EPOCH: Final = "nothing tells their epoch"
+USED_TWICE: Final = "epochs here were used twice"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unbilled:
-    """A stretch of one broker's log."""
+class Standing:
+    """Records of one epoch that stand in a log now."""
 
-    broker: int
+    epoch: int
     start_offset: int
     end_offset: int
 
 
-def unbilled(evidence: PartitionEvidence, billed: Sequence[Loss]) -> Iterator[Unbilled]:
-    """Of every cut below a known high watermark what stands in no bill: its broker does not tell its epochs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unbilled:
+    """A stretch of offsets whose records a finding tells are gone."""
+
+    finding: str
+    """The finding: its fingerprint where it was judged, its id in a report."""
+    brokers: tuple[int, ...]
+    """Whose log lost them."""
+    start_offset: int
+    end_offset: int
+    acknowledged: bool
+    """Whether the finding knows them as acknowledged; else they were committed."""
+    sure: bool
+    """Whether the finding is certain."""
+    because: str
+    """Why no bill can be made."""
+    missing: str
+    """What would tell."""
+    leaders: tuple[int, ...]
+    """Brokers here whose log is the one that leads now; nobody where that is not known."""
+    standing: tuple[Standing, ...]
+    """What stands there now in that log."""
+
+    @property
+    def empty(self) -> tuple[tuple[int, int], ...]:
+        """Where that log holds nothing."""
+        held = [(each.start_offset, each.end_offset) for each in self.standing]
+        return tuple(without(self.start_offset, self.end_offset, held))
+
+
+def unbilled(
+    evidence: PartitionEvidence, findings: Sequence[Finding], bearings: Bearings, billed: Sequence[Loss]
+) -> Iterator[Unbilled]:
+    """What findings tell is gone and no bill can be made of: each offset once, by the first that tells of it."""
     # What nobody was told to be written stands in no bill that is shown, and may be another epoch's.
-    known = [(loss.start_offset, loss.end_offset) for loss in billed if loss.matters]
-    for cut in evidence.chronicle.cuts:
-        end = cut.high_watermark if cut.log_end_offset is None else min(cut.high_watermark or 0, cut.log_end_offset)
-        if cut.former_epoch is None or cut.epoch is None:
-            for start, after in without(cut.offset, end or 0, known):
-                yield Unbilled(broker=cut.broker, start_offset=start, end_offset=after)
+    told = Extents.of((loss.start_offset, loss.end_offset) for loss in billed if loss.matters)
+    for finding in findings:
+        meant = bearings[finding.rule].records
+        if finding.verdict == "violated" and meant is not None and meant.gone:
+            open_ = _without_bill(evidence, finding) - told
+            told |= open_
+            acknowledged = bearings[finding.rule].to_write_again
+            yield from (_stretch(evidence, finding, part, acknowledged=acknowledged) for part in open_.parts)
+
+
+def _without_bill(evidence: PartitionEvidence, finding: Finding) -> Extents:
+    """Of a finding's offsets those that no bill can name: of cuts in unknown epochs; all where none is made."""
+    own = Extents.of([(finding.start_offset or 0, finding.end_offset or 0)])
+    if evidence.epochs_used_twice:
+        return own
+    cuts = [
+        (cut.offset, cut.committed_end)
+        for cut in evidence.chronicle.cuts
+        if cut.broker in finding.brokers
+        and cut.committed_end is not None
+        and (cut.former_epoch is None or cut.epoch is None)
+    ]
+    cuts += [
+        (cut.offset, min(cut.high_watermark.offset, cut.log_end_offset))
+        for cut in evidence.inferred_cuts
+        if cut.brokers == finding.brokers and cut.high_watermark is not None
+    ]
+    return own & Extents.of(cuts)
+
+
+def _stretch(
+    evidence: PartitionEvidence, finding: Finding, part: tuple[int, int], *, acknowledged: bool
+) -> Unbilled:
+    start, end = part
+    leader = evidence.leader_at_the_end
+    leaders = () if leader is None else tuple(replica.broker for replica in evidence.leaders_at_the_end)
+    runs = () if leader is None else leader.runs_within(start, end)
+    twice = evidence.epochs_used_twice
+    return Unbilled(
+        finding=finding.fingerprint,
+        brokers=finding.brokers,
+        start_offset=start,
+        end_offset=end,
+        acknowledged=acknowledged,
+        sure=finding.confidence == "certain",
+        because=USED_TWICE if twice else NO_EPOCH,
+        missing=" and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in finding.brokers),
+        leaders=leaders,
+        standing=tuple(
+            Standing(epoch=run.epoch, start_offset=max(start, run.start_offset), end_offset=min(end, run.end_offset))
+            for run in runs
+        ),
+    )
+
+
+def as_question(stretch: Unbilled) -> str:
+    """What the bill leaves open, as a clause."""
+    what = f"[{stretch.start_offset}, {stretch.end_offset})"
+    cut = "cut" if stretch.sure else "may have cut"
+    return f"{numbered('broker', stretch.brokers)} {cut} committed records {what} of an unknown epoch"

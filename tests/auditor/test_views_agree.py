@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
-from dumps_at_hand import audited
+from dumps_at_hand import SAMPLES, audited
 
+from auditor.advise import run_advise
+from auditor.config import AuditConfig
+from auditor.report.unbilled import unbilled
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases
 from tests.lab.views import contradictions
 
 CASES: Final = cases()
+QUIET: Final = AuditConfig(engine="local", quiet=True)
 Leaves = Callable[[str, list[str]], list[str]]
 
 
@@ -33,6 +38,8 @@ LEFT_OUT: Final[dict[str, Leaves]] = {
     "broker 1": _named("broker-1"),
     "broker 2": _named("broker-2"),
     "request logs": _named("kafka-request.log"),
+    "roles": _named("state-change.log"),
+    "roles and request logs": _named("state-change.log", "kafka-request.log"),
 }
 
 
@@ -40,11 +47,36 @@ def is_unclean(case: Path) -> bool:
     return case.name == "unclean_rejoined"
 
 
-@pytest.mark.parametrize("missing", fast_if("disks".__eq__, LEFT_OUT))
+@pytest.mark.parametrize("missing", fast_if({"disks", "roles and request logs"}.__contains__, LEFT_OUT))
 @pytest.mark.parametrize("case", fast_if(is_unclean, CASES), ids=lambda case: case.name)
 def test_no_page_denies_what_another_tells(case: Path, missing: str, tmp_path: Path) -> None:
     dump = shutil.copytree(case / "dump", tmp_path / "dump", ignore=LEFT_OUT[missing])
     assert [*contradictions(audited(dump))] == []
+
+
+@pytest.mark.parametrize("case", ["unclean_4x", "unclean_rejoined", "fast_failover_kip279", "tiered_unclean"])
+def test_what_was_cut_in_an_unknown_epoch_is_lost_by_every_page(case: str, tmp_path: Path) -> None:
+    """Without role and request logs the cut is proved and nothing tells whose records it removed."""
+    left_out = LEFT_OUT["roles and request logs"]
+    dump = shutil.copytree(SAMPLES / case / "dump", tmp_path / "dump", ignore=left_out)
+    report = audited(dump)
+    (gone,) = (gone for _, gone in unbilled(report))
+    (cut,) = (finding for finding in report.violations if finding.rule == "TRUNC001")
+    assert (gone.finding, gone.start_offset, gone.end_offset) == (cut.id, cut.start_offset, cut.end_offset)
+    assert [*contradictions(report)] == []
+    assert run_advise([dump], QUIET) == report.exit_code == 1
+
+
+def test_a_loss_that_is_open_is_open_in_the_advice(tmp_path: Path) -> None:
+    """The audit proves an election and no loss; whether records are lost is open, so that the advice ends with 3."""
+    dump = shutil.copytree(SAMPLES / "fast_failover_kip279" / "dump", tmp_path / "dump", ignore=LEFT_OUT["roles"])
+    for log in dump.glob("broker-*/logs/server.log"):
+        log.unlink()
+    report = audited(dump, partial=True)
+    assert report.perhaps_lost
+    assert [*contradictions(report)] == []
+    assert not unbilled(report)
+    assert run_advise([dump], replace(QUIET, partial=True)) == 3
 
 
 def test_a_loss_that_logs_alone_prove_is_told_by_the_advice(tmp_path: Path) -> None:

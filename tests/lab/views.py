@@ -10,6 +10,11 @@ from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory
 from auditor.report.placed import Place
 from auditor.report.postmortem.document import render as postmortem
+from auditor.report.screen import lost_words
+from auditor.report.summary import summary
+from auditor.report.summary.perhaps import beside_the_advice, perhaps_words
+from auditor.report.unbilled import sentence as in_words
+from auditor.report.unbilled import unbilled
 from rules.finding import Finding, Severity, with_last_offsets
 from rules.protocol.offsets import without
 
@@ -30,6 +35,7 @@ def contradictions(report: AuditReport) -> Iterator[str]:
     yield from _billed_and_not_found(report)
     yield from _advised_otherwise(report)
     yield from _told_otherwise(report)
+    yield from _without_a_bill(report)
 
 
 def _billed_twice(report: AuditReport) -> Iterator[str]:
@@ -90,8 +96,35 @@ def _advised_otherwise(report: AuditReport) -> Iterator[str]:
                         yield f"{where}: of {start} to {end} the bill calls {ends[0]} committed, the advice {ends[1]}"
 
 
+def _without_a_bill(report: AuditReport) -> Iterator[str]:
+    """What is gone and no bill names, and what may be, stands on the first screen, in the advice and in the report."""
+    first, advice, told = " ".join(lost_words(summary(report))), _advice(report), postmortem(report, appendix=True)
+    for history, gone in unbilled(report):
+        words = in_words(gone, f"{history.topic}-{history.partition}")
+        pages = ("the audit", first), ("the advice", advice)
+        yield from (f"{page} leaves out: {words}" for page, said in pages if words not in said)
+        if escaped(in_words(gone)) not in told:
+            yield f"the incident report leaves out: {words}"
+        if "No log tells of offsets" in told or "Nobody, as far as this evidence goes" in told:
+            yield f"the incident report denies: {words}"
+        if "loses nothing." in advice:
+            yield f"the advice denies: {words}"
+    for question in map(perhaps_words, summary(report).perhaps):
+        if question not in first:
+            yield f"the audit leaves out: {question}"
+    for question in beside_the_advice(report):
+        if " ".join(question.split()) not in advice:
+            yield f"the advice leaves out: {question}"
+
+
+def _advice(report: AuditReport) -> str:
+    perhaps = tuple(beside_the_advice(report))
+    told = advice_pages.text(report.advice, verdict=report.verdict, untold=report.untold, perhaps=perhaps)
+    return " ".join(told.split())
+
+
 def _told_otherwise(report: AuditReport) -> Iterator[str]:
-    advice = " ".join(advice_pages.text(report.advice, verdict=report.verdict, untold=report.untold).split())
+    advice = _advice(report)
     told = postmortem(report, appendix=True)
     for (_, topic, partition), losses in of(report).items():
         for loss in losses:

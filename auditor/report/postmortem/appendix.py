@@ -13,6 +13,8 @@ from auditor.report.postmortem.impact import in_detail, row, table
 from auditor.report.postmortem.parts import SHOWN, billed, capped, grave, place
 from auditor.report.postmortem.protocols import one
 from auditor.report.postmortem.timeline import whole_timelines
+from auditor.report.unbilled import sentence as in_words
+from auditor.report.unbilled import unbilled
 
 
 def appendix(report: AuditReport) -> Iterator[str]:
@@ -39,10 +41,13 @@ def appendix(report: AuditReport) -> Iterator[str]:
 
 
 def _losses(report: AuditReport) -> Iterator[str]:
-    losses = billed(report)
+    losses, gone = billed(report), unbilled(report)
+    yield from (f"- {place(history)}: {text(in_words(each))}" for history, each in gone[:SHOWN])
+    yield from capped(len(gone), "stretch without a bill")
     if not losses:
-        yield "None is told of."
+        yield "" if gone else "None is told of."
         return
+    yield from [""] if gone else []
     yield from table([row([each]) for each in losses[:SHOWN]])
     yield from capped(len(losses), "loss")
     for history, loss in losses[:SHOWN]:

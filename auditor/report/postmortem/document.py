@@ -24,6 +24,8 @@ from auditor.report.postmortem.protocols import protocols
 from auditor.report.postmortem.timeline import timeline
 from auditor.report.postmortem.undecided import still_open
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
+from auditor.report.unbilled import sentence as in_words
+from auditor.report.unbilled import unbilled
 from rules.finding import Severity
 
 INCIDENTS_SHOWN: Final = 6
@@ -64,6 +66,9 @@ def _summary(report: AuditReport) -> Iterator[str]:
     losses = billed(report)
     if len(losses) <= SENTENCES_SHOWN:
         yield from (f"- {place(history)}: {text(sentence(loss))}" for history, loss in losses)
+    gone = unbilled(report)
+    if len(gone) <= SENTENCES_SHOWN:
+        yield from (f"- {place(history)}: {text(in_words(each))}" for history, each in gone)
     replicas, partitions = counted(coverage.replicas_seen, "replica"), counted(coverage.partitions, "partition")
     read = f"{percent(coverage.ratio)} of {size(coverage.bytes_seen)}" if coverage.replicas_seen else "no broker's disk"
     reach = f" {coverage.scope.words}" if report.verdict == "clean" and coverage.scope.words else ""

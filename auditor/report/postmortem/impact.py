@@ -10,7 +10,8 @@ from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.named_places import told_places
-from auditor.report.postmortem.parts import billed, place, places, shortened
+from auditor.report.postmortem.parts import billed, capped, place, places, shortened
+from auditor.report.unbilled import sentence, unbilled
 
 COLUMNS: Final = (
     "partition", "offsets", "certainly committed", "acknowledged", "lost by", "reused", "still on disk of",
@@ -24,11 +25,15 @@ Billed = tuple[PlacedHistory, Loss]
 
 def impact(report: AuditReport) -> Iterator[str]:
     """The section."""
-    losses = billed(report)
+    losses, gone = billed(report), unbilled(report)
     yield "## Impact\n"
+    yield from (f"- {place(history)}: {text(sentence(each))}" for history, each in gone[:ROWS_SHOWN])
+    yield from capped(len(gone), "stretch without a bill", ROWS_SHOWN)
     if not losses:
-        yield not_told(report) or "No log tells of offsets that a new epoch left out."
+        none = not_told(report)
+        yield none or ("" if gone else "No log tells of offsets that a new epoch left out.")
         return
+    yield from [""] if gone else []
     alike = equal_losses(losses)
     yield from table([row(together) for together in alike[:ROWS_SHOWN]])
     yield from shortened(len(alike), "row", ROWS_SHOWN)

@@ -12,6 +12,7 @@ from auditor.report.named_places import named_places
 from auditor.report.placed import Place
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
+from auditor.report.unbilled import to_do
 from rules.finding import NO_WHOLE_COPY, Finding, Severity, numbered, offsets_told
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
@@ -129,6 +130,9 @@ def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
 
 def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
     """Who acts on losses: nobody where the records stand again in the log that leads."""
+    for gone in history.unbilled:
+        aim = _aim(history, gone.start_offset, gone.end_offset)
+        yield Action(kind="act", words=to_do(gone), first="", aims=(aim,), findings=(gone.finding,))
     for loss in history.losses:
         if loss.matters and not loss.restored:
             yield from _of_loss(history, loss, report)

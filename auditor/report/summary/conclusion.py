@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from auditor.report.layout import counted, percent, size
-from auditor.report.model import AuditReport
+from auditor.report.model import AuditReport, PlacedHistory, Unbilled
 from auditor.report.summary.actions import Action, actions
 from auditor.report.summary.folded_findings import Entry, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
+from auditor.report.unbilled import unbilled
 from rules.finding import Finding, Severity, numbered
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -30,6 +31,8 @@ class Summary:
     """How many replicas they are about."""
     lost: LossTotals | None
     """In all; null where no loss is known."""
+    unbilled: tuple[tuple[PlacedHistory, Unbilled], ...]
+    """What is gone and of which no bill can be made, with its partition."""
     perhaps: tuple[Entry, ...]
     """Open questions whether records are lost, alike ones together."""
     incidents: tuple[IncidentEntry, ...]
@@ -56,7 +59,8 @@ def summary(report: AuditReport) -> Summary:
         partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in told}),
         replicas=len(_replicas(report, told)),
         lost=totals(report.histories),
-        perhaps=folded(f for f in report.findings if f.blocking and report.bearing(f).records is not None),
+        perhaps=folded(report.perhaps_lost),
+        unbilled=tuple(unbilled(report)),
         incidents=incident_entries(report),
         loose=folded(sorted(loose, key=lambda finding: (not finding.blocking, -finding.severity))),
         actions=actions(report),

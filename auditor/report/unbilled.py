@@ -1,0 +1,47 @@
+"""Records that are gone and of which no bill can be made, in words: what is known of them, and what would tell more."""
+
+from __future__ import annotations
+
+from auditor.report.model import AuditReport, PlacedHistory, Unbilled
+from rules.finding import numbered, offsets_told
+
+
+def unbilled(report: AuditReport) -> list[tuple[PlacedHistory, Unbilled]]:
+    """Every such stretch with its partition."""
+    return [(history, each) for history in report.histories for each in history.unbilled]
+
+
+def sentence(gone: Unbilled, place: str = "") -> str:
+    """Which records are gone by which finding, why there is no bill, and what stands there now."""
+    where = f"{place} {offsets_told(gone.start_offset, gone.end_offset)}".strip()
+    worth = "acknowledged" if gone.acknowledged else "committed"
+    were = "were removed" if gone.sure else "may have been removed"
+    return f"{worth.capitalize()} records, {where}, {were} ({gone.finding}). {_no_bill(gone)} {now(gone)}"
+
+
+def _no_bill(gone: Unbilled) -> str:
+    return f"No bill can be made, for {gone.because}."
+
+
+def now(gone: Unbilled) -> str:
+    """What stands at the offsets in the log that leads."""
+    if not gone.leaders:
+        return "Whether the log that leads holds them again is not known."
+    held = [f"records of epoch {s.epoch} at {offsets_told(s.start_offset, s.end_offset)}" for s in gone.standing]
+    if not held:
+        return "The log that leads now holds nothing there."
+    nothing = [f"nothing at {offsets_told(*part)}" for part in gone.empty]
+    told = " and ".join([*held, *nothing])
+    return f"The log that leads now holds {told}. Whether it holds the same records is not known."
+
+
+def to_do(gone: Unbilled) -> str:
+    """Who has to act."""
+    again = "producers must write them again, and consumers that read them must read what is written then"
+    if gone.leaders and not gone.standing:
+        return f"Find out which records these were: {again}. {_tells(gone)}"
+    return f"Find out whether the log that leads holds these records again. If it does not, {again}. {_tells(gone)}"
+
+
+def _tells(gone: Unbilled) -> str:
+    return f"Add {gone.missing}." if gone.missing else f"The logs of {numbered('broker', gone.brokers)} would tell."
