@@ -184,7 +184,7 @@ def _more(advice: Advice) -> str:
 
 def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
-    health = "; ".join((*reached, *candidate.damage)) or "no damage known"
+    health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage known"
     stop = "stopped in order" if candidate.stopped_in_order else "not stopped in order: its next start may cut its tail"
     epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch with records {candidate.last_epoch}"
     ends = f"{epoch}, log end {candidate.log_end_offset}"

@@ -62,7 +62,7 @@ def gates(
     lost = gone.losses
     restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), lost) for r in in_order]
     damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
-    sound = sorted(candidate.broker for candidate, _ in choices if not (candidate.damage or candidate.lacks))
+    sound = sorted(c.broker for c, _ in choices if not (c.damage or c.lacks or c.doubts))
     if sound:
         restarts = [
             _starts_damaged(gate, sound) if replica.broker in damaged else gate
@@ -161,6 +161,7 @@ def _outcome(
     if barred:
         return "no-go", barred
     untold = _untold(unjudged, unseen, gone.nowhere)
+    untold = untold or "".join(f"{capital(doubt)}." for doubt in candidate.doubts[:1])
     return ("unknown", f"cannot be judged. {untold}") if untold else ("go", gone.loses)
 
 

@@ -77,7 +77,9 @@ class Candidate:
     last_epoch: int
     log_end_offset: int
     damage: tuple[str, ...]
-    """Known damage of its log; empty for a sound one."""
+    """Known or likely damage of its log; empty for a sound one."""
+    doubts: tuple[str, ...]
+    """What may be wrong with it, and no evidence decides."""
     had_reached: int | None
     """Where its log had ended once, if that is beyond its end now; null where nothing tells so."""
     stopped_in_order: bool
@@ -89,7 +91,7 @@ class Candidate:
     @property
     def sound(self) -> bool:
         """Whether its lead costs nothing, and all others come out equal to it."""
-        return not self.lacks and not self.damage and all(cut.then == "agrees" for cut in self.cuts)
+        return not (self.lacks or self.damage or self.doubts) and all(cut.then == "agrees" for cut in self.cuts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
+from rules.advice.damage import damage, doubts
 from rules.advice.gates import Gone, gates
 from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
-from rules.facts.stretch import UNOPENED
-from rules.finding import numbered
 from rules.history.turns import last_assignment, taking_part
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
@@ -20,7 +19,6 @@ from rules.loss.unbilled import Unbilled
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.electable import vacancy
-from rules.replicas.replica import UNREAD_EPOCHS
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 
@@ -100,7 +98,8 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         path=replica.path,
         last_epoch=replica.last_known_epoch,
         log_end_offset=replica.log_end_offset,
-        damage=(*_damage(replica), *_missing(replica, evidence), *_wrong_keys(replica, evidence)),
+        damage=tuple(damage(replica, evidence)),
+        doubts=tuple(doubts(replica, evidence)),
         had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=merged(stretch for _, stretch in held if stretch.told_of),
@@ -155,79 +154,9 @@ def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence)
             yield replica.broker, stretch_of(replica, run.epoch, low, high, evidence)
 
 
-def _rank(candidate: Candidate) -> tuple[int, int, int]:
+def _rank(candidate: Candidate) -> tuple[int, int, int, int]:
     """The newest epoch, the longest log, the least damage: in this order, as the protocol ranks."""
-    return -candidate.last_epoch, -candidate.log_end_offset, len(candidate.damage)
-
-
-def _missing(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
-    """Offsets that its log lacks, but for those that no copy here holds and that may only not have been copied."""
-    log = replica.log
-    if evidence.compacted or not log.gap_count:
-        return
-    doubted = [(found.start_offset, found.end_offset) for found in held_by_none(evidence) if found.doubt]
-    holes = [(step.expected, step.found) for step in log.gaps]
-    open_ones = sum(end - start for start, end in holes) - sum(
-        high - low for start, end in holes for low, high in without(start, end, doubted)
-    )
-    if log.gap_offsets > open_ones:
-        yield _count(log.gap_offsets - open_ones, "offset is missing", "offsets are missing")
-
-
-def _damage(replica: Replica) -> Iterator[str]:
-    log = replica.log
-    yield from _epoch_damage(replica)
-    if log.checksum_fault_count:
-        yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
-    if replica.unopened:
-        names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
-        yield f"its log is not here whole, for want of {names}"
-    holes = sum(unread.kind not in ("zero_tail", "torn_tail", *UNOPENED) for unread in log.unread)
-    if holes:
-        yield _count(holes, "stretch cannot be read", "stretches cannot be read")
-    if log.header_fault_count:
-        yield _count(log.header_fault_count, "batch header contradicts itself", "batch headers contradict themselves")
-    if replica.strays:
-        yield _count(len(replica.strays), "batch header is not believed", "batch headers are not believed")
-    if log.overlap_count:
-        yield f"offsets overlap in {_count(log.overlap_count, 'place', 'places')}"
-    if log.undecodable_count:
-        yield _count(log.undecodable_count, "batch cannot be decoded", "batches cannot be decoded")
-
-
-def _wrong_keys(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
-    """Keys of which readers would get an older value, none, or one that was deleted."""
-    for gap in evidence.keys_apart:
-        if replica.broker in gap.lacking and gap.remains in ("stale", "gone"):
-            yield f"it lacks the last record of {gap.words}, which {numbered('broker', gap.holders)} kept"
-        if replica.broker in gap.holders and gap.remains == "dead":
-            yield f"it serves {gap.words} that {'was' if gap.keys == 1 else 'were'} deleted"
-
-
-def _epoch_damage(replica: Replica) -> Iterator[str]:
-    unknown = _epochs_forgotten(replica)
-    if unknown:
-        yield f"its leader-epoch-checkpoint lacks {_epochs(unknown)}, so it answers followers wrongly"
-    if replica.epoch_file.state in UNREAD_EPOCHS:
-        yield "its leader-epoch-checkpoint cannot be read, so it may not start, or answers followers wrongly"
-
-
-def _epochs_forgotten(replica: Replica) -> list[int]:
-    """Epochs of its records that its broker does not know after its next start; nothing of a copy without its file."""
-    if replica.epoch_file.state not in ("entries", "empty"):
-        return []
-    known = {entry.epoch for entry in replica.loaded_chain}
-    # Of a broker that ran the file may be newer than the log start on disk.
-    oldest = replica.file_chain[0].epoch if replica.file_chain and replica.clean_shutdown is None else -1
-    return [entry.epoch for entry in replica.log_chain if entry.epoch not in known and entry.epoch > oldest]
-
-
-def _epochs(epochs: Sequence[int]) -> str:
-    return f"epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))}"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+    return -candidate.last_epoch, -candidate.log_end_offset, len(candidate.damage), len(candidate.doubts)
 
 
 def _doomed(

@@ -51,17 +51,16 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
         Undecided(reason=point.reason, missing=point.missing, brokers=point.brokers, blocking=True)
         for point in evidence.keys_uncompared
     )
-    yield from (_violation(gap) for gap in evidence.keys_apart if gap.remains in ("dead", "unsure"))
+    yield from (_violation(gap) for gap in evidence.keys_apart if gap.outlived)
 
 
 def _violation(gap: KeysApart) -> Violation:
     seen = gap.remains == "dead"
-    likely = gap.copied or len(gap.lacking) >= len(gap.holders)
     return Violation(
         brokers=gap.holders,
         start_offset=gap.start_offset,
         end_offset=gap.end_offset,
-        confidence="certain" if seen else "likely" if likely else "possible",
+        confidence=gap.confidence,
         facts={
             "what": gap.words,
             "keys": gap.keys,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
 from typing import Final
 
 from parsers.tables import BatchHeader, RecordRow
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart, missing_markers
+from rules.replicas.lacked_markers import committed_by_both, lacked_markers, transactional_pairs
+from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.rule import rule
 
 SHOWN: Final = 32
@@ -56,31 +56,15 @@ def marker_sets_differ(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     broker 1* 0{7:0t}0{7c}0{7:1t}0{7a}00|
     broker 2  0{7:0t}00{7:1t}0{7a}00|
     """
-    pairs = [pair for pair in evidence.pairs if _transactions(*pair)]
+    pairs = transactional_pairs(evidence)
     if evidence.level == "quick":
-        yield from (_unverified(each) for pair in pairs for each in [*_missing(evidence, *pair)][:1])
+        yield from (_unverified(each) for pair in pairs for each in lacked_markers(evidence, *pair)[:1])
         return
     for left, right in pairs:
-        found = [*_missing(evidence, left, right)]
+        found = lacked_markers(evidence, left, right)
         yield from (_missing_marker(each, len(found)) for each in found[:SHOWN])
-        apart = [*markers_apart(left, right, _committed(evidence, left, right))]
+        apart = [*markers_apart(left, right, committed_by_both(evidence, left, right))]
         yield from (_apart(each, len(apart)) for each in apart[:SHOWN])
-
-
-def _transactions(left: Replica, right: Replica) -> bool:
-    return bool(left.log.transactions.open and right.log.transactions.open)
-
-
-def _missing(evidence: PartitionEvidence, left: Replica, right: Replica) -> Iterator[MarkerMissing]:
-    committed = _committed(evidence, left, right)
-    for holding, lacking in permutations((left, right)):
-        yield from missing_markers(holding, lacking, committed)
-
-
-def _committed(evidence: PartitionEvidence, *replicas: Replica) -> int:
-    """How far both know that records are committed; 0 where one of them does not tell."""
-    claims = ((r.high_watermark.offset if r.high_watermark else 0, r) for r in replicas)
-    return min(max(min(claim, r.log_end_offset), evidence.told_committed(r)) for claim, r in claims)
 
 
 def _missing_marker(found: MarkerMissing, count: int) -> Violation:

@@ -33,6 +33,18 @@ class KeysApart:
     """Of each holder its broker, and the batch of its first such record."""
 
     @property
+    def outlived(self) -> bool:
+        """Whether the holders serve values that were deleted, or that may have been."""
+        return self.remains in ("dead", "unsure")
+
+    @property
+    def confidence(self) -> Literal["certain", "likely", "possible"]:
+        """How sure it is that they were: where the delete is not seen, who holds more may be right."""
+        if self.remains != "unsure":
+            return "certain"
+        return "likely" if self.copied or len(self.lacking) >= len(self.holders) else "possible"
+
+    @property
     def words(self) -> str:
         """How many keys it is, as people say it."""
         return "1 key" if self.keys == 1 else f"{self.keys} keys"

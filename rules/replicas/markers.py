@@ -32,6 +32,13 @@ class MarkerMissing:
     spans: tuple[tuple[int, Span], ...] = ()
     """Of brokers whose logs were read again, where the marker stands and where the records begin."""
 
+    @property
+    def costs(self) -> str:
+        """What becomes of the transaction where the marker is missing, as a clause."""
+        if self.next_marker is None:
+            return f"the transaction from offset {self.start_offset} on is open there"
+        return f"the marker at {self.next_marker} decides the records from offset {self.start_offset} on"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkersApart:

@@ -237,3 +237,43 @@ def test_keys_are_asked_where_something_may_have_been_compacted(change: Change) 
 def test_a_header_that_lies_on_one_broker_hides_no_hole_of_another() -> None:
     """Holes are lawful where a log is compacted, and its header alone does not make it so."""
     assert said(with_a_count_that_lies(gone(1, at=85)), "SEG005") == (("high", (1,), 80, 90),)
+
+
+EVERY = [keyed(offset, (offset, b"key %d" % offset, b"1")) for offset in range(10)]
+DROPPED = [EVERY[0], *EVERY[2:5], *EVERY[6:]]
+KEPT = [*EVERY[:5], *EVERY[6:]]
+
+
+def elections(yard: Yard) -> dict[int, tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """What is said of each broker's election, and what it is said for."""
+    (advised,) = (placed.advice for placed in yard.report().advice)
+    going = {gate.action: gate.going for gate in advised.gates}
+    return {c.broker: (going[f"elect broker {c.broker}"], c.damage, c.doubts) for c in advised.candidates}
+
+
+def test_a_replica_that_probably_serves_deleted_keys_is_not_to_be_elected(tmp_path: Path) -> None:
+    """Offset 5 is missing in every log: there a delete of what broker 3 alone still holds may have stood."""
+    yard = Yard(tmp_path)
+    yard.broker(1, DROPPED, cleaner=10)
+    yard.broker(2, DROPPED, cleaner=10)
+    yard.broker(3, KEPT, cleaner=0)
+    assert [(f.rule, f.confidence) for f in yard.report().violations] == [("LOG005", "likely")]
+    assert elections(yard) == {
+        1: ("go", (), ()),
+        2: ("go", (), ()),
+        3: ("no-go", ("it probably serves 1 key that was deleted",), ()),
+    }
+
+
+def test_where_either_side_may_be_wrong_no_election_is_judged(tmp_path: Path) -> None:
+    """One replica of three lacks the key, and the cleaners of all of them ran: it may have lost the key."""
+    yard = Yard(tmp_path)
+    yard.broker(1, KEPT, cleaner=10)
+    yard.broker(2, KEPT, cleaner=10)
+    yard.broker(3, DROPPED, cleaner=10)
+    assert [(f.rule, f.confidence) for f in yard.report().violations] == [("LOG005", "possible")]
+    assert elections(yard) == {
+        1: ("unknown", (), ("it may serve 1 key that was deleted",)),
+        2: ("unknown", (), ("it may serve 1 key that was deleted",)),
+        3: ("unknown", (), ("it may lack the last record of 1 key, which brokers 1 and 2 kept",)),
+    }

@@ -141,3 +141,23 @@ def test_many_markers_are_told_up_to_a_limit(yard: Yard) -> None:
     yard.broker(2, gone)
     assert len(found(yard)) == 32
     assert {each.values()["like_it"] for each in found(yard)} == {50}
+
+
+@pytest.mark.parametrize(
+    ("other", "costs"),
+    [
+        ([writes(0), plain(2), *LOG[2:]], "2, so that the marker at 5 decides the records from offset 0 on"),
+        ([*LOG[:3], plain(5), *LOG[4:]], "5, so that the transaction from offset 3 on is open there"),
+    ],
+)
+def test_a_replica_that_decides_otherwise_is_not_to_be_elected(yard: Yard, other: list[Batch], costs: str) -> None:
+    with_other(yard, other)
+    (advised,) = (placed.advice for placed in yard.report().advice)
+    going = {gate.action: gate.going for gate in advised.gates}
+    assert (advised.candidates[-1].broker, going["elect broker 3"]) == (3, "no-go")
+    assert f"it lacks producer 7's marker at offset {costs}" in advised.candidates[-1].damage
+
+
+def test_a_replica_whose_marker_the_cleaner_took_may_lead(yard: Yard) -> None:
+    with_other(yard, LOG[2:], cleaner=6)
+    assert not any(c.damage or c.doubts for placed in yard.report().advice for c in placed.advice.candidates)
