@@ -172,6 +172,8 @@ class Bearing:
     """Whether it tells of records that are there now and will be cut."""
     healed_by_a_cut: bool = False
     """Whether such a cut heals it."""
+    of_groups: bool = False
+    """Whether it concerns consumer groups, which the fact `groups` names."""
     records: RecordsMeant | None = None
     """Null where its offsets are no records that could be copied."""
 

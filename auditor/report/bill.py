@@ -168,7 +168,7 @@ def details(loss: Loss) -> Iterator[str]:
     if loss.readers:
         yield f"served before it went to {_named([_reader(reader) for reader in loss.readers])}"
     if loss.groups:
-        yield f"committed offsets that no longer hold: {_named([_group(group) for group in loss.groups])}"
+        yield f"committed offsets that no longer hold: {_named([_group(group, loss) for group in loss.groups])}"
     if loss.reused_end > loss.start_offset and not loss.restored:
         epochs = ", ".join(map(str, loss.reused_epochs))
         by = f" of epoch{'s' if len(loss.reused_epochs) > 1 else ''} {epochs}" if epochs else ""
@@ -250,8 +250,11 @@ def _reader(reader: LostReader) -> str:
     return f"{client_name(reader.client_id)} (up to {reader.up_to})"
 
 
-def _group(group: GroupAtRisk) -> str:
-    return f"group {group.group} at {group.offset} ({group.standing})"
+def _group(group: GroupAtRisk, loss: Loss) -> str:
+    read = group.has_read(loss.epoch, loss.start_offset, loss.end_offset)
+    has = "has" if group.epoch == loss.epoch else "may have"
+    told = "" if read is None else f"; it {has} read {offsets_told(*read)} of these"
+    return f"group {group.group} at {group.offset} ({group.standing}{told})"
 
 
 def client_name(client_id: str | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, GroupOffset
 from rules.evidence import GroupCommit, PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -18,13 +18,20 @@ from rules.rule import rule
     message="{groups:+Group} committed offset {end_offset}, but no log goes beyond {start_offset}. What was read "
     "there is gone. The next fetch is out of range, and auto.offset.reset decides what is read then.",
     implied_by=("LEAD001", "ACK001", "HW001", "LEO001", "TRUNC001"),
+    bearing=Bearing(
+        calls_for="Decide where these groups read on. With auto.offset.reset latest their clients skip what is written until "
+        "then. With earliest they read everything again, and with none they stop. Else stop them, and set their offset to the "
+        "first of these offsets (kafka-consumer-groups --reset-offsets).",
+        of_groups=True,
+    ),
 )
 def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group committed an offset beyond the end of every log.
 
     A group commits an offset after it has read the records below it. A client asks for the committed offset next.
     The leader answers that it is out of range. With `latest` the client skips what is written meanwhile. With
-    `earliest` it reads everything again. With `none` it stops.
+    `earliest` it reads everything again. With `none` it stops. A Java client since 2.3 that committed a leader epoch
+    asks first where that epoch ends (KIP-320). It goes back there, or stops where no reset is set.
 
     Proves
     ------

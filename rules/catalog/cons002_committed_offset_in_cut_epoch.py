@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from parsers.tables import BatchHeader, GroupOffset
 from rules.evidence import GroupCommit, PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
-from rules.finding import Exhibit, Severity, Violation
+from rules.finding import Bearing, Exhibit, Severity, Violation, numbered
 from rules.rule import rule
 
 
@@ -16,20 +17,28 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+Group} read offset {start_offset} in leader epoch {epoch}. Broker {leader}, which leads, holds "
-    "a record of epoch {held} there. What was read is not what stands in the log.",
+    message="{groups:+Group} committed offset {end_offset} after a record of leader epoch {epoch}. Broker {leader}, which "
+    "leads, holds records of {instead} at {offsets}. What was read there is not what stands in the log.",
     implied_by=("LEAD001", "ACK001", "TRUNC001", "LOG001"),
+    bearing=Bearing(
+        calls_for="These groups have not read what stands there now. To read it, stop their clients, and set their offset to "
+        "the first of these offsets (kafka-consumer-groups --reset-offsets). Java clients since 2.3 may go back by "
+        "themselves, or stop where auto.offset.reset is none. Others read on.",
+        of_groups=True,
+    ),
 )
 def committed_offset_in_cut_epoch(evidence: PartitionEvidence) -> Iterator[Violation]:
     """A group committed in a leader epoch that ends below its offset.
 
-    A commit carries the leader epoch of the last record that was read. Clients since 2.1 compare it with the
-    leader's epochs before they go on (KIP-320). They go back to where the epoch ended, or stop with a
-    LogTruncationException. Older clients go on, and never read what stands below their offset now.
+    A commit carries the leader epoch of the last record that was read. Java clients since 2.3, with brokers since
+    2.3, ask where that epoch ends before they go on (KIP-320). If it ends below their offset they go back there, or
+    stop with a LogTruncationException where no reset is set. Others go on, and never read what stands there now.
 
     Proves
     ------
-    The group read records that were cut later. Others stand in their place, which it has not read.
+    The group read records that were cut later. Others stand in their place, which it has not read. No log holds
+    records of a newer epoch below those of an older one. So all records of newer epochs below the committed offset
+    came after the cut.
 
     Undecided when
     --------------
@@ -48,21 +57,22 @@ def committed_offset_in_cut_epoch(evidence: PartitionEvidence) -> Iterator[Viola
     leader = evidence.leader_at_the_end
     if leader is None or evidence.epochs_used_twice:
         return
-    found: dict[tuple[int, int, int], list[GroupCommit]] = {}
+    found: dict[tuple[int, int], list[GroupCommit]] = {}
     for commit in evidence.group_offsets:
-        run = _cut(commit, leader)
-        if run is not None and commit.leader_epoch is not None:
-            found.setdefault((commit.offset, commit.leader_epoch, run.epoch), []).append(commit)
-    for (offset, epoch, held), commits in sorted(found.items()):
+        if commit.leader_epoch is not None and _cut(commit, leader) is not None:
+            found.setdefault((commit.offset, commit.leader_epoch), []).append(commit)
+    for (offset, epoch), commits in sorted(found.items()):
+        runs = list(_instead(offset, epoch, leader))
         yield Violation(
             brokers=(leader.broker,),
-            start_offset=offset - 1,
+            start_offset=max(runs[0].start_offset, leader.log_start_offset),
             end_offset=offset,
             confidence="likely",
             facts={
                 "groups": tuple(sorted({commit.group for commit in commits})),
                 "epoch": epoch,
-                "held": held,
+                "held": runs[-1].epoch,
+                "instead": numbered("epoch", sorted({run.epoch for run in runs})),
                 "leader": leader.broker,
                 "subject": f"{offset} {epoch}",
             },
@@ -78,3 +88,15 @@ def _cut(commit: GroupCommit, leader: Replica) -> EpochRun | None:
         return None
     runs = list(leader.runs_within(commit.offset - 1, commit.offset))
     return runs[0] if runs and all(run.epoch >= 0 and run.epoch != epoch for run in runs) else None
+
+
+def _instead(offset: int, epoch: int, leader: Replica) -> Iterator[EpochRun]:
+    """What stands in place of what was read: all of newer epochs below the offset, or the last record alone."""
+    (last, *_) = leader.runs_within(offset - 1, offset)
+    if last.epoch < epoch:
+        yield replace(last, start_offset=offset - 1, end_offset=offset)
+        return
+    below = [run for run in leader.runs_within(leader.log_start_offset, offset) if run.epoch <= epoch]
+    since = max((run.end_offset for run in below), default=leader.log_start_offset)
+    for run in leader.runs_within(since, offset):
+        yield replace(run, start_offset=max(run.start_offset, since))

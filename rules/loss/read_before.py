@@ -33,6 +33,12 @@ class GroupAtRisk:
     time: int | None
     standing: GroupStanding
 
+    def has_read(self, epoch: int, start: int, end: int) -> tuple[int, int] | None:
+        """Which of the lost offsets it read; null where its commit is of another epoch's records."""
+        if self.offset <= start or self.epoch not in (None, epoch):
+            return None
+        return start, min(end, self.offset)
+
 
 def readers(fetches: Iterable[Fetched], epoch: int, leader: int | None, start: int, end: int) -> tuple[LostReader, ...]:
     """Consumers whose next fetch from the epoch's leader shows that they had lost records."""

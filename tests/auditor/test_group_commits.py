@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dumps_at_hand import audited
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,10 +15,15 @@ from auditor.audit import prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.engines.reading import read_unit
+from auditor.report.model import AuditReport, GroupAtRisk
+from auditor.report.postmortem.document import render as postmortem
+from auditor.report.summary.actions import actions
 from parsers.internal_topics import InternalRecord, latest_commits
 from parsers.provenance import Origin
 from parsers.tables import from_arrow, to_arrow
 from rules.narrow.assemble import Fact, Surroundings, assemble
+from tests.mutants.on_told import committed
+from tests.mutants.surgery import Copy
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 ORIGIN = Origin(source="log", partition=7)
@@ -111,3 +117,51 @@ def test_plain_commits_are_a_map_written_in_order(written: list[tuple[bytes, int
         held[group.decode()] = offset
     told = in_force(*(commit(place, offset, group=group) for place, (group, offset) in enumerate(written)))
     assert told == {group: offset for group, offset in held.items() if offset is not None}
+
+
+def committing(to: Path, offset: int, epoch: int) -> AuditReport:
+    """The sample whose group committed an offset behind a record of an epoch."""
+    copy = Copy("clean_mixed", to)
+    committed(offset, epoch)(copy)
+    return audited(copy.dump, topic=("orders",), partial=True)
+
+
+def to_do(report: AuditReport) -> list[tuple[str, tuple[str, ...], str]]:
+    asked = [action for action in actions(report) if not action.is_gate]
+    return [(action.aims[0].words, action.names, action.words) for action in asked]
+
+
+def test_all_that_a_newer_epoch_wrote_below_a_commit_was_not_read(tmp_path: Path) -> None:
+    """The leader holds records of epoch 1 up to 252, of epoch 2 behind them, and the group had read epoch 0 alone."""
+    report = committing(tmp_path / "dump", 260, 0)
+    (finding,) = report.violations
+    begin = 162
+    assert (finding.rule, finding.start_offset, finding.end_offset) == ("CONS002", begin, 260)
+    assert "holds records of epochs 1 and 2 at offsets" in finding.message
+    ((where, groups, words),) = to_do(report)
+    assert (where, groups) == (f"orders-0 offsets {begin}–259", ("g1",))
+    assert "set their offset to the first of these offsets" in words
+    assert "Nobody, as far as this evidence goes" not in postmortem(report)
+
+
+def test_a_commit_of_a_newer_epoch_than_the_log_holds_there_tells_of_its_last_record_alone(tmp_path: Path) -> None:
+    (finding,) = committing(tmp_path / "dump", 100, 2).violations
+    assert (finding.rule, finding.start_offset, finding.end_offset) == ("CONS002", 99, 100)
+
+
+def test_a_group_beyond_the_log_is_told_what_its_clients_do_next(tmp_path: Path) -> None:
+    report = committing(tmp_path / "dump", 1000, -1)
+    assert "CONS001" in {finding.rule for finding in report.violations}
+    (asked,) = (each for each in to_do(report) if each[1] == ("g1",))
+    assert "auto.offset.reset" in asked[2]
+
+
+@pytest.mark.parametrize(
+    ("offset", "epoch", "read"),
+    [(140, 0, (100, 140)), (140, None, (100, 140)), (170, 0, (100, 150)), (140, 1, None), (100, 0, None)],
+)
+def test_what_a_group_has_read_of_a_loss_goes_up_to_its_commit(
+    offset: int, epoch: int | None, read: tuple[int, int] | None
+) -> None:
+    group = GroupAtRisk(group="g1", offset=offset, epoch=epoch, time=None, standing="beyond the log end")
+    assert group.has_read(0, 100, 150) == read

@@ -60,13 +60,13 @@ def test_a_commit_that_the_log_bears_out_is_no_finding(line: str) -> None:
 
 
 def test_a_commit_of_an_epoch_that_the_log_does_not_hold_there() -> None:
-    assert said(told("broker 1* 000011|\ngroup g 6 epoch 0")) == [("CONS002", "violated", 5, 6)]
+    assert said(told("broker 1* 000011|\ngroup g 6 epoch 0")) == [("CONS002", "violated", 4, 6)]
 
 
 def test_a_commit_older_than_the_whole_log_may_be_of_another_life() -> None:
     evidence = read_sketch("broker 1* @4:1111|\ngroup g 7 epoch 0").evidence
     (commit,) = evidence.group_offsets
-    assert said(of(evidence)) == [("CONS002", "violated", 6, 7)]
+    assert said(of(evidence)) == [("CONS002", "violated", 4, 7)]
     assert said(of(replace(evidence, group_offsets=(replace(commit, commit_time=1),)))) == []
 
 

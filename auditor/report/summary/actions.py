@@ -18,6 +18,7 @@ from rules.finding import NO_WHOLE_COPY, Finding, Severity, numbered, offsets_to
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 NAMED: Final = 8
+GROUPS_ARE: Final = "The groups are"
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
@@ -194,7 +195,7 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
         if groups:
             words = f"Consumer groups whose committed offset is {standing} need a new one: {what}."
             aim = _aim(history, loss.start_offset, loss.end_offset)
-            yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are="The groups are")
+            yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are=GROUPS_ARE)
 
 
 def _named(words: Sequence[str]) -> str:
@@ -211,11 +212,21 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
         bearing = report.bearing(finding)
         if bearing.to_write_again:
             yield _of_finding(finding, _write_again(finding))
-        if bearing.calls_for:
+        if bearing.of_groups:
+            yield _of_finding(finding, bearing.asked_of(finding), groups=_groups(finding))
+        elif bearing.calls_for:
             yield _of_finding(finding, bearing.asked_of(finding), finding.brokers)
 
 
-def _of_finding(finding: Finding, words: str, brokers: tuple[int, ...] = ()) -> Action:
+def _groups(finding: Finding) -> tuple[str, ...]:
+    """The consumer groups that a finding names."""
+    named = finding.values().get("groups")
+    return tuple(map(str, named)) if isinstance(named, tuple | list) else ()
+
+
+def _of_finding(
+    finding: Finding, words: str, brokers: tuple[int, ...] = (), *, groups: tuple[str, ...] = ()
+) -> Action:
     aim = Aim(
         cluster_id=finding.cluster_id,
         topic=finding.topic,
@@ -224,7 +235,15 @@ def _of_finding(finding: Finding, words: str, brokers: tuple[int, ...] = ()) -> 
         end_offset=finding.end_offset,
         brokers=brokers,
     )
-    return Action(kind="act", words=words, first="", aims=(aim,), findings=(finding.id,))
+    return Action(
+        kind="act",
+        words=words,
+        first="",
+        aims=(aim,),
+        findings=(finding.id,),
+        names=groups,
+        names_are=GROUPS_ARE if groups else "",
+    )
 
 
 def _write_again(finding: Finding) -> str:
@@ -243,6 +262,8 @@ def _said_already(finding: Finding, grave: Iterable[Finding], report: AuditRepor
     billed = [(h, loss) for h in report.histories if _place(h) == place for loss in h.losses]
     if bearing.to_write_again:
         return bool(billed)
+    if bearing.of_groups:
+        return {g.group for _, loss in billed if not loss.restored for g in loss.groups}.issuperset(_groups(finding))
     if bearing.asked_of(finding) == NO_WHOLE_COPY:
         return any(loss.next_epoch is None for _, loss in billed)
     start, end = finding.start_offset or 0, finding.end_offset or 0
