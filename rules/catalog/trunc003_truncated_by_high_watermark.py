@@ -78,7 +78,7 @@ def _reconstructed(evidence: PartitionEvidence, done: Reconciled) -> Iterator[Vi
         yield _by_reconstruction(evidence, done, answer, (max(done.offset, deleted), answer.least))
     elif answer is not None and max(answer.most, deleted) < done.offset:
         yield _by_reconstruction(evidence, done, answer, (max(answer.most, deleted), done.offset))
-    elif done.moment.end_offset == 0:
+    elif isinstance(done.moment, LogCut) and done.moment.end_offset == 0:
         return  # an empty log has nothing to cut or keep
     elif done.asked.open is not None and (answer is None or not answer.decided):
         yield Undecided(
