@@ -1,4 +1,4 @@
-"""LOG005: deletes were compacted away before a replica copied them."""
+"""LOG005: deletes or markers were compacted away before a replica copied them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, numbered, offsets_told
 from rules.replicas.keys_apart import KeysApart
+from rules.replicas.lost_ends import LostEnd, lost_ends
 from rules.rule import rule
 
 
@@ -16,26 +17,32 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{brokers:+Broker} kept {what} at {offsets}, which {without:+broker} dropped. {judgement:.} "
-    "Under {brokers:+broker} as leader, readers get them.",
+    message="{says:.} {judgement:.} Under {brokers:+broker} as leader, {then}.",
     implied_by=("LOG001",),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """Deletes were compacted away before a replica copied them.
+    """Deletes or markers were compacted away before a replica copied them.
 
     Compaction keeps the last record of every key. A delete is such a record; the cleaner drops it once
     `delete.retention.ms` has passed. A replica that was away for longer never receives the delete, and keeps the older
-    value. The end of a transaction can be dropped in the same way, so that aborted records are served.
+    value. The marker that ends a transaction is dropped in the same way, once all records of the transaction are gone.
+    A replica that holds such records and missed the marker keeps the transaction open.
+
+    Lawful is a transaction that has not ended. No cleaner goes on beyond it, on any replica.
 
     Proves
     ------
-    The deleted keys live on at this replica, and nothing will remove them. Readers get them as soon as it leads. No
-    metric shows it: the replica is in sync. The finding is certain where a delete still stands in a segment that waits
-    for its removal or on another replica. It is likely where a delete may have stood in a hole of both logs.
+    Of deletes: the deleted keys live on at this replica, and nothing will remove them. Readers get them as soon as it
+    leads. No metric shows it: the replica is in sync. The finding is certain where a delete still stands in a segment
+    that waits for its removal or on another replica. It is likely where a delete may have stood in a hole of both logs.
+
+    Of transactions: one that is open at this replica had ended, for a cleaner went on beyond it. Nothing will end it
+    here. As soon as this replica leads, its last stable offset stays there, and its cleaner does too.
 
     Undecided when
     --------------
-    A log cannot be read to every key, or no high watermark tells how far records are committed.
+    A log cannot be read to every key, or no high watermark tells how far records are committed. Of transactions: no
+    cleaner's checkpoint tells how far it went, or the replica's log ends before that.
 
     Upheld
     ------
@@ -52,22 +59,74 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
         for point in evidence.keys_uncompared
     )
     yield from (_violation(gap) for gap in evidence.keys_apart if gap.outlived)
+    for end in lost_ends(evidence):
+        proved = end.proved and evidence.level != "quick"
+        yield _never_ends(end, live=evidence.copied_live) if proved else _open(end, evidence.level)
 
 
 def _violation(gap: KeysApart) -> Violation:
     seen = gap.remains == "dead"
+    where = offsets_told(gap.start_offset, gap.end_offset)
     return Violation(
         brokers=gap.holders,
         start_offset=gap.start_offset,
         end_offset=gap.end_offset,
         confidence=gap.confidence,
         facts={
+            "says": f"{numbered('broker', gap.holders)} kept {gap.words} at {where}, which"
+            f" {numbered('broker', gap.lacking)} dropped",
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
             "judgement": "these keys were deleted, and it holds the old values still"
             if seen
             else "the deletes were compacted away before they were copied",
+            "then": "readers get them",
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
+    )
+
+
+def _never_ends(end: LostEnd, *, live: bool) -> Violation:
+    start, others = end.begun.offset, f", and {end.count - 1} more," if end.count > 1 else ""
+    return Violation(
+        brokers=(end.broker,),
+        start_offset=start,
+        end_offset=start + 1,
+        confidence="possible" if live else "likely",
+        facts={
+            "says": f"broker {end.broker} keeps producer {end.producer_id}'s transaction{others} open from offset"
+            f" {start} on, and lacks the marker that ended it",
+            "judgement": f"no cleaner goes on beyond an open transaction, and on"
+            f" {numbered('broker', end.passed.brokers)} it reached offset {end.passed.cleaned}",
+            "then": f"readers of committed records stop at offset {start}, its last stable offset",
+            "producer": end.producer_id,
+            "transactions": end.count,
+            "cleaned": end.passed.cleaned,
+            "without": end.passed.brokers,
+            "last_stable_offset": start,
+            "subject": f"{end.producer_id} never ends",
+        },
+        exhibits=(Exhibit(span=end.begun.span, role="the transaction's first batch"),),
+    )
+
+
+def _open(end: LostEnd, level: str) -> Undecided:
+    who, passed = f"broker {end.broker}", numbered("broker", end.passed.brokers)
+    if end.passed.cleaned is None:
+        why, missing = f"{passed} lack its records", f"the cleaner-offset-checkpoint of {passed}"
+    elif end.may_follow:
+        why = f"the cleaner of {passed} went beyond it, and beyond the end of {who}'s log"
+        missing = f"a later copy of {who}'s log"
+    else:
+        why = f"the cleaner of {passed} went beyond it"
+        missing = f"the replication-offset-checkpoint of {who}" if level != "quick" else "an audit at level full"
+    return Undecided(
+        reason=f"{who} may lack the marker of producer {end.producer_id}'s transaction, open from offset"
+        f" {end.begun.offset} on: {why}",
+        missing=missing,
+        brokers=(end.broker,),
+        start_offset=end.begun.offset,
+        asked_at_level="full" if level == "quick" else None,
+        exhibits=(Exhibit(span=end.begun.span, role="the transaction's first batch"),),
     )

@@ -63,7 +63,7 @@ def missing_markers(holding: Replica, lacking: Replica, committed: int) -> Itera
         for start, until in spans.get(producer, ()):
             place = bisect_right(markers, start)
             found = markers[place] if place < len(markers) else NEVER
-            if found < min(until, end) and holding.holds(found, found + 1) and not _damaged(lacking, found):
+            if found < min(until, end) and holding.holds(found, found + 1) and not damaged(lacking, found, found + 1):
                 yield MarkerMissing(
                     producer_id=producer,
                     start_offset=start,
@@ -108,13 +108,13 @@ def _spans(told: Transactions) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-def _damaged(replica: Replica, offset: int) -> bool:
-    """Whether bytes that cannot be believed stand where the marker should."""
+def damaged(replica: Replica, start_offset: int, end_offset: int) -> bool:
+    """Whether bytes that cannot be believed stand where a marker may."""
     log = replica.log
     faults = [(fault.base_offset, fault.end_offset) for fault in (*log.checksum_faults, *log.header_faults)]
     faults += [(u.expected_offset or 0, NEVER if u.next_offset is None else u.next_offset) for u in log.unread]
     faults += [(s.start_offset or 0, s.end_offset or 0) for s in replica.strays]
-    return any(start <= offset < end for start, end in faults)
+    return any(start < end_offset and start_offset < end for start, end in faults)
 
 
 def markers_apart(left: Replica, right: Replica, committed: int) -> Iterator[MarkersApart]:

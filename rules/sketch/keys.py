@@ -7,6 +7,7 @@ from itertools import groupby
 from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import KeyLedger, LastRecords
 from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
+from rules.sketch.producers import COMMIT, TRANSACTIONAL
 
 
 def with_drawn_keys(evidence: PartitionEvidence) -> PartitionEvidence:
@@ -22,6 +23,10 @@ def _last(replica: Replica) -> LastRecords:
     for batch in (batch for zoom in replica.zooms for batch in zoom.batches):
         own = drawn.get(batch.span, [])
         keys = [(ord(r.key_hash), r.offset, r.value_size < 0) for r in own if r.key_hash is not None]
-        ledger.batch(batch.span, keys, producer=None)
+        producer, _, _, attributes = batch.written
+        if batch.control:
+            ledger.marker(producer, commits=any(record.control_type == COMMIT for record in own))
+        else:
+            ledger.batch(batch.span, keys, producer=producer if attributes & TRANSACTIONAL else None)
         ledger.held(batch.base_offset, batch.end_offset, [record.offset for record in own])
     return ledger.close(replica.log_end_offset)

@@ -13,9 +13,10 @@ from typing import Final
 from rules.zoom.ranges import UNTOLD, Writing
 
 _SHAPE: Final = re.compile(r"(\d+)(?:\.(\d+))?(?::(?P<sequence>\d+)(?P<transactional>t?)|(?P<marker>[ca]))")
-_TRANSACTIONAL: Final = 0x10
+TRANSACTIONAL: Final = 0x10
 _MARKER: Final = 0x30
-_TYPES: Final = {"a": 0, "c": 1}
+COMMIT: Final = 1
+_TYPES: Final = {"a": 0, "c": COMMIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,6 @@ def sender(text: str) -> Sender | None:
         producer_id=int(words[1]),
         producer_epoch=int(words[2] or 0),
         sequence=-1 if marker else int(words["sequence"]),
-        attributes=_MARKER if marker else _TRANSACTIONAL if words["transactional"] else 0,
+        attributes=_MARKER if marker else TRANSACTIONAL if words["transactional"] else 0,
         control_type=_TYPES.get(marker or ""),
     )
