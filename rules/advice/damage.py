@@ -11,6 +11,7 @@ from rules.finding import numbered
 from rules.loss.held_by_none import held_by_none
 from rules.protocol.offsets import without
 from rules.replicas.lacked_markers import lacked_markers, transactional_pairs
+from rules.replicas.lost_ends import lost_ends
 from rules.replicas.replica import UNREAD_EPOCHS
 
 MARKERS_NAMED: Final = 3
@@ -22,6 +23,7 @@ def damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     yield from _missing(replica, evidence)
     yield from _wrong_keys(replica, evidence)
     yield from _wrong_markers(replica, evidence)
+    yield from _never_ended(replica, evidence)
 
 
 def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
@@ -32,6 +34,12 @@ def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
                 yield f"it may serve {gap.words} that {'was' if gap.keys == 1 else 'were'} deleted"
             if replica.broker in gap.lacking:
                 yield f"it may lack the last record of {gap.words}, which {numbered('broker', gap.holders)} kept"
+
+
+def _never_ended(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
+    for end in lost_ends(evidence):
+        if end.broker == replica.broker and end.proved:
+            yield f"it lacks the end of a transaction, so that readers of committed records stop at {end.begun.offset}"
 
 
 def _missing(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:

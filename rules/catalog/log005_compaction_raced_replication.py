@@ -60,8 +60,7 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
     )
     yield from (_violation(gap) for gap in evidence.keys_apart if gap.outlived)
     for end in lost_ends(evidence):
-        proved = end.proved and evidence.level != "quick"
-        yield _never_ends(end, live=evidence.copied_live) if proved else _open(end, evidence.level)
+        yield _never_ends(end, live=evidence.copied_live) if end.proved else _open(end)
 
 
 def _violation(gap: KeysApart) -> Violation:
@@ -111,7 +110,7 @@ def _never_ends(end: LostEnd, *, live: bool) -> Violation:
     )
 
 
-def _open(end: LostEnd, level: str) -> Undecided:
+def _open(end: LostEnd) -> Undecided:
     who, passed = f"broker {end.broker}", numbered("broker", end.passed.brokers)
     if end.passed.cleaned is None:
         why, missing = f"{passed} lack its records", f"the cleaner-offset-checkpoint of {passed}"
@@ -120,13 +119,13 @@ def _open(end: LostEnd, level: str) -> Undecided:
         missing = f"a later copy of {who}'s log"
     else:
         why = f"the cleaner of {passed} went beyond it"
-        missing = f"the replication-offset-checkpoint of {who}" if level != "quick" else "an audit at level full"
+        missing = f"the replication-offset-checkpoint of {who}" if end.verified else "an audit at level full"
     return Undecided(
         reason=f"{who} may lack the marker of producer {end.producer_id}'s transaction, open from offset"
         f" {end.begun.offset} on: {why}",
         missing=missing,
         brokers=(end.broker,),
         start_offset=end.begun.offset,
-        asked_at_level="full" if level == "quick" else None,
+        asked_at_level=None if end.verified else "full",
         exhibits=(Exhibit(span=end.begun.span, role="the transaction's first batch"),),
     )

@@ -35,6 +35,8 @@ class LostEnd:
     passed: Passed
     committed: bool
     """Whether its records are known to be committed."""
+    verified: bool
+    """Whether checksums vouch for the headers that tell of it."""
     count: int = 1
 
     @property
@@ -45,7 +47,7 @@ class LostEnd:
     @property
     def proved(self) -> bool:
         """Whether the replica surely lacks the marker."""
-        return self.passed.cleaned is not None and self.committed and not self.may_follow
+        return self.passed.cleaned is not None and self.committed and self.verified and not self.may_follow
 
 
 def lost_ends(evidence: PartitionEvidence) -> Iterator[LostEnd]:
@@ -76,6 +78,7 @@ def _lost(evidence: PartitionEvidence, holder: Replica, producer: int, begun: Be
         begun=begun,
         passed=passed,
         committed=committed > start,
+        verified=evidence.level != "quick",
     )
 
 

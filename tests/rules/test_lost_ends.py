@@ -123,3 +123,10 @@ def test_the_same_as_a_drawing() -> None:
     (told,) = drawn(lost)
     assert (told.brokers, told.start_offset) == ((2,), 1)
     assert drawn(lost.replace("cleaner 6", "cleaner 1")) == []
+
+
+def test_a_replica_that_lacks_an_end_leads_last(yard: Yard) -> None:
+    beside(yard, CLEANED, HELD, reached=8)
+    (placed,) = yard.report().advice
+    damaged = [(each.broker, bool(each.damage)) for each in placed.advice.candidates]
+    assert damaged == [(1, False), (2, False), (3, True)]
