@@ -61,7 +61,7 @@ def read_time_index(data: bytes, origin: Origin, base_offset: int) -> Parsed[Ind
 
 
 def read_transaction_index(data: bytes, origin: Origin, base_offset: int) -> Parsed[IndexEntry]:
-    """The aborted transactions of a segment. Trailing bytes that fill no entry are passed over, as a broker does."""
+    """The aborted transactions of a segment, which no broker preallocates."""
     width = ENTRIES["transaction"].size
 
     def entry_of(fields: tuple[int, ...], start: int) -> IndexEntry | None:
@@ -79,11 +79,11 @@ def read_transaction_index(data: bytes, origin: Origin, base_offset: int) -> Par
 
 
 def refused_ends(data: bytes, origin: Origin, kind: IndexKind) -> tuple[Refusal, ...]:
-    """What is refused of an index besides entries: more than are read, and bytes behind them that are no zero tail."""
+    """What is refused of an index besides entries: more than are read, and what is behind them and is no zero tail."""
     width = ENTRIES[kind].size
     used = len(data) // width * width if kind == "transaction" else used_size(data, kind)
     rest = _refuse_rest(min(used, ENTRY_LIMIT * width), used, origin)
-    return rest if kind == "transaction" else rest + _refuse_tail(data, used, width, origin)
+    return rest + _refuse_tail(data, used, width, origin)
 
 
 def used_size(data: bytes, kind: IndexKind) -> int:
@@ -164,20 +164,19 @@ def _refuse_rest(end: int, used: int, origin: Origin) -> tuple[Refusal, ...]:
 
 
 def _refuse_tail(data: bytes, used: int, width: int, origin: Origin) -> tuple[Refusal, ...]:
-    """Bytes behind the entries that are no zero tail: part of an entry, or entries behind a zero slot."""
-    filled = len(data.rstrip(b"\0"))
+    """Bytes behind the entries that are no zero tail: entries behind a zero slot, or part of an entry, be it of zeros.
+
+    Brokers preallocate whole entries, and refuse an offset or time index of any other length.
+    """
     whole = len(data) // width * width
+    filled = min(len(data.rstrip(b"\0")), whole)
     refusals: list[Refusal] = []
-    if used < min(filled, whole):
-        found = data[used : min(filled, whole)][:80]
-        refusals.append(
-            refuse(origin, "damage", used, min(filled, whole), expected="zeros behind a zero entry", found=found)
-        )
-    if filled > whole:
-        found = data[whole:]
-        refusals.append(
-            refuse(origin, "malformed", whole, len(data), expected=f"an entry of {width} bytes", found=found)
-        )
+    if used < filled:
+        found = data[used:filled][:80]
+        refusals.append(refuse(origin, "damage", used, filled, expected="zeros behind a zero entry", found=found))
+    if len(data) > whole:
+        expected = f"an entry of {width} bytes"
+        refusals.append(refuse(origin, "malformed", whole, len(data), expected=expected, found=data[whole:]))
     return tuple(refusals)
 
 

@@ -24,7 +24,8 @@ def offset_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violat
 
     An entry names an offset and a byte. At that byte a batch must begin, and none above that offset: else a lookup
     would pass over records. Entries rise. Nothing is said of how many there are. Kafka writes one about every
-    `index.interval.bytes`. It names the first offset of what was appended (to 1.1) or the last one.
+    `index.interval.bytes`. It names the first offset of what was appended (to 1.1) or the last one. The file holds
+    whole entries: a broker rejects any other length.
 
     Lawful are the zero tail of a preallocated file, an empty index, and one that lags behind its log. One ahead of its
     log is lawful where the next start recovers the segment, or where it was copied from a running broker.

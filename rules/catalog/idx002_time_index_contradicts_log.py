@@ -23,7 +23,8 @@ def time_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
     """A time index names times that its segment does not bear out.
 
     An entry names a timestamp and an offset: the latest timestamp of its segment up to there. The batch that holds the
-    offset must have just that as its latest timestamp. Timestamps rise, and offsets do not fall.
+    offset must have just that as its latest timestamp. Timestamps rise, and offsets do not fall. The file holds whole
+    entries: a broker rejects any other length.
 
     Lawful are the zero tail of a preallocated file, an empty index, and segments of formats without timestamps. An
     index ahead of its log is lawful where the next start recovers the segment, or where it was copied from a running

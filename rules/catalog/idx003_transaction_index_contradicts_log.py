@@ -27,8 +27,10 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
     holds the first offset, a batch of that producer must begin there. Entries rise. Each abort of records in the log has
     an entry. The last stable offset that an entry keeps is not judged: what else was open then is not known.
 
-    Lawful is a missing index, as the first abort makes it, and part of an entry at its end, which brokers pass over. So
-    is in cleaned logs whatever the cleaner took. After a crash, or in a live copy, the newest aborts may be missing.
+    Part of an entry at the end is no entry. Brokers pass over it, write the next entry behind it, and then read askew.
+
+    Lawful is a missing index, as the first abort makes it. So is in cleaned logs whatever the cleaner took. After a
+    crash, or in a live copy, the newest aborts may be missing.
 
     Proves
     ------

@@ -59,6 +59,8 @@ def test_a_preallocated_tail_ends_the_entries() -> None:
 def test_a_preallocated_index_without_entries_has_none(kind: IndexKind, size: int) -> None:
     parsed = read_index(bytes(size), HERE, 0, kind)
     assert (parsed.rows, parsed.refusals) == ((), ())
+    (odd,) = read_index(bytes(size + 3), HERE, 0, kind).refusals
+    assert (odd.kind, odd.span_start, odd.span_end) == ("malformed", size, size + 3)
 
 
 def test_a_zero_entry_in_the_first_slot_counts_when_another_follows_or_nothing_does() -> None:
@@ -79,9 +81,10 @@ def test_a_time_index_may_repeat_an_offset_but_not_all_zeros() -> None:
     assert parsed.refusals == ()
 
 
-@pytest.mark.parametrize(("kind", "width"), [("offset", 8), ("time", 12)])
-def test_part_of_an_entry_at_the_end_is_a_torn_tail(kind: IndexKind, width: int) -> None:
-    parsed = read_index(b"\1" * (width + 3), HERE, 0, kind)
+@pytest.mark.parametrize("tail", [b"\1\1\1", bytes(3)])
+@pytest.mark.parametrize(("kind", "width"), [("offset", 8), ("time", 12), ("transaction", 34)])
+def test_part_of_an_entry_at_the_end_is_a_torn_tail(kind: IndexKind, width: int, tail: bytes) -> None:
+    parsed = read_index(b"\0\0" + b"\1" * (width - 2) + tail, HERE, 0, kind)
     assert len(parsed.rows) == 1
     assert [(item.kind, item.span_start, item.span_end) for item in parsed.refusals] == [
         ("malformed", width, width + 3)
@@ -89,7 +92,7 @@ def test_part_of_an_entry_at_the_end_is_a_torn_tail(kind: IndexKind, width: int)
 
 
 def test_aborted_transactions() -> None:
-    data = struct.pack(">hqqqq", 0, 77, 10, 19, 25) + b"\0" * 20
+    data = struct.pack(">hqqqq", 0, 77, 10, 19, 25)
     parsed = read_transaction_index(data, HERE, 5)
     (row,) = parsed.rows
     assert (row.producer_id, row.first_offset, row.offset, row.last_stable_offset) == (77, 10, 19, 25)

@@ -81,6 +81,8 @@ OFFSET_DEFECTS: dict[str, tuple[Change, str]] = {
     "an offset below the batch": (put(OFFSET, 0, f0=-40), "another batch"),
     "an offset behind the segment": (put(OFFSET, 0, f0=5000), "beyond the log"),
     "part of an entry": (lambda data: data.extend(b"\1\2\3"), "malformed"),
+    "part of an entry of zeros": (lambda data: data.extend(bytes(3)), "malformed"),
+    "a zero tail of an odd length": (lambda data: data.extend(bytes(803)), "malformed"),
     "a negative offset": (put(OFFSET, 0, f0=-(1 << 20)), "malformed"),
     "an entry twice": (lambda data: data.extend(data[-8:]), "falls"),
 }
@@ -90,6 +92,7 @@ TIME_DEFECTS: dict[str, tuple[Change, str]] = {
     "an offset behind the segment": (put(TIME, 0, f1=5000), "beyond the log"),
     "an entry twice": (lambda data: data.extend(data[-12:]), "falls"),
     "part of an entry": (lambda data: data.extend(b"\1\2\3"), "malformed"),
+    "part of an entry of zeros": (lambda data: data.extend(bytes(5)), "malformed"),
 }
 ABORT_DEFECTS: dict[str, tuple[Change, str]] = {
     "another producer": (put(ABORTED, 0, f1=1), "no marker"),
@@ -101,6 +104,7 @@ ABORT_DEFECTS: dict[str, tuple[Change, str]] = {
     "a beginning behind the log": (put(ABORTED, 0, f2=100_000), "beyond the log"),
     "another version": (put(ABORTED, 0, f0=1), "malformed"),
     "an entry twice": (lambda data: data.extend(data[-34:]), "falls"),
+    "part of an entry": (lambda data: data.extend(bytes(5)), "malformed"),
 }
 
 
