@@ -1,4 +1,4 @@
-"""TXN004: a producer's sequences leave some out, or come a second time."""
+"""TXN004: a producer's sequences leave some out or come a second time, or its epoch falls."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader
-from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.sequences import SequenceBreak, merged, remembered, sequence_breaks
+from rules.evidence import PartitionEvidence, Replica
+from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
+from rules.replicas.sequences import SequenceBreak, fallen_epochs, merged, remembered, sequence_breaks
 from rules.rule import rule
 
 EXPIRY: Final = ("producer.id.expiration.ms", "transactional.id.expiration.ms")
@@ -18,6 +18,7 @@ SHOWN: Final = 4
 _SAYS: Final = {
     "gap": "records of {who} are missing between two batches that lie side by side",
     "again": "records of {who} stand in the log twice",
+    "fallen": "{who} wrote in an epoch that had been left for a higher one",
 }
 Found = tuple[tuple[int, ...], SequenceBreak]
 
@@ -31,18 +32,19 @@ Found = tuple[tuple[int, ...], SequenceBreak]
     implied_by=("LEAD001", "TRUNC001", "SEG004", "SEG006"),
 )
 def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A producer's sequences have a gap, or come a second time.
+    """A producer's sequences have a gap or come again, or its epoch falls.
 
     An idempotent producer numbers its records in each partition. A leader that knows the producer takes only the
     batch whose first number is next. So in one log, the batches of one producer id and epoch follow on. A higher
-    producer epoch begins at 0, and 0 follows 2147483647.
+    producer epoch begins at 0, and 0 follows 2147483647. Producer epochs only rise: a leader refuses a lower one.
 
     Lawful are producers without an id, gaps that the log cleaner made, and what stood before the log's start.
 
     Proves
     ------
     A gap: the leader had taken batches which its log no longer holds, or its log was changed since. A number that
-    comes again: the same records were written twice, so that nothing reads them exactly once.
+    comes again: the same records were written twice, so that nothing reads them exactly once. A lower epoch: a producer
+    that had been fenced wrote on. By producers' own times alone that is possible, not likely.
 
     Undecided when
     --------------
@@ -61,25 +63,34 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
     broker 1* 0{7:0}0{7:1}0{7:9}| ; pace 60, append-times
     broker 2  0{7:0}0{7:1}0{7:9}| ; pace 60, append-times
     """
-    if evidence.compacted:
-        return
     held = {replica.broker: replica for replica in evidence.current}
-    found = [(replica.broker, each) for replica in evidence.current for each in sequence_breaks(replica)]
-    if not found:
-        return
-    if evidence.level == "quick":
+    found = [(replica.broker, each) for replica in evidence.current for each in _breaks(evidence, replica)]
+    if found and evidence.level == "quick":
         yield _unverified(found[0][1])
         return
     expiry = _expiry(evidence)
-    sure: dict[str, list[Found]] = {}
+    told: dict[tuple[str, Confidence | None], list[Found]] = {}
     for brokers, each in merged(found):
-        known = each.kind == "again" or any(remembered(held[broker], each.step, expiry) for broker in brokers)
-        sure.setdefault(each.kind if known and each.kind != "anew" else "open", []).append((brokers, each))
-    for kind, says in _SAYS.items():
-        if kind in sure:
-            yield _violation(kind, says, sure[kind])
-    if "open" in sure:
-        yield _open(sure["open"])
+        known = any(remembered(held[broker], each.step, expiry) for broker in brokers)
+        sure = _sure(each, expiry, known=known)
+        told.setdefault((each.kind if sure else "open", sure), []).append((brokers, each))
+    for (kind, sure), alike in told.items():
+        yield _violation(kind, sure, alike) if sure else _open(alike)
+
+
+def _breaks(evidence: PartitionEvidence, replica: Replica) -> Iterator[SequenceBreak]:
+    if not evidence.compacted:
+        yield from sequence_breaks(replica)
+    yield from fallen_epochs(replica)
+
+
+def _sure(found: SequenceBreak, expiry: int, *, known: bool) -> Confidence | None:
+    """How sure it is that it is a defect; not at all where a leader may have forgotten the producer."""
+    if found.kind == "again" or (known and found.kind != "anew"):
+        return "likely"
+    before, after = found.step.time_before, found.step.time_after
+    soon = before is not None and after is not None and after - before < expiry
+    return "possible" if found.kind == "fallen" and soon else None
 
 
 def _expiry(evidence: PartitionEvidence) -> int:
@@ -87,7 +98,7 @@ def _expiry(evidence: PartitionEvidence) -> int:
     return min((int(value) for value in told if value.isdecimal()), default=DEFAULT_EXPIRY_MS)
 
 
-def _violation(kind: str, says: str, found: list[Found]) -> Violation:
+def _violation(kind: str, confidence: Confidence, found: list[Found]) -> Violation:
     producers = {(each.producer_id, each.producer_epoch) for _, each in found}
     first = found[0][1]
     who = f"producer {first.producer_id}" if len(producers) == 1 else f"{len(producers)} producers"
@@ -95,9 +106,9 @@ def _violation(kind: str, says: str, found: list[Found]) -> Violation:
         brokers=tuple(sorted({broker for brokers, _ in found for broker in brokers})),
         start_offset=min(each.step.end_before for _, each in found),
         end_offset=max(each.step.offset for _, each in found) + 1,
-        confidence="likely",
+        confidence=confidence,
         facts={
-            "says": says.format(who=who),
+            "says": _SAYS[kind].format(who=who),
             "first": first.words,
             "producers": len(producers),
             "breaks": len(found),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from rules.facts.producing import ProducerRun, SequenceStep
+from rules.facts.producing import EpochFall, ProducerRun, SequenceStep, StepFields
 
 KEEP_STEPS: Final = 4
 """Breaks of one producer that are kept; the rest is counted."""
@@ -18,9 +18,11 @@ def join_producers(left: tuple[ProducerRun, ...], right: tuple[ProducerRun, ...]
     if not left or not right:
         return left + right
     runs = {(run.producer_id, run.producer_epoch): run for run in left}
+    highest = {run.producer_id: run for run in left}
     for run in right:
         earlier = runs.get((run.producer_id, run.producer_epoch))
-        runs[run.producer_id, run.producer_epoch] = run if earlier is None else _joined(earlier, run)
+        fallen = replace(run, fall=_first_fall(highest.get(run.producer_id), run))
+        runs[run.producer_id, run.producer_epoch] = fallen if earlier is None else _joined(earlier, fallen)
     return tuple(runs[key] for key in sorted(runs))
 
 
@@ -31,6 +33,7 @@ def _joined(left: ProducerRun, right: ProducerRun) -> ProducerRun:
         left,
         step=left.step or crossing or right.step,
         steps=(*left.steps, *(() if border is None else (border,)), *right.steps)[:KEEP_STEPS],
+        fall=left.fall or right.fall,
         last_sequence=right.last_sequence,
         last_epoch=right.last_epoch,
         last=right.last,
@@ -45,16 +48,29 @@ def _border(left: ProducerRun, right: ProducerRun) -> SequenceStep | None:
     due = (left.last_sequence + 1) % SEQUENCES
     if right.first_sequence == due:
         return None
-    return SequenceStep(
-        expected=due,
-        found=right.first_sequence,
-        offset=right.first_offset,
-        epoch_before=left.last_epoch,
-        epoch_after=right.first_epoch,
-        span=right.first,
-        end_before=left.end_offset,
-        before=left.last,
-        time_before=left.last_time.time,
-        time_after=right.first_time.time,
-        broker_times=left.last_time.by_broker and right.first_time.by_broker,
-    )
+    return SequenceStep(expected=due, found=right.first_sequence, **between(left, right))
+
+
+def between(earlier: ProducerRun, later: ProducerRun) -> StepFields:
+    """From the last batch of one run to the first one of another."""
+    return {
+        "offset": later.first_offset,
+        "epoch_before": earlier.last_epoch,
+        "epoch_after": later.first_epoch,
+        "span": later.first,
+        "end_before": earlier.end_offset,
+        "before": earlier.last,
+        "time_before": earlier.last_time.time,
+        "time_after": later.first_time.time,
+        "broker_times": earlier.last_time.by_broker and later.first_time.by_broker,
+    }
+
+
+def _first_fall(highest: ProducerRun | None, run: ProducerRun) -> EpochFall | None:
+    """The first batch of a run behind a higher epoch, where the highest one of the stretch before is known too."""
+    own = run.fall
+    if highest is None or highest.producer_epoch <= run.producer_epoch:
+        return own
+    if own is not None and own.span == run.first and own.higher >= highest.producer_epoch:
+        return own
+    return EpochFall(higher=highest.producer_epoch, **between(highest, run))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 from parsers.provenance import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceStep:
-    """Two neighbouring batches of one producer whose sequences do not meet."""
+class ProducerStep:
+    """Two batches of one producer, of which the later one does not follow on the earlier one."""
 
-    expected: int
-    found: int
     offset: int
     """First offset of the later batch."""
     epoch_before: int
@@ -29,6 +27,36 @@ class SequenceStep:
     time_after: int | None = None
     broker_times: bool = False
     """Whether a broker wrote both times, when it appended the batches."""
+
+
+class StepFields(TypedDict):
+    """The fields of a `ProducerStep`, for those that tell more."""
+
+    offset: int
+    epoch_before: int
+    epoch_after: int
+    span: Span
+    end_before: int
+    before: Span
+    time_before: int | None
+    time_after: int | None
+    broker_times: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceStep(ProducerStep):
+    """Two neighbouring batches of one producer whose sequences do not meet."""
+
+    expected: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochFall(ProducerStep):
+    """The last batch of a producer's highest epoch so far, and one of a lower epoch behind it."""
+
+    higher: int
+    """The producer epoch of the earlier batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +104,8 @@ class ProducerRun:
     """The first break at which the leader epoch changed too."""
     steps: tuple[SequenceStep, ...] = ()
     """The first breaks of all."""
+    fall: EpochFall | None = None
+    """Its first batch behind one of a higher epoch of the producer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

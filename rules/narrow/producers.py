@@ -9,7 +9,7 @@ import polars as pl
 
 from parsers.provenance import Span
 from rules.facts.producers import KEEP_STEPS, SEQUENCES
-from rules.facts.producing import BatchTime, ProducerRun, SequenceStep
+from rules.facts.producing import BatchTime, EpochFall, ProducerRun, SequenceStep, StepFields
 from rules.narrow.totals import APPEND_TIME, PLACE
 
 _PRODUCER: Final = ("producer_id", "producer_epoch")
@@ -18,6 +18,7 @@ _OF_A_PRODUCER: Final = (
     "last_epoch",
 )  # fmt: skip
 _SHOWN: Final = (*PLACE, "max_timestamp", "by_broker")
+_BEFORE: Final = (*_SHOWN, "epoch", "end")
 _BROKEN: Final = pl.col("base_sequence") != pl.col("due_sequence")
 _Key: TypeAlias = tuple[int, int]
 
@@ -42,12 +43,17 @@ def producers_of(sequenced: pl.DataFrame, sources: Sequence[str], *, one_epoch: 
     )
     broken = {} if runs["breaks"].sum() == 0 else _first_steps(rows, sources)
     crossing = {} if one_epoch or not broken else _crossing(rows, sources)
-    named = runs.sort(_PRODUCER).iter_rows(named=True)
-    return tuple(_run(row, sources, broken.get(_key(row), ()), crossing.get(_key(row))) for row in named)
+    fallen = {} if runs["producer_id"].n_unique() == runs.height else _falls(rows, sources)
+    named = [(_key(row), row) for row in runs.sort(_PRODUCER).iter_rows(named=True)]
+    return tuple(_run(row, sources, broken.get(k, ()), crossing.get(k), fallen.get(k)) for k, row in named)
 
 
 def _run(
-    row: Mapping[str, int], sources: Sequence[str], steps: tuple[SequenceStep, ...], crossing: SequenceStep | None
+    row: Mapping[str, int],
+    sources: Sequence[str],
+    steps: tuple[SequenceStep, ...],
+    crossing: SequenceStep | None,
+    fall: EpochFall | None,
 ) -> ProducerRun:
     return ProducerRun(
         **{name: row[name] for name in _OF_A_PRODUCER},
@@ -57,12 +63,12 @@ def _run(
         last_time=_time(row, "last_"),
         step=crossing,
         steps=steps,
+        fall=fall,
     )
 
 
 def _with_the_batch_before(rows: pl.DataFrame) -> pl.DataFrame:
-    names = (*_SHOWN, "epoch", "end")
-    return rows.with_columns(**{f"before_{name}": pl.col(name).shift(1).over(_PRODUCER) for name in names})
+    return rows.with_columns(**{f"before_{name}": pl.col(name).shift(1).over(_PRODUCER) for name in _BEFORE})
 
 
 def _first_steps(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, tuple[SequenceStep, ...]]:
@@ -81,21 +87,37 @@ def _crossing(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, Sequence
     return {_key(row): _step(row, sources) for row in first.iter_rows(named=True)}
 
 
+def _falls(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, EpochFall]:
+    """Of each producer and epoch the first batch behind one of a higher epoch."""
+    own = pl.col("producer_epoch")
+    numbered = rows.with_row_index("row").with_columns(top=own.cum_max().over("producer_id"))
+    last_of_top = pl.when(own == pl.col("top")).then("row").forward_fill()
+    passed = {"higher": pl.col("top").shift(1), "behind": last_of_top.shift(1)}
+    below = numbered.with_columns(**{name: each.over("producer_id") for name, each in passed.items()})
+    below = below.filter(own < pl.col("higher")).unique(_PRODUCER, keep="first", maintain_order=True)
+    before = numbered.select(pl.col("row").alias("behind"), *(pl.col(name).alias(f"before_{name}") for name in _BEFORE))
+    found = below.join(before, on="behind", how="left").iter_rows(named=True)
+    return {_key(row): EpochFall(higher=row["higher"], **_between(row, sources)) for row in found}
+
+
 def _step(row: Mapping[str, int], sources: Sequence[str]) -> SequenceStep:
+    return SequenceStep(expected=row["due_sequence"], found=row["base_sequence"], **_between(row, sources))
+
+
+def _between(row: Mapping[str, int], sources: Sequence[str]) -> StepFields:
+    """What a step tells of its two batches."""
     before, after = _time(row, "before_"), _time(row, "")
-    return SequenceStep(
-        expected=row["due_sequence"],
-        found=row["base_sequence"],
-        offset=row["base"],
-        epoch_before=row["before_epoch"],
-        epoch_after=row["epoch"],
-        span=_span(sources, row, ""),
-        end_before=row["before_end"],
-        before=_span(sources, row, "before_"),
-        time_before=before.time,
-        time_after=after.time,
-        broker_times=before.by_broker and after.by_broker,
-    )
+    return {
+        "offset": row["base"],
+        "epoch_before": row["before_epoch"],
+        "epoch_after": row["epoch"],
+        "span": _span(sources, row, ""),
+        "end_before": row["before_end"],
+        "before": _span(sources, row, "before_"),
+        "time_before": before.time,
+        "time_after": after.time,
+        "broker_times": before.by_broker and after.by_broker,
+    }
 
 
 def _key(row: Mapping[str, int]) -> _Key:

@@ -1,4 +1,4 @@
-"""Where a producer's sequences do not meet in a log, and what a leader may have forgotten by then."""
+"""Where a producer's sequences do not meet or its epoch falls, and what a leader may have forgotten by then."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from parsers.provenance import Span
-from rules.facts.producers import SEQUENCES
-from rules.facts.producing import ProducerRun, SequenceStep
+from rules.facts.producers import SEQUENCES, between
+from rules.facts.producing import EpochFall, ProducerRun, ProducerStep, SequenceStep
 from rules.replicas.replica import Replica
 
-BreakKind = Literal["gap", "again", "anew"]
-"""Sequences are left out, some come a second time, or they begin at 0 again."""
+BreakKind = Literal["gap", "again", "anew", "fallen"]
+"""Sequences are left out, some come again, they begin at 0 again, or a lower epoch writes behind a higher one."""
 _HALF: Final = SEQUENCES // 2
 _NOWHERE: Final = Span(source="", start=0, end=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceBreak:
-    """Two batches of one producer that lie side by side in a log, though their sequences do not."""
+    """Two batches of one producer in a log, of which the later one does not go on where the producer had come to."""
 
     producer_id: int
     producer_epoch: int
     kind: BreakKind
-    step: SequenceStep
+    step: SequenceStep | EpochFall
 
     @property
     def missing(self) -> int:
         """How many sequences are left out, or come again."""
-        return abs(_ahead(self.step))
+        return 0 if isinstance(self.step, EpochFall) else abs(_ahead(self.step))
 
     @property
     def words(self) -> str:
         """The break as people say it."""
         step = self.step
+        if isinstance(step, EpochFall):
+            return (
+                f"producer {self.producer_id} goes on in epoch {self.producer_epoch} at offset {step.offset}, behind a"
+                f" batch of its epoch {step.higher} that ends before offset {step.end_before}"
+            )
         return (
             f"producer {self.producer_id} of epoch {self.producer_epoch} goes on with sequence {step.found} at offset"
             f" {step.offset}, where sequence {step.expected} was due"
@@ -55,6 +60,16 @@ def sequence_breaks(replica: Replica) -> Iterator[SequenceBreak]:
         if entrance is not None and replica.holds(entrance.end_before - 1, entrance.offset + 1):
             yield SequenceBreak(
                 producer_id=later.producer_id, producer_epoch=later.producer_epoch, kind="gap", step=entrance
+            )
+
+
+def fallen_epochs(replica: Replica) -> Iterator[SequenceBreak]:
+    """Batches of a producer behind those of a higher epoch, in a log of any kind: no cleaning changes their order."""
+    for run in replica.log.producers:
+        fall = run.fall
+        if fall is not None and all(replica.holds(at, at + 1) for at in (fall.end_before - 1, fall.offset)):
+            yield SequenceBreak(
+                producer_id=run.producer_id, producer_epoch=run.producer_epoch, kind="fallen", step=fall
             )
 
 
@@ -82,22 +97,10 @@ def _entrance(earlier: ProducerRun, later: ProducerRun) -> SequenceStep | None:
     follows = earlier.producer_id == later.producer_id and earlier.end_offset <= later.first_offset
     if not follows or later.first_sequence == 0:
         return None
-    return SequenceStep(
-        expected=0,
-        found=later.first_sequence,
-        offset=later.first_offset,
-        epoch_before=earlier.last_epoch,
-        epoch_after=later.first_epoch,
-        span=later.first,
-        end_before=earlier.end_offset,
-        before=earlier.last,
-        time_before=earlier.last_time.time,
-        time_after=later.first_time.time,
-        broker_times=earlier.last_time.by_broker and later.first_time.by_broker,
-    )
+    return SequenceStep(expected=0, found=later.first_sequence, **between(earlier, later))
 
 
-def remembered(replica: Replica, step: SequenceStep, expiry_ms: int) -> bool:
+def remembered(replica: Replica, step: ProducerStep, expiry_ms: int) -> bool:
     """Whether the leader surely still knew the producer when it took the later batch.
 
     A leader forgets a producer whose last batch is older than the expiry: older by the time in the batch, which may be

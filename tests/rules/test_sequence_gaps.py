@@ -9,7 +9,7 @@ import pytest
 
 from parsers.writers.segments import Record, batch_bytes, marker_bytes
 from rules.finding import Severity
-from tests.rules.broken_dumps import Batch, Yard, kept, wrote
+from tests.rules.broken_dumps import Batch, Yard, change, kept, position, segment, wrote
 
 APPENDED = 0x08
 HOUR = 3_600_000
@@ -153,3 +153,63 @@ def test_of_many_producers_one_finding_is_made(yard: Yard) -> None:
     assert found(yard, log) == [((1, 2), 30, 791)]
     (finding,) = (each for each in yard.report().findings if each.rule == "TXN004")
     assert (finding.values()["producers"], finding.values()["sequences"]) == (39, 39 * 20)
+
+
+def told_of_falls(yard: Yard) -> list[tuple[str, tuple[int, ...], int | None, int | None]]:
+    found = [each for each in yard.report().violations if each.rule == "TXN004"]
+    return [(each.confidence, each.brokers, each.start_offset, each.end_offset) for each in found]
+
+
+FALLEN = [sent(0, 0, epoch=2), sent(10, 0, epoch=3), sent(20, 10, epoch=2), sent(30, 10, epoch=3)]
+
+
+def test_a_lower_epoch_behind_a_higher_one_was_fenced(yard: Yard) -> None:
+    yard.healthy(FALLEN, 1, 2)
+    yard.broker(3, FALLEN[:2])
+    assert told_of_falls(yard) == [("likely", (1, 2), 20, 21)]
+    (finding,) = (each for each in yard.report().violations if each.rule == "TXN004")
+    assert finding.message == (
+        "On brokers 1 and 2, producer 7 wrote in an epoch that had been left for a higher one. Producer 7 goes on in"
+        " epoch 2 at offset 20, behind a batch of its epoch 3 that ends before offset 20."
+    )
+    assert {exhibit.span.start for exhibit in finding.exhibits} == {len(FALLEN[0].content), 2 * len(FALLEN[0].content)}
+
+
+def test_by_producers_own_times_a_fall_is_possible(yard: Yard) -> None:
+    log = [sent(0, 0, epoch=3, by_broker=False), sent(10, 0, epoch=2, by_broker=False)]
+    yard.healthy(log, 1, 2)
+    assert told_of_falls(yard) == [("possible", (1, 2), 10, 11)]
+
+
+def test_a_leader_takes_any_epoch_of_a_producer_that_it_had_forgotten(yard: Yard) -> None:
+    yard.healthy([sent(0, 0, epoch=3), sent(10, 0, epoch=2, at=24)], 1, 2)
+    assert told_of_falls(yard) == []
+    (reason,) = asked(yard)
+    assert "goes on in epoch 2 at offset 10" in reason
+
+
+def test_an_epoch_that_falls_shows_in_a_cleaned_log_too(yard: Yard) -> None:
+    for broker in (1, 2):
+        yard.broker(broker, [FALLEN[1], *FALLEN[2:]], cleaner=40)
+    assert [brokers for _, brokers, *_ in told_of_falls(yard)] == [(1, 2)]
+
+
+RISING = {
+    "epochs that rise, as markers of KIP-890 let them": [sent(10 * n, 0, epoch=n) for n in range(4)],
+    "a lower epoch of another producer": [sent(0, 0, epoch=3), sent(10, 0, epoch=2, producer=8)],
+    "a log that was cut and written anew": [sent(0, 0, epoch=2), sent(10, 10, epoch=2, leader=1)],
+}
+
+
+@pytest.mark.parametrize("log", RISING.values(), ids=RISING)
+def test_epochs_that_do_not_fall_are_no_finding(yard: Yard, log: list[Batch]) -> None:
+    yard.healthy(log, 1, 2)
+    assert (told_of_falls(yard), asked(yard)) == ([], [])
+
+
+def test_a_damaged_header_is_no_fall(yard: Yard) -> None:
+    log = [FALLEN[0], sent(10, 10, epoch=2), sent(20, 20, epoch=2)]
+    yard.healthy(log, 1, 2)
+    path = segment(next(yard.root.glob("*/broker-2/data/t-0")))
+    change(path, position(log, 10) + 52, lambda byte: byte ^ 4)  # the producer epoch of the second batch
+    assert [told for told in told_of_falls(yard) if 2 in told[1]] == []

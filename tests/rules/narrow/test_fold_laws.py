@@ -128,6 +128,25 @@ def test_transactions_are_told_wherever_a_log_is_cut(seed: int, kept: int, monke
     assert [(t.producer_id, t.start_offset, t.marker_offset) for t in whole.closed] == expected[-kept:]
 
 
+@pytest.mark.parametrize("seed", fast_if(range(4).__contains__, range(24)))
+def test_falls_of_epochs_are_told_wherever_a_log_is_cut(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a choice of cases
+    written = [(draw.randrange(2), draw.randrange(4)) for _ in range(12)]
+    log = lay_out([{**_batch(producer, marker=False), "producer_epoch": epoch} for producer, epoch in written])
+    whole = folded(log).producers
+    for place in range(len(log) + 1):
+        assert join(folded(log[:place]), folded(log[place:])).producers == whole
+    falls = {(run.producer_id, run.producer_epoch): run.fall for run in whole}
+    for (producer, epoch), fall in falls.items():
+        above = [at for at, (p, e) in enumerate(written) if p == producer and e > epoch]
+        behind = [at for at, own in enumerate(written) if own == (producer, epoch) and above and at > above[0]]
+        assert (fall is None) == (not behind)
+        if fall is not None:
+            before = [e for p, e in written[: behind[0]] if p == producer]
+            last = max(at for at, own in enumerate(written[: behind[0]]) if own == (producer, max(before)))
+            assert (fall.offset, fall.higher, fall.end_before) == (behind[0], max(before), last + 1)
+
+
 def _batch(producer: int, *, marker: bool) -> dict[str, object]:
     return {
         "jump": 0, "delta": 0, "leader_epoch": 0, "magic": 2, "compressed": False, "size": 70, "crc": 1,
