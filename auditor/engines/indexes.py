@@ -24,7 +24,7 @@ from parsers.indexes import (
 from parsers.provenance import Span, row_span
 from parsers.segment import SegmentChunk
 from parsers.tables import Refusal
-from rules.facts.indexes import KEEP_ABORTS, NO_INDEXES, IndexFacts, IndexFault, join_indexes, kept
+from rules.facts.indexes import KEEP_ABORTS, NO_INDEXES, IndexFacts, IndexFault, ToldAbort, join_indexes, kept
 
 
 class HeldIndexes:
@@ -106,16 +106,34 @@ class _Index:
     def __init__(self, slots: Slots, file: Piece, refused: tuple[IndexFault, ...]) -> None:
         self.slots, self.refused, self._file = slots, refused, file
 
+    def aborts(self, limit: int) -> Iterator[ToldAbort]:
+        """The last entries of a transaction index."""
+        slots = self.slots
+        if slots.stable is None:
+            return
+        rows = (column[-limit:].tolist() for column in (slots.places, slots.values, slots.offsets, slots.stable))
+        for place, producer, marker, stable in zip(*rows, strict=True):
+            yield ToldAbort(
+                producer_id=producer,
+                marker_offset=marker,
+                last_stable_offset=stable,
+                segment_base_offset=self._file.base_offset or 0,
+                span=self._span(place),
+            )
+
+    def _span(self, place: int) -> Span:
+        end = min(place + self.slots.width, self._file.size)
+        return Span(source=self._file.source, start=place, end=end)
+
     def fault(self, told: Contradiction) -> IndexFault:
         """A contradiction with its address."""
-        end = min(told.place + self.slots.width, self._file.size)
         return IndexFault(
             kind=self.slots.kind,
             flaw=told.flaw,
             segment_base_offset=self._file.base_offset or 0,
             offset=told.offset,
             found=told.found,
-            span=Span(source=self._file.source, start=told.place, end=end),
+            span=self._span(told.place),
             at_the_end=told.at_the_end,
         )
 
@@ -125,7 +143,12 @@ def _by_itself(index: _Index, *, empty: bool) -> IndexFacts:
     faults = (*index.refused, *_faults(index, falls(index.slots)))
     if empty:
         faults += tuple(_faults(index, beyond(index.slots, 0, -1)))
-    return IndexFacts(entries=len(index.slots.places), faults=kept(faults), fault_count=len(faults))
+    return IndexFacts(
+        entries=len(index.slots.places),
+        faults=kept(faults),
+        fault_count=len(faults),
+        told_aborts=tuple(index.aborts(KEEP_ABORTS)),
+    )
 
 
 def _faults(index: _Index, told: Iterable[Contradiction]) -> Iterator[IndexFault]:

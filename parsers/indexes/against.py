@@ -46,6 +46,8 @@ class Slots:
     """Byte positions, timestamps, or producer ids, by the kind of the index."""
     begins: Ints | None = None
     """First offsets of aborted transactions; null for other kinds."""
+    stable: Ints | None = None
+    """The last stable offsets that went with them; null for other kinds."""
     refused: bool
     """Whether any were left out."""
 
@@ -74,21 +76,23 @@ def slots_of(data: bytes, base_offset: int, kind: IndexKind) -> Slots:
     used = len(data) // width * width if kind == "transaction" else used_size(data, kind)
     rows = np.frombuffer(data, dtype=_LAYOUTS[kind], count=min(used // width, ENTRY_LIMIT))
     places = np.arange(len(rows), dtype=np.int64) * width
+    begins: Ints | None = None
+    stable: Ints | None = None
     if kind == "transaction":
         accepted: Mask = rows["version"] == 0
         kept = accepted
         offsets, values = rows["last"].astype(np.int64), rows["producer"].astype(np.int64)
-        begins = rows["first"].astype(np.int64)[kept]
+        begins, stable = (rows[name].astype(np.int64)[kept] for name in ("first", "stable"))
     else:
-        begins = None
         values = rows["position" if kind == "offset" else "timestamp"].astype(np.int64)
         relative = rows["relative"].astype(np.int64)
         accepted = (relative >= 0) & (relative <= _INT64_MAX - base_offset) & ((values >= 0) | (kind == "time"))
         kept = accepted & ((relative != 0) | (values != 0))
         offsets = relative + base_offset
     refused = not bool(accepted.all())
+    held = (places[kept], offsets[kept], values[kept])
     return Slots(
-        kind=kind, places=places[kept], offsets=offsets[kept], values=values[kept], begins=begins, refused=refused
+        kind=kind, places=held[0], offsets=held[1], values=held[2], begins=begins, stable=stable, refused=refused
     )
 
 

@@ -137,6 +137,7 @@ IndexFlaw = Literal[
     "no marker",  # the log has no marker of that producer there
     "not its beginning",  # no batch of that producer begins at the first offset of its transaction
     "no entry",  # a marker of abort that no entry tells of
+    "another stable offset",  # the last stable offset that it keeps was not that of its log
     "malformed",  # bytes that are no entry
 ]
 """What a segment, or an index itself, says against an entry."""

@@ -25,12 +25,16 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
     An entry names an aborted transaction by its producer, its first offset and the offset of its marker, in the
     segment that holds the marker. The log must have a marker of that producer there, which aborts. Where the segment
     holds the first offset, a batch of that producer must begin there. Entries rise. Each abort of records in the log has
-    an entry. The last stable offset that an entry keeps is not judged: what else was open then is not known.
+    an entry. Entries are of version 0.
+
+    An entry keeps the last stable offset of the moment when its marker came. That is the first offset of the oldest other
+    transaction that was open then, else the offset behind the marker.
 
     Part of an entry at the end is no entry. Brokers pass over it, write the next entry behind it, and then read askew.
 
     Lawful is a missing index, as the first abort makes it. So is in cleaned logs whatever the cleaner took. After a
-    crash, or in a live copy, the newest aborts may be missing.
+    crash, or in a live copy, the newest aborts may be missing. A last stable offset may be where the next transaction
+    begins, for followers take several batches in one step. It may be older than a log whose beginning was deleted.
 
     Proves
     ------

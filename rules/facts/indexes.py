@@ -13,7 +13,7 @@ from parsers.tables import IndexFlaw, IndexKind
 KEEP: Final = 64
 """Contradicted entries that are kept; the rest is counted."""
 KEEP_ABORTS: Final = 1024
-"""Aborts without an entry that are kept: many of them may have ended nothing, which only the whole log tells."""
+"""Aborts that are kept: many of those without an entry may have ended nothing, which only the whole log tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,17 @@ class IndexFault:
     span: Span
     at_the_end: bool = False
     """Whether it is of an entry that is missing behind the last one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldAbort:
+    """An aborted transaction as an index tells it, with the last stable offset of when it ended."""
+
+    producer_id: int
+    marker_offset: int
+    last_stable_offset: int
+    segment_base_offset: int
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +57,8 @@ class IndexFacts:
     """Of time and transaction indexes, whose entries lead to offsets and not to bytes."""
     aborts: tuple[IndexFault, ...] = ()
     """Markers of abort that no entry names, whatever they end."""
+    told_aborts: tuple[ToldAbort, ...] = ()
+    """The entries of transaction indexes, in the order of the files; of very many, the last ones."""
     unread: tuple[IndexFault, ...] = ()
     """Indexes that could not be opened."""
     unread_count: int = 0
@@ -79,6 +92,7 @@ def join_indexes(left: IndexFacts, right: IndexFacts) -> IndexFacts:
         by_offset=kept(left.by_offset + right.by_offset) if ascending else (),
         by_offset_count=left.by_offset_count + right.by_offset_count if ascending else 0,
         aborts=kept(left.aborts + right.aborts, KEEP_ABORTS) if ascending else (),
+        told_aborts=(left.told_aborts + right.told_aborts)[-KEEP_ABORTS:],
         unread=kept(left.unread + right.unread),
         unread_count=left.unread_count + right.unread_count,
         ascending=ascending,

@@ -19,6 +19,7 @@ from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import Course
 from rules.replay.leading.bounds import at_least, at_most
+from rules.replicas.markers import tells_transactions
 from rules.replicas.replica import Replica
 
 NEVER: Final = 1 << 63
@@ -112,14 +113,10 @@ def _stable_log(course: Course, replicas: Sequence[Replica]) -> StableLog | None
 
 
 def _testimony(course: Course, replica: Replica) -> StableLog | None:
-    log = replica.log
-    out_of_order = log.gap_count or log.overlap_count or log.header_fault_count
-    if out_of_order or log.unread_count or log.checksum_fault_count:
-        return None
-    if replica.cleaned or log.transactions.untold or not replica.end_known:
+    if not tells_transactions(replica):
         return None
     return StableLog(
-        transactions=log.transactions,
+        transactions=replica.log.transactions,
         log_start_offset=replica.log_start_offset,
         shared_until=_shared_until(course, replica),
     )

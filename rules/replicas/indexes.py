@@ -8,6 +8,7 @@ from itertools import pairwise
 from parsers.tables import IndexKind
 from rules.facts.indexes import IndexFault
 from rules.replicas.replica import Replica
+from rules.replicas.stable_then import stable_offsets_apart
 
 
 def rebuilt_from(replica: Replica, *, always: bool) -> int | None:
@@ -56,7 +57,7 @@ def judged(replica: Replica, kind: IndexKind, *, always_rebuilt: bool) -> IndexJ
     """What is left against a replica's indexes of a kind."""
     rebuilt = rebuilt_from(replica, always=always_rebuilt)
     ending = _ending_records(replica) if kind == "transaction" else frozenset()
-    own = replica.indexes.of_kind(kind)
+    own = [*replica.indexes.of_kind(kind), *(stable_offsets_apart(replica) if kind == "transaction" else ())]
     faults = tuple(fault for fault in own if not _lawful(replica, fault, rebuilt, ending))
     every = replica.indexes.fault_count + replica.indexes.by_offset_count
     unkept = every - len(replica.indexes.faults) - len(replica.indexes.by_offset)

@@ -108,6 +108,14 @@ def _spans(told: Transactions) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
+def tells_transactions(replica: Replica) -> bool:
+    """Whether the log shows every transaction that it had: nothing is missing, cleaned, damaged or left out."""
+    log = replica.log
+    out_of_order = log.gap_count or log.overlap_count or log.header_fault_count
+    damage = log.unread_count or log.checksum_fault_count
+    return not (out_of_order or damage or replica.cleaned or log.transactions.untold) and replica.end_known
+
+
 def damaged(replica: Replica, start_offset: int, end_offset: int) -> bool:
     """Whether bytes that cannot be believed stand where a marker may."""
     log = replica.log

@@ -105,6 +105,7 @@ ABORT_DEFECTS: dict[str, tuple[Change, str]] = {
     "another version": (put(ABORTED, 0, f0=1), "malformed"),
     "an entry twice": (lambda data: data.extend(data[-34:]), "falls"),
     "part of an entry": (lambda data: data.extend(bytes(5)), "malformed"),
+    "a last stable offset that never was": (put(ABORTED, 0, f4=-20), "another stable offset"),
 }
 
 

@@ -1,0 +1,101 @@
+"""The last stable offset at the end of an aborted transaction, as its index tells it and as the log gives it.
+
+A broker works it out as the marker comes: the first offset of the oldest other transaction that is open, else the
+offset behind the marker. A follower may take more in one step: then a transaction that begins behind the marker counts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Final
+
+from rules.facts.indexes import IndexFault, ToldAbort
+from rules.facts.producing import Transactions
+from rules.replicas.markers import tells_transactions
+from rules.replicas.replica import Replica
+
+NEVER: Final = 1 << 63
+
+
+def stable_offsets_apart(replica: Replica) -> Iterator[IndexFault]:
+    """Entries of transaction indexes whose last stable offset no state of the log gives."""
+    told = replica.indexes.told_aborts
+    if not told or not replica.indexes.ascending or not tells_transactions(replica):
+        return
+    log = _Transactions(replica)
+    for entry in told:
+        due = log.due(entry)
+        if due is not None:
+            yield IndexFault(
+                kind="transaction",
+                flaw="another stable offset",
+                segment_base_offset=entry.segment_base_offset,
+                offset=entry.marker_offset,
+                found=f"producer {entry.producer_id} at offset {entry.marker_offset} with the last stable offset"
+                f" {entry.last_stable_offset}, where {due} was due",
+                span=entry.span,
+            )
+
+
+class _Transactions:
+    """The transactions of a log by their ends; lives only inside `stable_offsets_apart`."""
+
+    def __init__(self, replica: Replica) -> None:
+        self._told: Transactions = replica.log.transactions
+        self._epochs = [run.start_offset for run in replica.log.epochs[1:]]
+        first = replica.log.first_offset
+        self._whole = replica.log_start_offset == 0 == first
+        self._first = replica.log_end_offset if first is None else first
+
+    @cached_property
+    def _spans(self) -> Sequence[tuple[int, int, int]]:
+        """Marker, first record and producer."""
+        spans = [(t.marker_offset, t.start_offset, t.producer_id) for t in self._told.closed]
+        for each in self._told.open:
+            if each.head_start is not None:
+                end = NEVER if each.head_marker is None else each.head_marker
+                spans.append((end, each.head_start, each.producer_id))
+            if each.open_from is not None:
+                spans.append((NEVER, each.open_from, each.producer_id))
+        return sorted(spans)
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        return [end for end, _, _ in self._spans]
+
+    @cached_property
+    def _oldest(self) -> Sequence[int]:
+        """For each of them, the oldest first record of it and of those that end later."""
+        return [*accumulate((start for _, start, _ in reversed(self._spans)), min)][::-1]
+
+    @cached_property
+    def _beginnings(self) -> Sequence[tuple[int, int]]:
+        return sorted((start, producer) for _, start, producer in self._spans)
+
+    def due(self, entry: ToldAbort) -> int | None:
+        """What an entry should have told; null where it may be right."""
+        marker, stable = entry.marker_offset, entry.last_stable_offset
+        forgotten = self._told.closed_count > len(self._told.closed)
+        if forgotten and marker <= self._told.closed[0].marker_offset:
+            return None
+        place = bisect_right(self._ends, marker)
+        oldest = self._oldest[place] if place < len(self._spans) else NEVER
+        due = min(oldest, marker + 1)
+        if stable == due or (not self._whole and self._may_be_older(place, marker, stable)):
+            return None
+        return None if oldest > marker and self._taken_with_it(entry) else due
+
+    def _taken_with_it(self, entry: ToldAbort) -> bool:
+        """Whether the next transaction of another producer may have come in one step, though it may have been cut."""
+        marker, stable = entry.marker_offset, entry.last_stable_offset
+        place = bisect_right(self._beginnings, (marker, NEVER))
+        others = (start for start, producer in self._beginnings[place:] if producer != entry.producer_id)
+        return stable == next(others, NEVER) or any(marker < start <= stable for start in self._epochs)
+
+    def _may_be_older(self, place: int, marker: int, stable: int) -> bool:
+        """Whether a transaction from before the log's first offset was open, or one had been forgotten with it."""
+        still_open = (start for _, start, _ in self._spans[place:] if start < marker)
+        return stable < self._first or stable == marker + 1 or stable in still_open
