@@ -109,7 +109,7 @@ def _without_a_bill(report: AuditReport) -> Iterator[str]:
             yield f"the incident report denies: {words}"
         if "loses nothing." in advice:
             yield f"the advice denies: {words}"
-    for question in map(perhaps_words, summary(report).perhaps):
+    for question in perhaps_words(summary(report).perhaps):
         if question not in first:
             yield f"the audit leaves out: {question}"
     for question in beside_the_advice(report):
