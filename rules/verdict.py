@@ -60,6 +60,13 @@ class ReplicaVerdict:
     min_timestamp: int | None = None
     """Lowest and highest of the batches' largest timestamps, ms; null where no batch has one."""
     max_timestamp: int | None = None
+    end_known: bool = True
+    """Whether its segments are here to tell where it ends; else it may go on where it seems to end."""
+
+    @property
+    def uncopied(self) -> bool:
+        """Whether nothing of its log is here."""
+        return not (self.end_known or self.batches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Final
 
-from auditor.report.advice_files import commands, election, reassignment
+from auditor.report.advice_files import commands, election, going, may_follow, reassignment
 from auditor.report.bill import sentence
 from auditor.report.json import camel
 from auditor.report.layout import Page, counted
@@ -152,7 +152,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
 
 def _ranked(advice: Advice) -> str:
     """Who would lead by the disks, where any is here."""
-    if not advice.leaders:
+    if not any(c.end_known or c.last_epoch >= 0 for c in advice.candidates if c.broker in advice.leaders):
         return ""
     who = f"any of {_brokers(advice.leaders)} could" if len(advice.leaders) > 1 else f"{_brokers(advice.leaders)} would"
     return f"; by epoch and log end {who} lead"
@@ -174,12 +174,15 @@ def _candidates(advice: Advice) -> Iterator[str]:
     if advice.candidates:
         yield "  Candidates for leader, best first"
     for number, candidate in enumerate(advice.candidates, start=1):
-        yield from _candidate(number, candidate, "costs no committed or acknowledged record" + _more(advice))
+        yield from _candidate(number, candidate, _free(candidate, advice))
 
 
-def _more(advice: Advice) -> str:
-    """What is gone already is no cost of an election."""
-    return " that any copy here holds" if advice.nowhere else ""
+def _free(candidate: Candidate, advice: Advice) -> str:
+    """That nothing is lost by its election; nothing of one that is barred, and no more than what was seen."""
+    if candidate.barred:
+        return ""
+    seen = advice.nowhere or going(advice, candidate.broker) != "go"
+    return "costs no committed or acknowledged record" + " that any copy here holds" * bool(seen)
 
 
 def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
@@ -187,11 +190,14 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage known"
     stop = "stopped in order" if candidate.stopped_in_order else "not stopped in order: its next start may cut its tail"
     epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch with records {candidate.last_epoch}"
-    ends = f"{epoch}, log end {candidate.log_end_offset}"
+    more = "" if candidate.end_known else " or more"
+    ends = f"{epoch}, log end {candidate.log_end_offset}{more}"
+    if not candidate.end_known and candidate.last_epoch < 0:
+        ends = "its epochs and log end are unknown"
     yield from _said(f"{number}. broker {candidate.broker}: {ends}; {health}; {stop}", 4, 3)
     for stretch in candidate.lacks:
         yield from _said(f"costs {_stretch(stretch)}", 7)
-    if not candidate.lacks:
+    if free:
         yield f"       {free}"
     for cut in candidate.cuts:
         yield from _cut(cut)
@@ -260,7 +266,7 @@ def _document(placed: PlacedAdvice) -> dict[str, object]:
     files = [
         {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
         for candidate in placed.advice.candidates
-        if placed.advice.may_be_elected
+        if may_follow(placed.advice, candidate.broker)
     ]
     fading = [_camel_keys(asdict(copy)) for loss in placed.losses for copy in _fading(loss)]
     return {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.report.model import PlacedAdvice
+from auditor.report.model import Advice, Going, PlacedAdvice
 from rules.finding import offsets_told
 
 Json = dict[str, object]
@@ -14,6 +14,17 @@ LEADER_ELECTION_SINCE: Final = (2, 4)
 """kafka-leader-election took the place of kafka-preferred-replica-election, and can elect uncleanly."""
 REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
 """kafka-reassign-partitions asked ZooKeeper before."""
+
+
+def going(advice: Advice, broker: int) -> Going | None:
+    """Whether a broker may be elected; null where nobody elects by hand."""
+    return next((gate.going for gate in advice.gates if gate.action == f"elect broker {broker}"), None)
+
+
+def may_follow(advice: Advice, broker: int) -> bool:
+    """Whether an election is to be carried out, be it after something else: not one that is barred for good."""
+    asked = (gate for gate in advice.gates if gate.action == f"elect broker {broker}")
+    return any(gate.going != "no-go" or gate.first for gate in asked)
 
 
 def election(placed: PlacedAdvice) -> Json:
@@ -31,9 +42,11 @@ def reassignment(placed: PlacedAdvice, leader: int) -> Json:
 
 def commands(placed: PlacedAdvice) -> Iterator[str]:
     """What would be typed, and the files; lines that are to be copied are never wrapped."""
-    if not placed.advice.may_be_elected:
+    best = placed.advice.candidates[0].broker if placed.advice.candidates else -1
+    if not may_follow(placed.advice, best):
+        if placed.advice.may_be_elected:
+            yield "No command is given. Each election is a NO-GO, and nothing that could be done before is known."
         return
-    best = placed.advice.candidates[0].broker
     release = placed.advice.release
     yield f"For your review; nothing was run. {_for(release)}"
     yield f"  put broker {best} first in the assignment:"
@@ -59,8 +72,7 @@ def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
 
 def _at_no_cost(placed: PlacedAdvice) -> str:
     """What no election brings back, no election loses; one that is no GO waits for what the gates say of it."""
-    best = f"elect broker {placed.advice.candidates[0].broker}"
-    if any(gate.action == best and gate.going != "go" for gate in placed.advice.gates):
+    if going(placed.advice, placed.advice.candidates[0].broker) != "go":
         return "and not before what is said above of its election is settled"
     told = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
     return f"without more loss (no copy here holds {told})" if told else "without loss"

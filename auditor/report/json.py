@@ -130,7 +130,7 @@ def _replica(placed: PlacedReplica) -> Json:
         "path": replica.path,
         "state": replica.state,
         "logStartOffset": replica.log_start_offset,
-        "logEndOffset": replica.log_end_offset,
+        "logEndOffset": None if replica.uncopied else replica.log_end_offset,
         "highWatermarkOnDisk": replica.high_watermark_on_disk,
         "expectedHighWatermark": {
             "low": replica.expected_low,

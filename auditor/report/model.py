@@ -14,7 +14,7 @@ from auditor.report.placed import (
     PlacedReplica,
 )
 from auditor.report.policy import PolicyOutcome
-from rules.advice import Advice, Candidate, Doomed, Gate, OwedCut, Stretch, gate_words, told_gates
+from rules.advice import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch, gate_words, told_gates
 from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
@@ -31,7 +31,7 @@ from rules.verdict import ReplicaVerdict, Scope
 
 __all__ = [
     "Advice", "AuditReport", "Availability", "Candidate", "ClockOffset", "Condition", "Contents", "Counterfactual",
-    "Coverage", "Doomed", "Exposure", "Gate", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
+    "Coverage", "Doomed", "Exposure", "Gate", "Going", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",
     "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
     "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "Unbilled", "UndecidedLine",

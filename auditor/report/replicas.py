@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.layout import NOT_TOLD, Page, between, table
-from auditor.report.model import PlacedReplica
+from auditor.report.model import PlacedReplica, ReplicaVerdict
 
 HEADS: Final = (
     "replica", "broker", "log start", "log end", "LEO expected", "HW on disk", "HW expected", "last epoch", "verdict",
@@ -50,14 +50,21 @@ def _paragraphs(cells: Sequence[Sequence[str]], page: Page) -> Iterator[str]:
         yield from page.wrapped(f"{name} broker {broker} {verdict}: {told}", 0, "", 2)
 
 
+def log_end(replica: ReplicaVerdict) -> str:
+    """Where the log ends, as far as its segments here tell."""
+    if replica.end_known:
+        return str(replica.log_end_offset)
+    return "unknown" if replica.uncopied else f"{replica.log_end_offset} or more"
+
+
 def _row(item: PlacedReplica, *, clusters: bool) -> tuple[str, ...]:
     replica = item.replica
     cluster = f"{item.cluster_id or 'unknown cluster'}/" if clusters else ""
     return (
         f"{cluster}{item.topic}-{item.partition}",
         str(replica.broker),
-        str(replica.log_start_offset),
-        str(replica.log_end_offset),
+        "unknown" if replica.uncopied else str(replica.log_start_offset),
+        log_end(replica),
         between(replica.expected_end_low, replica.expected_end_high),
         "none" if replica.high_watermark_on_disk is None else str(replica.high_watermark_on_disk),
         between(replica.expected_low, replica.expected_high),

@@ -76,6 +76,8 @@ class Candidate:
     path: str
     last_epoch: int
     log_end_offset: int
+    end_known: bool
+    """Whether its segments are here to tell its end; else the log may go on there."""
     damage: tuple[str, ...]
     """Known or likely damage of its log; empty for a sound one."""
     doubts: tuple[str, ...]
@@ -91,7 +93,12 @@ class Candidate:
     @property
     def sound(self) -> bool:
         """Whether its lead costs nothing, and all others come out equal to it."""
-        return not (self.lacks or self.damage or self.doubts) and all(cut.then == "agrees" for cut in self.cuts)
+        return not (self.barred or self.doubts)
+
+    @property
+    def barred(self) -> bool:
+        """Whether something speaks against its election."""
+        return bool(self.lacks or self.damage) or any(cut.then != "agrees" for cut in self.cuts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

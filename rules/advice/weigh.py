@@ -43,12 +43,14 @@ def _on(
     held = {replica.path: tuple(_held_by_others(replica, cuts, evidence)) for replica in replicas}
     told = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)
     assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
-    # Of equal ones rather one whose start destroys nothing; then who leads already, then who is preferred.
+    # Whose election nothing bars comes first. Of equal ones rather one whose start destroys nothing; then who leads
+    # already, then who is preferred.
     candidates = tuple(
         sorted(
             told,
             key=lambda c: (
-                c.path not in whole, *_rank(c), c.broker in keepers, c.broker != leading, not c.stopped_in_order,
+                c.path not in whole, c.barred, *_rank(c), c.broker in keepers, c.broker != leading,
+                not c.stopped_in_order,
                 assignment.index(c.broker) if c.broker in assignment else len(assignment), c.broker,
             ),
         )
@@ -98,6 +100,7 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         path=replica.path,
         last_epoch=replica.last_known_epoch,
         log_end_offset=replica.log_end_offset,
+        end_known=replica.end_known,
         damage=tuple(damage(replica, evidence)),
         doubts=tuple(doubts(replica, evidence)),
         had_reached=_had_reached(replica, evidence),

@@ -25,6 +25,7 @@ def replica_verdict(replica: Replica, evidence: PartitionEvidence, findings: Seq
         topic_id=replica.topic_id,
         log_start_offset=replica.log_start_offset,
         log_end_offset=replica.log_end_offset,
+        end_known=replica.end_known,
         high_watermark_on_disk=replica.high_watermark.offset if replica.high_watermark else None,
         expected_low=int(expected.interval.low or 0),
         expected_high=None if expected.interval.high is None else int(expected.interval.high),

@@ -10,6 +10,7 @@ from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Line, Shape, Words, room_for
 from auditor.report.layout import between
 from auditor.report.model import ReplicaVerdict
+from auditor.report.replicas import log_end
 from rules.finding import capital, offsets_told
 
 BAR: Final = 24.0
@@ -95,7 +96,7 @@ def watermark(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Sha
 
 def facts(replica: ReplicaVerdict, top: float) -> Iterator[Shape]:
     """The numbers, at the end of the lane."""
-    yield Words(x=RIGHT + 30, y=top + 10, text=f"LEO {replica.log_end_offset}", look="fact")
+    yield Words(x=RIGHT + 30, y=top + 10, text=f"LEO {log_end(replica)}", look="fact")
     saved = replica.high_watermark_on_disk
     expected = between(replica.expected_low, replica.expected_high)
     beside = "" if str(saved) == expected else f", expected {expected}"
