@@ -99,7 +99,8 @@ def _went_over(replica: Replica, producer: int, start: int) -> bool:
     own = next((each for each in told.open if each.producer_id == producer), None)
     if own is not None and own.last_marker is not None and own.last_marker > start:
         return False
-    return own is None or own.begun is None or _cleaned_open(replica, start)
+    lacks = own is None or own.begun is None or own.begun.offset > start
+    return lacks or _cleaned_open(replica, start)
 
 
 def _cleaned_open(replica: Replica, start: int) -> bool:

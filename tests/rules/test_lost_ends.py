@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rules.catalog.log005_compaction_raced_replication import compaction_raced_replication
 from rules.finding import Violation
+from rules.replicas.lost_ends import lost_ends
 from rules.sketch.notation import read_sketch
 from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.test_marker_sets import ends, plain, writes
@@ -130,3 +134,68 @@ def test_a_replica_that_lacks_an_end_leads_last(yard: Yard) -> None:
     (placed,) = yard.report().advice
     damaged = [(each.broker, bool(each.damage)) for each in placed.advice.candidates]
     assert damaged == [(1, False), (2, False), (3, True)]
+
+
+Event = tuple[str, int]
+"""What stands at an offset, and whose it is: `t` a record of a transaction, `c` its end, and of nobody `0`."""
+EVENTS = st.lists(st.tuples(st.sampled_from("ttc0"), st.integers(1, 3)), min_size=4, max_size=16).map(
+    lambda told: [*told, ("0", 1)]  # the active segment is never cleaned
+)
+
+
+def stable(log: Sequence[Event], end: int) -> int:
+    """How far a cleaner may go in the first so many offsets."""
+    begun: dict[int, int] = {}
+    for offset, (what, producer) in enumerate(log[:end]):
+        if what == "t":
+            begun.setdefault(producer, offset)
+        elif what == "c":
+            begun.pop(producer, None)
+    return min(begun.values(), default=end)
+
+
+def taken(log: Sequence[Event], point: int, copied: int) -> set[int]:
+    """What a cleaner takes below a point: all records of transactions, and the markers that everybody has."""
+    below = [(offset, *log[offset]) for offset in range(point)]
+    return {offset for offset, what, _ in below if what == "t" or (what == "c" and offset < copied)}
+
+
+def cells(log: Sequence[Event], gone: set[int], end: int, cleaner: int) -> str:
+    """One replica as a line of a sketch."""
+    marks = {"t": "0{%d:0t}", "c": "0{%dc}", "0": "0"}
+    drawn = ("." if at in gone else marks[w] % p if w != "0" else "0" for at, (w, p) in enumerate(log[:end]))
+    return f"{''.join(drawn)}| ; cleaner {cleaner}"
+
+
+@given(EVENTS, st.data())
+def test_cleaners_that_keep_to_the_law_are_never_accused(log: list[Event], data: st.DataObject) -> None:
+    ends = data.draw(st.lists(st.integers(1, len(log)), min_size=3, max_size=3))
+    lines = []
+    for broker, end in enumerate(ends, start=1):
+        point = data.draw(st.integers(0, stable(log, data.draw(st.integers(0, end - 1)))))
+        lines.append(f"broker {broker} {cells(log, taken(log, point, min(ends)), end, point)}")
+    assert list(lost_ends(read_sketch("\n".join(lines)).evidence)) == []
+
+
+@given(EVENTS, st.data())
+def test_a_marker_that_a_cleaner_took_too_early_is_always_missed(log: list[Event], data: st.DataObject) -> None:
+    """Broker 2 was away behind `away`, and copies the rest of a log in which the ends are gone."""
+    end = len(log)
+    point = stable(log, end - 1)
+    away = data.draw(st.integers(0, end))
+    gone = taken(log, point, end)
+    lines = [
+        f"broker 1* {cells(log, gone, end, point)}",
+        f"broker 2 {cells(log, {at for at in gone if at >= away}, end, 0)}",
+    ]
+    found = list(lost_ends(read_sketch("\n".join(lines)).evidence))
+    later = {log[at][1] for at in range(point, end) if log[at][0] == "c"}
+    begun: dict[int, int] = {}
+    for at, (what, producer) in enumerate(log[:away]):
+        begun = {p: s for p, s in begun.items() if what != "c" or p != producer}
+        if what == "t":
+            begun.setdefault(producer, at)
+    lost = {p: s for p, s in begun.items() if p not in later and s < point}
+    assert sum(each.count for each in found) == len(lost)
+    assert all((each.broker, each.proved, each.passed.cleaned) == (2, True, point) for each in found)
+    assert not lost or min(each.begun.offset for each in found) == min(lost.values())
