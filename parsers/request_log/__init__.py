@@ -2,8 +2,8 @@
 
 from parsers.request_log.alike import Again, Worded
 from parsers.request_log.blocks import Other
-from parsers.request_log.call import Answered, Asked, FetchCall, PartitionKey
-from parsers.request_log.columns import Rows, Told
+from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
+from parsers.request_log.columns import Rows, ToldRows
 from parsers.request_log.fetches import fetch_rows, fold
 from parsers.request_log.layout import DEFAULT_PATTERN
 from parsers.request_log.presence import first_time, holds_requests
@@ -24,8 +24,8 @@ from parsers.request_log.told import (
 from parsers.request_log.trace import Trace, sessions_after
 
 __all__ = [
-    "DEFAULT_PATTERN", "EVERY_API", "NOTHING", "Again", "Answered", "Asked", "FetchCall", "FetchTold", "LineCounts",
-    "LostLines", "Other", "PartitionKey", "RequestLog", "Rows", "Session", "SessionState", "Told",
+    "DEFAULT_PATTERN", "EVERY_API", "NOTHING", "Again", "AnsweredPartition", "AskedPartition", "FetchCall", "FetchTold",
+    "LineCounts", "LostLines", "Other", "PartitionKey", "RequestLog", "Rows", "Session", "SessionState", "ToldRows",
     "Trace", "Worded", "fetch_columns", "fetch_numbers", "fetch_rows", "fetch_told", "first_time", "fold",
     "holds_requests", "join", "lost_lines", "named_by_lines", "produce_columns", "produce_numbers",
     "read_request_lines", "read_request_log", "sessions_after", "without_repetitions",

@@ -51,7 +51,7 @@ _TOTAL: Final = re.compile(rb',"totalTimeMs":(' + _NUMBER + rb")")
 _TEXT_TOTAL: Final = re.compile(rb";totalTime:(\d{1,15}(?:\.\d{1,12})?)[, ]")
 
 
-class Words(NamedTuple):
+class LineDigest(NamedTuple):
     """Name, version, client, request and answer of a line, by their digest."""
 
     digest: bytes
@@ -71,7 +71,7 @@ class Again(NamedTuple):
     end: int
 
 
-class Alike:
+class SaidBefore:
     """What requests said of late."""
 
     __slots__ = ("_kept", "_layout", "_rows")
@@ -81,7 +81,7 @@ class Alike:
         self._rows = 0
         self._layout = layout
 
-    def find(self, line: Line, words: Words) -> Again | None:
+    def find(self, line: Line, words: LineDigest) -> Again | None:
         """What a line of such words says, if another said it."""
         rows = self._kept.pop(words.digest, None)
         if rows is None:
@@ -95,7 +95,7 @@ class Alike:
         total_time = None if words.clients else _total_time(line.data, words.tail)
         return Again(rows, time_text, total_time, line.start, line.end)
 
-    def keep(self, words: Words, rows: Sequence[Worded]) -> None:
+    def keep(self, words: LineDigest, rows: Sequence[Worded]) -> None:
         """What a line of such words was found to say."""
         if len(rows) >= MOST_ROWS:
             return
@@ -116,7 +116,7 @@ def _total_time(data: bytes, tail: int) -> int | None:
     return text_times(data[tail:].decode("utf-8", "surrogateescape")).total
 
 
-def words_of(line: Line) -> Words | None:
+def words_of(line: Line) -> LineDigest | None:
     """A line's own words; None where another form might hide others."""
     data = line.data
     if not line.whole or not data.startswith(MARKER, _PREFIX):
@@ -139,4 +139,4 @@ def words_of(line: Line) -> Words | None:
     asker = b"" if clients else b"%d %b" % (len(client), client)
     digest = blake2b(b"%b %b %b " % (name, said, asker), digest_size=16)
     digest.update(memoryview(data)[head.end() : end])
-    return Words(digest.digest(), tail, clients)
+    return LineDigest(digest.digest(), tail, clients)

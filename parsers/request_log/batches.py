@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from parsers.provenance import Origin
-from parsers.request_log.columns import ANSWER_IMPLIED, BEGUN_UNSEEN, IMPLIED, REASONS, STALE, Integers, Rows, Told
+from parsers.request_log.columns import ANSWER_IMPLIED, BEGUN_UNSEEN, IMPLIED, REASONS, STALE, Integers, Rows, ToldRows
 from parsers.request_log.typed import NULL
 from parsers.tables import arrow_schema
 from parsers.tables.requests import Fetch, Produce, SessionGap
@@ -18,21 +18,21 @@ _FLAGS: Final = {
     "implied": IMPLIED, "answer_implied": ANSWER_IMPLIED, "possibly_stale": STALE,
     "session_start_missing": BEGUN_UNSEEN,
 }  # fmt: skip
-_ROWS: Final[dict[type, Callable[[Told], Rows | None]]] = {
+_ROWS: Final[dict[type, Callable[[ToldRows], Rows | None]]] = {
     SessionGap: lambda told: told.gaps,
     Fetch: lambda told: told.fetches,
     Produce: lambda told: told.produces,
 }
 
 
-def batches_of(told: Told, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:
+def batches_of(told: ToldRows, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:
     """What is told of one of these tables; `fold` was asked for a row for each fetch."""
     rows = _ROWS[row_class](told)
     if rows is not None and len(rows):
         yield _batch(rows, told, origin, row_class)
 
 
-def _batch(rows: Rows, told: Told, origin: Origin, row_class: type) -> pa.RecordBatch:
+def _batch(rows: Rows, told: ToldRows, origin: Origin, row_class: type) -> pa.RecordBatch:
     schema = arrow_schema(row_class)
     names, times = list(told.names), [text.decode() for text in rows.time_texts]
     of_all = {"cluster_id": origin.cluster_id, "broker": origin.broker, "source": origin.source}

@@ -13,19 +13,19 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from parsers.provenance import Origin
 from parsers.request_log import positions
-from parsers.request_log.alike import Again, Alike, Worded, words_of
+from parsers.request_log.alike import Again, SaidBefore, Worded, words_of
 from parsers.request_log.call import FetchCall, line_of
-from parsers.request_log.columns import Told
+from parsers.request_log.columns import ToldRows
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
-from parsers.request_log.lines import MARKS_LIMIT, Block, Line
+from parsers.request_log.lines import MARKS_LIMIT, Line, WholeLines
 from parsers.request_log.marks import braces_in, lines_in
 from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
 from parsers.request_log.request import is_spliced
 from parsers.request_log.spelling import spelt_fetches, spelt_produces
 from parsers.request_log.typed import FETCHES, PRODUCES, Reader
-from parsers.request_log.typed import Line as Struct
+from parsers.request_log.typed import RequestLine as Struct
 from parsers.tables import Refusal
 from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
 
@@ -52,7 +52,7 @@ _HEAD: Final = (
 """How a message tells what is asked, before any name that a client gave."""
 
 
-class Reading(NamedTuple):
+class LineReading(NamedTuple):
     """How some lines are read: whose they are, which requests are of use, what became of them, and their layout."""
 
     origin: Origin
@@ -132,9 +132,9 @@ class Blocks:
 
     __slots__ = ("_added", "_alike", "_fetches", "_known", "_opening", "_openings", "_produces", "_reading")
 
-    def __init__(self, reading: Reading, folded: Folded) -> None:
+    def __init__(self, reading: LineReading, folded: Folded) -> None:
         self._reading = reading
-        self._alike = Alike(reading.layout)
+        self._alike = SaidBefore(reading.layout)
         self._opening = re.compile(reading.layout.prefix.pattern + b"(?P<marker>" + MARKER + b")" + _HEAD)
         self._openings: dict[bytes, Opening] = {}
         self._known = {name.encode(): name for name in reading.apis}
@@ -146,7 +146,7 @@ class Blocks:
             (PRODUCE, True): self._produces.json.append, (PRODUCE, False): self._produces.text.append,
         }  # fmt: skip
 
-    def of_block(self, block: Block) -> Iterator[Told | Other]:
+    def of_block(self, block: WholeLines) -> Iterator[ToldRows | Other]:
         """What the lines of a block tell."""
         base, counts = block.start, self._reading.counts
         odd = self._sorted_out(block.data, base)
@@ -162,7 +162,7 @@ class Blocks:
         self._fetches.add_found()
         self._produces.add_found()
 
-    def of_line(self, line: Line) -> Iterator[Told | Other]:
+    def of_line(self, line: Line) -> Iterator[ToldRows | Other]:
         """What a line tells that stands by itself."""
         yield from self._by_grammar(line)
         self._fetches.add_found()
@@ -205,7 +205,7 @@ class Blocks:
             self._openings[line[_TIMED:_OPENS]] = (*opening[:3], None)
         return opening
 
-    def _by_grammar(self, line: Line) -> Iterator[Told | Other]:
+    def _by_grammar(self, line: Line) -> Iterator[ToldRows | Other]:
         """What a line tells that is none of a fetch or a produce as they are as a rule written."""
         counts = self._reading.counts
         counts.lines += 1

@@ -48,7 +48,7 @@ class PartitionKey(NamedTuple):
     partition: int
 
 
-class Asked(NamedTuple):
+class AskedPartition(NamedTuple):
     """A partition named in a fetch request."""
 
     key: PartitionKey
@@ -59,7 +59,7 @@ class Asked(NamedTuple):
     high_watermark: int | None = None
 
 
-class Answered(NamedTuple):
+class AnsweredPartition(NamedTuple):
     """A partition named in a fetch answer."""
 
     key: PartitionKey
@@ -90,9 +90,9 @@ class FetchCall(NamedTuple):
     answer_known: bool
     answer_session_id: int | None
     session_error: int | None
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedPartition, ...]
     forgotten: tuple[PartitionKey, ...]
-    answered: tuple[Answered, ...]
+    answered: tuple[AnsweredPartition, ...]
     times: Times
     start: int
     end: int
@@ -137,14 +137,14 @@ def _key(name: tuple[str, str], number: int | None) -> PartitionKey:
     return PartitionKey(*name, number)
 
 
-def _asked(body: Struct) -> tuple[Asked, ...]:
-    asked: list[Asked] = []
+def _asked(body: Struct) -> tuple[AskedPartition, ...]:
+    asked: list[AskedPartition] = []
     for topic in structs(body, "topics"):
         partitions = structs(topic, "partitions")
         name = _named(topic) if partitions else ("", "")
         for partition in partitions:
             number, *told = _ASKED.of(partition)
-            asked.append(Asked(_key(name, number), *told))
+            asked.append(AskedPartition(_key(name, number), *told))
     return tuple(asked)
 
 
@@ -154,8 +154,8 @@ def _forgotten(body: Struct) -> Iterator[PartitionKey]:
             yield PartitionKey(*_named(topic), partition)
 
 
-def _answered(answer: Struct) -> tuple[Answered, ...]:
-    answered: list[Answered] = []
+def _answered(answer: Struct) -> tuple[AnsweredPartition, ...]:
+    answered: list[AnsweredPartition] = []
     for topic in structs(answer, "responses"):
         partitions = structs(topic, "partitions", "partitionResponses")
         name = _named(topic) if partitions else ("", "")
@@ -163,11 +163,11 @@ def _answered(answer: Struct) -> tuple[Answered, ...]:
     return tuple(answered)
 
 
-def _one_answer(name: tuple[str, str], partition: Struct) -> Answered:
+def _one_answer(name: tuple[str, str], partition: Struct) -> AnsweredPartition:
     header = struct_at(partition, "partitionHeader") or partition
     diverging, leader = struct_at(header, "divergingEpoch"), struct_at(header, "currentLeader")
     number, error, watermark, stable, start = _ANSWERED.of(header)
-    return Answered(
+    return AnsweredPartition(
         _key(name, number),
         error,
         watermark,
@@ -225,13 +225,13 @@ def line_of(call: FetchCall) -> typed.FetchLine:
     )  # fmt: skip
 
 
-def _asked_of(told: Asked) -> typed.Asked:
-    return typed.Asked(told.key.partition, *map(_number, told[1:]))
+def _asked_of(told: AskedPartition) -> typed.FetchPartition:
+    return typed.FetchPartition(told.key.partition, *map(_number, told[1:]))
 
 
-def _answered_of(told: Answered) -> typed.Answered:
+def _answered_of(told: AnsweredPartition) -> typed.FetchedPartition:
     error, watermark, stable, start, epoch, end, leader, leader_epoch, size = map(_number, told[1:])
-    return typed.Answered(
+    return typed.FetchedPartition(
         told.key.partition, error, watermark, stable, start, typed.Diverging(epoch, end),
         typed.Leader(leader, leader_epoch), size,
     )  # fmt: skip

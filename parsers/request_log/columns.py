@@ -71,7 +71,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ToldRows:
     """What some lines tell: fetches, produces, and holes in sessions; what the codes of texts and topics stand for."""
 
     fetches: Rows | None = None

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from parsers.request_log.call import Answered, Asked, PartitionKey
+from parsers.request_log.call import AnsweredPartition, AskedPartition, PartitionKey
 from parsers.request_log.columns import ANSWERED, ASKED, Integers
 from parsers.request_log.sessions import Cached
 from parsers.request_log.typed import NULL
@@ -74,8 +74,8 @@ class Entries:
                 yield key, None
                 continue
             asked_at, answered_at = int(self.asked_at[place]), int(self.answered_at[place])
-            asked = None if asked_at == NULL else Asked(key, *_told(self.asked[place]))
-            answered = None if answered_at == NULL else Answered(key, *_told(self.answered[place]))
+            asked = None if asked_at == NULL else AskedPartition(key, *_told(self.asked[place]))
+            answered = None if answered_at == NULL else AnsweredPartition(key, *_told(self.answered[place]))
             yield key, Cached(
                 asked, asked is not None and doubted > asked_at, bool(self.asked_before[place]),
                 answered, answered is not None and doubted > answered_at, bool(self.answered_before[place]),

@@ -26,8 +26,8 @@ from parsers.request_log.entries import Entries
 from parsers.request_log.known import (
     Calls,
     Kept,
+    KeyedSide,
     Known,
-    Side,
     Touched,
     Words,
     between,
@@ -37,7 +37,7 @@ from parsers.request_log.known import (
     touched_by,
     words_of,
 )
-from parsers.request_log.resting import ANSWERED_ONLY, RESTING, Part, resting, rests_of, turns_of
+from parsers.request_log.resting import ANSWERED_ONLY, RESTING, RowsToBe, resting, rests_of, turns_of
 from parsers.request_log.typed import NULL
 
 _TOGETHER: Final = 1 << 17
@@ -48,7 +48,12 @@ _ERROR, _WATERMARK, _START, _SIZE = (
 
 
 def fold(
-    calls: Calls, asked: Side, forgotten: Side, answered: Side, entries: Entries, ranks: Integers | None = None
+    calls: Calls,
+    asked: KeyedSide,
+    forgotten: KeyedSide,
+    answered: KeyedSide,
+    entries: Entries,
+    ranks: Integers | None = None,
 ) -> Iterator[dict[str, Integers]]:
     """The rows of some lines, in order; the entries are as the lines leave them.
 
@@ -69,12 +74,12 @@ def fold(
                 yield rows | {"line": rows["line"] + start, "last": last}
         return
     parts = (_named(calls, touched, kept, known, words), resting(calls, turns, rests, words, ranks))
-    rows = _columns(Part(*map(np.concatenate, zip(*parts, strict=True))), words)
+    rows = _columns(RowsToBe(*map(np.concatenate, zip(*parts, strict=True))), words)
     leave(entries, kept, known, words)
     yield rows
 
 
-def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Words) -> Part:
+def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Words) -> RowsToBe:
     """Partitions that a side names, and what their session knows of the other side."""
     asked, answered = np.full((2, len(touched.line)), -1)
     asked[kept.rows], answered[kept.rows] = known.asked, known.answered
@@ -91,16 +96,16 @@ def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Word
         unasked * IMPLIED + (ungiven & calls.answered[line]) * ANSWER_IMPLIED + stale * STALE
         + calls.unseen[line] * BEGUN_UNSEEN + ungiven * UNCHANGED
     )  # fmt: skip
-    return Part(
+    return RowsToBe(
         line, np.full(len(told), -1), np.ones(len(told), dtype=np.int64), calls.waited[line].astype(np.int64), key,
         np.where(unasked, asked, own), np.where(ungiven, answered, given), flags,
         np.where(unasked, ANSWERED_ONLY + given, own),
     )  # fmt: skip
 
 
-def _columns(part: Part, words: Words) -> dict[str, Integers]:
+def _columns(part: RowsToBe, words: Words) -> dict[str, Integers]:
     order = np.argsort(part.line * (RESTING << 1) + part.order, kind="stable")
-    part = Part(*(column[order] for column in part))
+    part = RowsToBe(*(column[order] for column in part))
     asked, answered = words.asked[part.asked].T, words.answered[part.answered].T
     # An answer that leaves a partition out says: no error, no records, watermark and log start as before.
     unsaid, known = part.flags & UNCHANGED != 0, part.flags & ANSWER_IMPLIED != 0

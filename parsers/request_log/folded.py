@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 
 from parsers.request_log.call import PartitionKey
-from parsers.request_log.columns import Codes, Integers, Rows, Told
+from parsers.request_log.columns import Codes, Integers, Rows, ToldRows
 from parsers.request_log.entries import KEYS, Entries, Flags
 from parsers.request_log.fold import fold
 from parsers.request_log.gathered import Gathered, Taken, Topics, fetches_in, integers, produces_in
-from parsers.request_log.joined import Joined, Named, joined
-from parsers.request_log.known import Calls, Side, touched_by
+from parsers.request_log.joined import Joined, NamedPartitions, joined
+from parsers.request_log.known import Calls, KeyedSide, touched_by
 from parsers.request_log.lives import REFUSED, Lives
 from parsers.request_log.resting import ANSWERED_ONLY
 from parsers.request_log.sessions import NOTHING, Base, Cached, Session, SessionState
@@ -72,17 +72,19 @@ class Folded:
         self.produces.append(produces_in(taken, self._texts, self._topics))
         return self.produces[-1]
 
-    def rest(self) -> Iterator[Told]:
+    def rest(self) -> Iterator[ToldRows]:
         """What the lines tell that were added."""
         if self.produces:
-            yield Told(produces=self._of_produces(joined(self.produces)), texts=self._texts, names=self._topics.names)
+            yield ToldRows(
+                produces=self._of_produces(joined(self.produces)), texts=self._texts, names=self._topics.names
+            )
         if self.fetches:
             yield from self._of_fetches(joined(self.fetches))
         self.produces.clear()
         self.fetches.clear()
         self._renew()
 
-    def _of_fetches(self, lines: Joined) -> Iterator[Told]:
+    def _of_fetches(self, lines: Joined) -> Iterator[ToldRows]:
         heads = lines.heads
         calls, gaps = self._steps(lines)
         asked, forgotten, answered = map(self._side, self._unrefused(lines.sides, calls.life == REFUSED))
@@ -90,10 +92,10 @@ class Folded:
             number, reason, lost = (integers(column) for column in zip(*gaps, strict=True))
             holes = {"line": number, "reason": reason, "lost": lost, "last": np.full(len(gaps), -1)}
             told = Rows(lines=heads, time_texts=lines.time_texts, rows=holes)
-            yield Told(gaps=told, texts=self._texts, names=self._topics.names)
+            yield ToldRows(gaps=told, texts=self._texts, names=self._topics.names)
         ranks = None if self._runs else self._ranks()
         for rows in fold(calls, asked, forgotten, answered, self._entries, ranks):
-            yield Told(fetches=self._rows(lines, rows), texts=self._texts, names=self._topics.names)
+            yield ToldRows(fetches=self._rows(lines, rows), texts=self._texts, names=self._topics.names)
 
     def _steps(self, lines: Joined) -> tuple[Calls, list[tuple[int, int, int]]]:
         heads, endpoints = lines.heads, map(self._endpoints.__getitem__, lines.connections)
@@ -114,16 +116,16 @@ class Folded:
         )
         return calls, steps.gaps
 
-    def _unrefused(self, sides: Sequence[Named], refused: Flags) -> Iterator[Named]:
+    def _unrefused(self, sides: Sequence[NamedPartitions], refused: Flags) -> Iterator[NamedPartitions]:
         for side in sides:
             kept = ~refused[side.line]
-            yield side if kept.all() else Named(*(column[kept] for column in side))
+            yield side if kept.all() else NamedPartitions(*(column[kept] for column in side))
 
-    def _side(self, named: Named) -> Side:
+    def _side(self, named: NamedPartitions) -> KeyedSide:
         """Partitions by their numbers here, and what is said of each."""
         unique, place = np.unique(named.name * _PARTITIONS + named.partition, return_inverse=True)
         keys = integers(map(self._keys.__getitem__, unique.tolist()))
-        return Side(named.line, keys[place], named.values)
+        return KeyedSide(named.line, keys[place], named.values)
 
     def _ranks(self) -> Integers:
         """How partitions are ordered by their names, so that rows of one line stand as they do wherever it is read."""
@@ -141,7 +143,7 @@ class Folded:
     def _of_produces(self, lines: Joined) -> Rows:
         """Rows of produces: partitions in the order in which they are first named, the last word about each."""
         sent, written = map(self._side, lines.sides)
-        rows = touched_by(sent, Side(*np.empty((3, 0), dtype=np.int64)), written)
+        rows = touched_by(sent, KeyedSide(*np.empty((3, 0), dtype=np.int64)), written)
         order = np.argsort(
             rows.line * 2 * ANSWERED_ONLY + np.where(rows.asked < 0, ANSWERED_ONLY + rows.answered, rows.asked)
         )

@@ -18,9 +18,9 @@ from parsers.request_log.typed import (
     FetchAnswered,
     FetchLine,
     Leader,
-    Line,
     ProduceAnswered,
     ProduceLine,
+    RequestLine,
 )
 
 _UNANSWERED: Final = FetchAnswered()
@@ -40,7 +40,7 @@ _produce: Final = Packing(f"{len(_OF_PRODUCES) + 1}q{len(TIMES)}d").pack
 _asked_of, _answered_of = Packing(f"{1 + len(ASKED)}q").pack, Packing(f"{1 + len(ANSWERED)}q").pack
 _pair, _written_to = Packing("2q").pack, Packing("4q").pack
 
-Of = TypeVar("Of", bound=Line)
+Of = TypeVar("Of", bound=RequestLine)
 Names: TypeAlias = Codes[tuple[str, str]]
 """Topics by name and id."""
 
@@ -54,7 +54,7 @@ class Taken(NamedTuple, Generic[Of]):
     time_texts: Sequence[bytes]
 
 
-class Side(NamedTuple):
+class NamedSide(NamedTuple):
     """Partitions that one side of lines names, and what is said of each; lines have topics, and topics partitions."""
 
     sizes: Integers
@@ -73,12 +73,12 @@ class Gathered(NamedTuple):
     durations: Floats
     time_texts: Sequence[bytes]
     connections: Sequence[str]
-    sides: Sequence[Side]
+    sides: Sequence[NamedSide]
     structs: int
     """How many structs all lines hold, as far as they are read."""
 
 
-class _Known(dict[str, int]):
+class _TopicNumbers(dict[str, int]):
     """The numbers of topics that are told by their names alone, or by their ids."""
 
     def __init__(self, names: Names, *, by_id: bool) -> None:
@@ -96,7 +96,7 @@ class Topics:
 
     def __init__(self) -> None:
         self.names = Names()
-        self._by_name, self._by_id = _Known(self.names, by_id=False), _Known(self.names, by_id=True)
+        self._by_name, self._by_id = _TopicNumbers(self.names, by_id=False), _TopicNumbers(self.names, by_id=True)
 
     def codes(self, topics: Sequence[Any]) -> Iterable[int]:
         """The number of each."""
@@ -165,7 +165,11 @@ def produces_in(taken: Taken[ProduceLine], texts: Codes[str | None], topics: Top
 
 
 def _gathered(
-    names: Sequence[str], rows: Sequence[bytes], taken: Taken[Of], connections: Sequence[str], sides: Sequence[Side]
+    names: Sequence[str],
+    rows: Sequence[bytes],
+    taken: Taken[Of],
+    connections: Sequence[str],
+    sides: Sequence[NamedSide],
 ) -> Gathered:
     """Each row tells behind its names how many other structs there are, then durations."""
     told, width = table(rows, len(names) + 1 + len(TIMES)), len(names) + 1
@@ -175,7 +179,7 @@ def _gathered(
     return Gathered(names, told[:, :width], durations, taken.time_texts, connections, sides, structs)
 
 
-def _structs(side: Side) -> int:
+def _structs(side: NamedSide) -> int:
     """Topics are structs, and partitions are if anything is said of them."""
     parts = side.parts
     if parts.shape[1] == 1:
@@ -187,11 +191,11 @@ def _structs(side: Side) -> int:
 def _side(
     topics_of: Sequence[Sequence[Any]], flat: Sequence[Any], lists: Sequence[Sequence[Any]], topics: Topics,
     parts: Integers,
-) -> Side:  # fmt: skip
-    return Side(integers(map(len, topics_of)), table(map(_pair, topics.codes(flat), map(len, lists)), 2), parts)
+) -> NamedSide:  # fmt: skip
+    return NamedSide(integers(map(len, topics_of)), table(map(_pair, topics.codes(flat), map(len, lists)), 2), parts)
 
 
-def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
+def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitions for topic in flat]
     rows = [
@@ -204,15 +208,15 @@ def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     return _side(topics_of, flat, lists, topics, table(rows, 1 + len(ASKED)))
 
 
-def _given_up(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
+def _given_up(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     if not any(topics_of):
-        return Side(np.zeros(len(topics_of), np.int64), table((), 2), table((), 1))
+        return NamedSide(np.zeros(len(topics_of), np.int64), table((), 2), table((), 1))
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitions for topic in flat]
     return _side(topics_of, flat, lists, topics, integers(chain.from_iterable(lists))[:, None])
 
 
-def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
+def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionResponses if topic.partitions is UNSET else topic.partitions for topic in flat]
     rows = [
@@ -227,14 +231,14 @@ def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
     return _side(topics_of, flat, lists, topics, table(rows, 1 + len(ANSWERED)))
 
 
-def _sent(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
+def _sent(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionData for topic in flat]
     rows = [_pair(part.index, part.recordsSizeInBytes) for parts in lists for part in parts]
     return _side(topics_of, flat, lists, topics, table(rows, 2))
 
 
-def _written(topics_of: Sequence[Sequence[Any]], topics: Topics) -> Side:
+def _written(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionResponses for topic in flat]
     rows = [_written_to(p.index, p.errorCode, p.baseOffset, p.logStartOffset) for parts in lists for p in parts]

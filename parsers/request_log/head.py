@@ -29,7 +29,7 @@ class Head(TypedDict):
     span_end: int
 
 
-class Named(TypedDict):
+class NamedTopic(TypedDict):
     """A topic as a request names it."""
 
     topic: str | None
@@ -57,6 +57,6 @@ def head_of(request: Request, origin: Origin) -> Head:
     )
 
 
-def named(topic: Struct) -> Named:
+def named(topic: Struct) -> NamedTopic:
     """The topic under whichever name the release gave the field."""
-    return Named(topic=text(topic, "topicName", "topic", "name"), topic_id=text(topic, "topicId"))
+    return NamedTopic(topic=text(topic, "topicName", "topic", "name"), topic_id=text(topic, "topicId"))

@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.provenance import Origin
 from parsers.request_log.fields import Struct, WrongShape, flag, i16, i32, i64, integers, partition_number, structs
-from parsers.request_log.head import Head, Named, head_of, named
+from parsers.request_log.head import Head, NamedTopic, head_of, named
 from parsers.request_log.request import Request
 from parsers.tables.metadata import join_ids
 from parsers.tables.requests import IsrApi, IsrRequest
@@ -54,7 +54,7 @@ def leader_and_isr(request: Request, origin: Origin) -> Iterator[IsrRequest]:
         yield _row(head, "LEADER_AND_ISR", name, state, sender, isr=integers(state, "isr"), error=error)
 
 
-def _ordered(body: Struct) -> Iterator[tuple[Named, Struct]]:
+def _ordered(body: Struct) -> Iterator[tuple[NamedTopic, Struct]]:
     """Partition states, flat until 2.1, by topic since."""
     for topic in structs(body, "topicStates"):
         for state in structs(topic, "partitionStates"):
@@ -82,7 +82,7 @@ def metadata(request: Request, origin: Origin) -> Iterator[IsrRequest]:
             yield _row(head, "METADATA", named(topic), state, (None, None), isr=isr, error=error, answered=True)
 
 
-def _partitions(struct: Struct) -> Iterator[tuple[tuple[str | None, str | None, int], Named, Struct]]:
+def _partitions(struct: Struct) -> Iterator[tuple[tuple[str | None, str | None, int], NamedTopic, Struct]]:
     for topic in structs(struct, "topics"):
         name = named(topic)
         for state in structs(topic, "partitions"):
@@ -92,7 +92,7 @@ def _partitions(struct: Struct) -> Iterator[tuple[tuple[str | None, str | None, 
 def _row(
     head: Head,
     api: IsrApi,
-    name: Named,
+    name: NamedTopic,
     state: Struct,
     sender: tuple[int | None, int | None],
     *,

@@ -10,12 +10,12 @@ import numpy as np
 
 from parsers.request_log.call import CONSUMER
 from parsers.request_log.columns import TIMES, Columns, Integers
-from parsers.request_log.gathered import Gathered, Side
+from parsers.request_log.gathered import Gathered, NamedSide
 from parsers.request_log.moments import microseconds, times_of
 from parsers.request_log.typed import NULL
 
 
-class Named(NamedTuple):
+class NamedPartitions(NamedTuple):
     """Partitions that one side of lines names: by line, topic and number, and what is said of each."""
 
     line: Integers
@@ -30,7 +30,7 @@ class Joined(NamedTuple):
     heads: Columns
     time_texts: Sequence[bytes]
     connections: Sequence[str]
-    sides: Sequence[Named]
+    sides: Sequence[NamedPartitions]
 
 
 def joined(parts: Sequence[Gathered]) -> Joined:
@@ -50,23 +50,23 @@ def joined(parts: Sequence[Gathered]) -> Joined:
     return Joined(heads, time_texts, connections, sides)
 
 
-def _named(parts: Sequence[Side]) -> Named:
+def _named(parts: Sequence[NamedSide]) -> NamedPartitions:
     sizes = np.concatenate([side.sizes for side in parts])
     topics = np.concatenate([side.topics for side in parts])
     told = np.concatenate([side.parts for side in parts])
     line = np.repeat(np.repeat(np.arange(len(sizes)), sizes), topics[:, 1])
-    return Named(line, np.repeat(topics[:, 0], topics[:, 1]), told[:, 0], told[:, 1:])
+    return NamedPartitions(line, np.repeat(topics[:, 0], topics[:, 1]), told[:, 0], told[:, 1:])
 
 
 def _in_order(lines: Joined, order: Integers) -> Joined:
     """The same with the lines in some order: what the grammar has read stands behind the others of its block."""
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    sides = list[Named]()
+    sides = list[NamedPartitions]()
     for side in lines.sides:
         line = place[side.line]
         own = np.argsort(line, kind="stable")
-        sides.append(Named(line[own], side.name[own], side.partition[own], side.values[own]))
+        sides.append(NamedPartitions(line[own], side.name[own], side.partition[own], side.values[own]))
     places, heads = order.tolist(), {name: column[order] for name, column in lines.heads.items()}
     connections = [lines.connections[place] for place in places] if lines.connections else ()
     return Joined(heads, [lines.time_texts[place] for place in places], connections, sides)

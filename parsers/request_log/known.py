@@ -14,7 +14,7 @@ from parsers.request_log.typed import NULL
 ERROR: Final = ANSWERED.index("error_code")
 
 
-class Side(NamedTuple):
+class KeyedSide(NamedTuple):
     """Partitions that one side names: by line, by the partition's number, and what is said of each."""
 
     line: Integers
@@ -22,10 +22,10 @@ class Side(NamedTuple):
     values: Integers
 
 
-def between(side: Side, start: int, end: int) -> Side:
+def between(side: KeyedSide, start: int, end: int) -> KeyedSide:
     """What one side names in some of the lines."""
     first, last = np.searchsorted(side.line, [start, end])
-    return Side(side.line[first:last] - start, side.key[first:last], side.values[first:last])
+    return KeyedSide(side.line[first:last] - start, side.key[first:last], side.values[first:last])
 
 
 class Calls(NamedTuple):
@@ -69,7 +69,7 @@ class Touched(NamedTuple):
     forgotten: Flags
 
 
-def touched_by(asked: Side, forgotten: Side, answered: Side) -> Touched:
+def touched_by(asked: KeyedSide, forgotten: KeyedSide, answered: KeyedSide) -> Touched:
     """A row for every partition that a line names; of two words of one side about it the last counts."""
     named = np.concatenate([side.line * KEYS + side.key for side in (asked, answered, forgotten)])
     unique, row = np.unique(named, return_inverse=True)
@@ -82,7 +82,7 @@ def touched_by(asked: Side, forgotten: Side, answered: Side) -> Touched:
     return Touched(unique // KEYS, unique % KEYS, own[0], own[1], forgets)
 
 
-def words_of(calls: Calls, asked: Side, answered: Side, entries: Entries) -> Words:
+def words_of(calls: Calls, asked: KeyedSide, answered: KeyedSide, entries: Entries) -> Words:
     """All that is known, by its place."""
     said = calls.began + 1
     return Words(

@@ -27,7 +27,7 @@ class Line(NamedTuple):
     ended: bool = True
 
 
-class Block(NamedTuple):
+class WholeLines(NamedTuple):
     """Whole lines, each with its line feed, from byte `start` on."""
 
     start: int
@@ -38,7 +38,7 @@ class Unpackable(Exception):
     """A compressed file that cannot be unpacked any further."""
 
 
-def blocks_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[Block | Line]:
+def blocks_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[WholeLines | Line]:
     """The lines whose first byte lies in `[start, end)` of a file that can seek; `end` None reads to its end.
 
     Lines come in blocks; one that is too long, or that no line feed ends, comes by itself.
@@ -51,7 +51,7 @@ def blocks_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIM
 
 def unpacked_blocks(
     file: BinaryIO, limit: int = LINE_LIMIT, unpacked_limit: int = UNPACKED_LIMIT
-) -> Iterator[Block | Line]:
+) -> Iterator[WholeLines | Line]:
     """The lines of a gzip file, addressed by their bytes in the unpacked text."""
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:
@@ -62,7 +62,7 @@ def unpacked_blocks(
         raise Unpackable(str(error)) from error
 
 
-def pieces_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[Block | Line]:
+def pieces_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIMIT) -> Iterator[WholeLines | Line]:
     """The lines of a range of a file, packed or not; a packed file is one range, which begins at 0."""
     packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
@@ -72,7 +72,7 @@ def pieces_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIM
         yield from unpacked_blocks(file, limit)
 
 
-def lines_in(piece: Block | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
+def lines_in(piece: WholeLines | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
     """The lines of a block, one by one."""
     if isinstance(piece, Line):
         yield piece
@@ -83,7 +83,7 @@ def lines_in(piece: Block | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
         start += len(data) + 1
 
 
-def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[Block | Line]:
+def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[WholeLines | Line]:
     """Memory is bounded by `limit` and two chunks."""
     held = bytearray()
     while position < stop and (chunk := file.read(CHUNK)):
@@ -92,7 +92,7 @@ def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[Bl
         last = chunk.find(b"\n", max(0, left - 1)) if len(chunk) >= left else -1
         cut = last + 1 if last >= 0 else chunk.rfind(b"\n") + 1
         if cut:
-            yield Block(position, b"".join((held, memoryview(chunk)[:cut])))
+            yield WholeLines(position, b"".join((held, memoryview(chunk)[:cut])))
             if last >= 0:
                 return
             position += len(held) + cut

@@ -18,9 +18,9 @@ from parsers.request_log.typed import (
     ProduceAsked,
     ProduceHeader,
     ProduceLine,
-    Sent,
+    SentPartition,
     SentTopic,
-    Written,
+    WrittenPartition,
     WrittenTopic,
 )
 from parsers.tables.requests import EpochRequest, Fetch, OffsetRequest, Produce
@@ -117,7 +117,7 @@ def line_of(rows: Sequence[Produce]) -> ProduceLine:
     header = ProduceHeader(_number(told.api_version), "PRODUCE", _number(told.correlation_id), told.client_id)
     transactional = UNSET if told.transactional is None else "" if told.transactional else None
     sent = [
-        SentTopic(row.topic or "", row.topic_id or "", [Sent(row.partition or 0, _number(row.records_size))])
+        SentTopic(row.topic or "", row.topic_id or "", [SentPartition(row.partition or 0, _number(row.records_size))])
         for row in rows
     ]
     written = [WrittenTopic(row.topic or "", row.topic_id or "", [_written(row)]) for row in rows]
@@ -128,9 +128,9 @@ def line_of(rows: Sequence[Produce]) -> ProduceLine:
     )  # fmt: skip
 
 
-def _written(row: Produce) -> Written:
+def _written(row: Produce) -> WrittenPartition:
     error, base, start = map(_number, (row.error_code, row.base_offset, row.log_start_offset))
-    return Written(row.partition or 0, error, base, start)
+    return WrittenPartition(row.partition or 0, error, base, start)
 
 
 def times_of(row: Fetch | Produce) -> Times:

@@ -17,9 +17,9 @@ from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.lines import (
     LINE_LIMIT,
     MARKS_LIMIT,
-    Block,
     Line,
     Unpackable,
+    WholeLines,
     blocks_of,
     is_crowded,
     lines_in,
@@ -130,7 +130,7 @@ def unreadable(error: OSError, origin: Origin) -> Refusal:
 
 
 def collect(
-    pieces: Iterable[Block | Line], origin: Origin, layout: Layout, line_limit: int = LINE_LIMIT
+    pieces: Iterable[WholeLines | Line], origin: Origin, layout: Layout, line_limit: int = LINE_LIMIT
 ) -> RequestLog:
     """All events of some lines, sorted by kind."""
     counts = LineCounts()
@@ -168,7 +168,7 @@ def kept_refusals(events: Iterable[Rows], origin: Origin) -> Iterator[Rows | Ref
 
 
 def request_events(
-    pieces: Iterable[Block | Line],
+    pieces: Iterable[WholeLines | Line],
     origin: Origin,
     layout: Layout,
     counts: LineCounts,

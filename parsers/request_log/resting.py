@@ -15,7 +15,7 @@ from parsers.request_log.typed import NULL
 ANSWERED_ONLY, RESTING = 1 << 32, 1 << 33
 
 
-class Part(NamedTuple):
+class RowsToBe(NamedTuple):
     """Rows to be: lines, partitions, words, and how far they are said."""
 
     line: Integers
@@ -106,7 +106,7 @@ def rests_of(kept: Kept, known: Known, turns: Turns, entries: Entries, sides: tu
     return Rests(first, until, key, asked, given, pieces)
 
 
-def resting(calls: Calls, turns: Turns, rests: Rests, words: Words, ranks: Integers | None) -> Part:
+def resting(calls: Calls, turns: Turns, rests: Rests, words: Words, ranks: Integers | None) -> RowsToBe:
     """A row for every run of each."""
     row = np.repeat(np.arange(len(rests.first)), rests.pieces)
     number = np.arange(len(row)) - np.repeat(np.cumsum(rests.pieces) - rests.pieces, rests.pieces)
@@ -122,7 +122,7 @@ def resting(calls: Calls, turns: Turns, rests: Rests, words: Words, ranks: Integ
     order: Integers = np.full(len(row), RESTING)
     if ranks is not None:
         order += ranks[rests.key[row]]
-    return Part(
+    return RowsToBe(
         line, np.where(times > 1, turns.line[until - 1], -1), times, turns.waits[until] - turns.waits[first],
         rests.key[row], asked, answered, flags + stale * STALE, order,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
-from parsers.request_log.call import Answered, Asked, PartitionKey, SessionKey
+from parsers.request_log.call import AnsweredPartition, AskedPartition, PartitionKey, SessionKey
 
 FINAL_EPOCH: Final = -1
 LAST_EPOCH: Final = (1 << 31) - 1
@@ -32,10 +32,10 @@ class Base(Enum):
 class Cached(NamedTuple):
     """A partition of a session: what was last asked and answered, and whether either still stands before the range."""
 
-    asked: Asked | None = None
+    asked: AskedPartition | None = None
     asked_stale: bool = False
     asked_before: bool = False
-    answered: Answered | None = None
+    answered: AnsweredPartition | None = None
     answered_stale: bool = False
     answered_before: bool = False
 

@@ -19,30 +19,30 @@ from parsers.request_log.typed import (
     I32,
     I64,
     NULL,
-    AnsweredOld,
     AnsweredTopic,
-    Asked,
     AskedTopic,
     FetchAnswered,
     FetchAsked,
     FetchHeader,
     FetchLine,
+    FetchPartition,
     ForgottenTopic,
     Header,
     Index,
-    Line,
     Odd,
+    OldFetchedPartition,
     ProduceAnswered,
     ProduceAsked,
     ProduceHeader,
     ProduceLine,
     Reader,
+    RequestLine,
     Unread,
-    Written,
+    WrittenPartition,
     WrittenTopic,
 )
 
-Of = TypeVar("Of", bound=Line)
+Of = TypeVar("Of", bound=RequestLine)
 _ANY: Final = Raw(b"")
 _MARK: Final = "!"
 """Names of a line have it behind them, so that none in a request or an answer is taken for one."""
@@ -52,7 +52,7 @@ def _underscored(name: str) -> str:
     return re.sub("[A-Z]", lambda capital: "_" + capital[0].lower(), name)
 
 
-class _Asked(Asked, rename=_underscored, forbid_unknown_fields=True, gc=False):
+class _Asked(FetchPartition, rename=_underscored, forbid_unknown_fields=True, gc=False):
     partition: Index
     fetchOffset: I64 = NULL
     currentLeaderEpoch: I32 = NULL
@@ -83,7 +83,7 @@ class _FetchAsked(FetchAsked, rename=_underscored, forbid_unknown_fields=True, g
     rackId: Raw = _ANY
 
 
-class _Answered(AnsweredOld, rename=_underscored, forbid_unknown_fields=True, gc=False):
+class _Answered(OldFetchedPartition, rename=_underscored, forbid_unknown_fields=True, gc=False):
     partitionIndex: Index = field(name="partition")
     errorCode: I16 = NULL
     highWatermark: I64 = NULL
@@ -110,7 +110,7 @@ class _ProduceAsked(ProduceAsked, rename=_underscored, forbid_unknown_fields=Tru
     numPartitions: Raw = field(default=_ANY, name="numPartitions")
 
 
-class _Written(Written, rename=_underscored, forbid_unknown_fields=True, gc=False):
+class _WrittenPartition(WrittenPartition, rename=_underscored, forbid_unknown_fields=True, gc=False):
     index: Index = field(name="partition")
     errorCode: I16 = NULL
     baseOffset: I64 = NULL
@@ -121,7 +121,7 @@ class _Written(Written, rename=_underscored, forbid_unknown_fields=True, gc=Fals
 class _WrittenTopic(WrittenTopic, rename=_underscored, forbid_unknown_fields=True, gc=False):
     topic: str = ""
     older: Odd | UnsetType = field(default=UNSET, name="name")
-    partitionResponses: Sequence[_Written] = ()
+    partitionResponses: Sequence[_WrittenPartition] = ()
 
 
 class _ProduceAnswered(ProduceAnswered, rename=_underscored, forbid_unknown_fields=True, gc=False):
@@ -133,7 +133,7 @@ def _marked(name: str) -> str:
     return name.removesuffix("Ms") + _MARK
 
 
-class _Line(Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
+class _TextLine(RequestLine, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
     requestHeader: Header | None = None  # type: ignore[assignment]
     totalTimeMs: float
     requestQueueTimeMs: float
@@ -145,12 +145,12 @@ class _Line(Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=
     clientInformation: Unread | None = None
 
 
-class _FetchLine(_Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
+class _FetchLine(_TextLine, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
     request: _FetchAsked
     response: _FetchAnswered | None
 
 
-class _ProduceLine(_Line, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
+class _ProduceLine(_TextLine, rename=_marked, forbid_unknown_fields=True, gc=False, kw_only=True):
     request: _ProduceAsked
     response: _ProduceAnswered | None
 

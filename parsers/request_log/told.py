@@ -9,7 +9,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from parsers.request_log.columns import ANSWERED, ASKED, IMPLIED, STALE, TIMES, UNCHANGED, Codes, Integers, Rows, Told
+from parsers.request_log.columns import (
+    ANSWERED,
+    ASKED,
+    IMPLIED,
+    STALE,
+    TIMES,
+    UNCHANGED,
+    Codes,
+    Integers,
+    Rows,
+    ToldRows,
+)
 from parsers.request_log.lives import LOST, UNSEEN
 from parsers.request_log.positions import times_of
 from parsers.request_log.request import Times
@@ -106,7 +117,7 @@ def lost_lines(gaps: Rows) -> Iterator[LostLines]:
         yield LostLines(start, end, time, reason == LOST)
 
 
-def fetch_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
+def fetch_columns(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
     """Fetches, a column under each name of `FetchTold`: a row at a time would cost as much as reading its line."""
     again = rows.of("times") > 1
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
@@ -134,7 +145,7 @@ def fetch_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
     }
 
 
-def produce_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
+def produce_columns(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
     """The same of produces."""
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
     return {
@@ -155,7 +166,7 @@ def produce_columns(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
     }
 
 
-def named_by_lines(part: Told) -> int:
+def named_by_lines(part: ToldRows) -> int:
     """How often lines name a partition with a fetch or a produce, whatever rests in sessions meanwhile."""
     resting = IMPLIED | UNCHANGED
     produces = 0 if part.produces is None else len(part.produces)
@@ -229,7 +240,7 @@ def _codes(rows: Rows) -> dict[str, Integers]:
     return {"topic": name, "topic_id": name, "client_id": rows.of("client_id"), "time": rows.of("time")}
 
 
-def _places(rows: Rows, told: Told) -> dict[str, Sequence[Any]]:
+def _places(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
     """Topic, topic id and partition; an empty name is none."""
     spelt = [(topic or None, topic_id or None) for topic, topic_id in told.names]
     named = [spelt[code] for code in rows.of("name").tolist()]

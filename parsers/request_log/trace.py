@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from parsers.provenance import Origin
-from parsers.request_log.blocks import Blocks, Other, Reading
-from parsers.request_log.columns import Told
+from parsers.request_log.blocks import Blocks, LineReading, Other
+from parsers.request_log.columns import ToldRows
 from parsers.request_log.folded import TOGETHER, Folded
-from parsers.request_log.lines import Block, Line, Unpackable, pieces_of
+from parsers.request_log.lines import Line, Unpackable, WholeLines, pieces_of
 from parsers.request_log.presence import layout_in
 from parsers.request_log.read import EVERY_API, FETCH, LineCounts, kept_refusals, unpackable, unreadable
 from parsers.request_log.sessions import NOTHING, SessionState
@@ -45,18 +45,20 @@ class Trace:
         """The sessions after the range."""
         return self._folded.sessions()
 
-    def read(self) -> Iterator[Told | Other]:
+    def read(self) -> Iterator[ToldRows | Other]:
         """Everything that is told, each partition's part of it in the order of the lines."""
         try:
             with self._path.open("rb") as file:
                 layout = layout_in(self._path, self._patterns)
-                reading = Reading(self._origin, self.counts, self._apis, layout, self._runs)
+                reading = LineReading(self._origin, self.counts, self._apis, layout, self._runs)
                 yield from read_pieces(pieces_of(file, self._start, self._end), reading, self._folded)
         except OSError as error:
             yield unreadable(error, self._origin)
 
 
-def read_pieces(pieces: Iterable[Block | Line], reading: Reading, folded: Folded) -> Iterator[Told | Other]:
+def read_pieces(
+    pieces: Iterable[WholeLines | Line], reading: LineReading, folded: Folded
+) -> Iterator[ToldRows | Other]:
     """The same of pieces of a log."""
     return kept_refusals(_told(pieces, reading, folded), reading.origin)
 
@@ -71,12 +73,12 @@ def sessions_after(
     return trace.sessions()
 
 
-def _told(pieces: Iterable[Block | Line], reading: Reading, folded: Folded) -> Iterator[Told | Other]:
+def _told(pieces: Iterable[WholeLines | Line], reading: LineReading, folded: Folded) -> Iterator[ToldRows | Other]:
     place, added, blocks = 0, 0, Blocks(reading, folded)
     try:
         for piece in pieces:
             place = piece.end if isinstance(piece, Line) else piece.start + len(piece.data) - 1
-            yield from blocks.of_block(piece) if isinstance(piece, Block) else blocks.of_line(piece)
+            yield from blocks.of_block(piece) if isinstance(piece, WholeLines) else blocks.of_line(piece)
             added += len(piece.data)
             if added > TOGETHER:
                 added = 0

@@ -50,7 +50,7 @@ class Unread(Struct, gc=False):
     """Of which nothing is read but that it is there."""
 
 
-class Line(Struct, gc=False):
+class RequestLine(Struct, gc=False):
     """What lines of all requests tell."""
 
     requestHeader: Header
@@ -63,7 +63,7 @@ class Line(Struct, gc=False):
     sendTimeMs: float = UNKNOWN
 
 
-class Asked(Struct, gc=False):
+class FetchPartition(Struct, gc=False):
     """A partition named in a fetch request."""
 
     partition: Index
@@ -79,7 +79,7 @@ class AskedTopic(Struct, gc=False):
 
     topic: str = ""
     topicId: str = ""
-    partitions: Sequence[Asked] = ()
+    partitions: Sequence[FetchPartition] = ()
 
 
 class ForgottenTopic(Struct, gc=False):
@@ -125,7 +125,7 @@ class Leader(Struct, gc=False):
     leaderEpoch: I32 = NULL
 
 
-class Answered(Struct, gc=False):
+class FetchedPartition(Struct, gc=False):
     """A partition named in a fetch answer, since 3.0."""
 
     partitionIndex: Index
@@ -142,7 +142,7 @@ class Answered(Struct, gc=False):
     partitionHeader: Odd | UnsetType = UNSET
 
 
-class AnsweredOld(Struct, gc=False):
+class OldFetchedPartition(Struct, gc=False):
     """The same in 2.8."""
 
     partitionIndex: Index = field(name="partition")
@@ -165,8 +165,8 @@ class AnsweredTopic(Struct, gc=False):
 
     topic: str = ""
     topicId: str = ""
-    partitions: Sequence[Answered] | UnsetType = UNSET
-    partitionResponses: Sequence[AnsweredOld] = ()
+    partitions: Sequence[FetchedPartition] | UnsetType = UNSET
+    partitionResponses: Sequence[OldFetchedPartition] = ()
 
 
 class FetchAnswered(Struct, gc=False):
@@ -178,7 +178,7 @@ class FetchAnswered(Struct, gc=False):
     nodeEndpoints: Sequence[Unread] = ()
 
 
-class FetchLine(Line, gc=False, kw_only=True):
+class FetchLine(RequestLine, gc=False, kw_only=True):
     """A fetch and its answer."""
 
     requestHeader: FetchHeader
@@ -187,7 +187,7 @@ class FetchLine(Line, gc=False, kw_only=True):
     response: FetchAnswered | Literal[""] | None = None
 
 
-class Sent(Struct, gc=False):
+class SentPartition(Struct, gc=False):
     """A partition named in a produce request."""
 
     index: Index
@@ -201,7 +201,7 @@ class SentTopic(Struct, gc=False):
 
     topic: str = field(default="", name="name")
     topicId: str = ""
-    partitionData: Sequence[Sent] = ()
+    partitionData: Sequence[SentPartition] = ()
     topicName: Odd | UnsetType = UNSET
     older: Odd | UnsetType = field(default=UNSET, name="topic")
 
@@ -214,7 +214,7 @@ class ProduceAsked(Struct, gc=False):
     topicData: Sequence[SentTopic] = ()
 
 
-class Written(Struct, gc=False):
+class WrittenPartition(Struct, gc=False):
     """A partition named in a produce answer."""
 
     index: Index
@@ -229,7 +229,7 @@ class WrittenTopic(Struct, gc=False):
 
     topic: str = field(default="", name="name")
     topicId: str = ""
-    partitionResponses: Sequence[Written] = ()
+    partitionResponses: Sequence[WrittenPartition] = ()
     topicName: Odd | UnsetType = UNSET
     older: Odd | UnsetType = field(default=UNSET, name="topic")
 
@@ -241,7 +241,7 @@ class ProduceAnswered(Struct, gc=False):
     nodeEndpoints: Sequence[Unread] = ()
 
 
-class ProduceLine(Line, gc=False, kw_only=True):
+class ProduceLine(RequestLine, gc=False, kw_only=True):
     """A produce and its answer; none was sent where nobody waits for it."""
 
     requestHeader: ProduceHeader

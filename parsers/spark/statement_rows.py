@@ -26,7 +26,7 @@ from parsers.broker_log import (
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
-from parsers.request_log import EVERY_API, NOTHING, SessionState, Told, Trace
+from parsers.request_log import EVERY_API, NOTHING, SessionState, ToldRows, Trace
 from parsers.request_log.batches import batches_of as batches_in
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
 from parsers.spark.request import INSTANT, TableRequest
@@ -99,7 +99,7 @@ def fetch_rows(
     """Fetches with their sessions rebuilt, file by file; `before` holds the sessions that a first part goes on with."""
     for part in parts:
         for told in _trace(part, request, frozenset(("FETCH",)), before).read():
-            if isinstance(told, Told):
+            if isinstance(told, ToldRows):
                 yield from batches_in(told, part.origin, request.row_class)
 
 
@@ -120,7 +120,7 @@ def request_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Re
     for part in parts:
         rows = list[object]()
         for told in _trace(part, request, REQUESTS[request.table]).read():
-            if isinstance(told, Told):
+            if isinstance(told, ToldRows):
                 yield from batches_in(told, part.origin, request.row_class)
             elif isinstance(told, request.row_class):
                 rows.append(told)

@@ -22,7 +22,7 @@ from auditor.engines.told.traces import Thinning
 from auditor.engines.uncollected import uncollected
 from parsers.provenance import Origin
 from parsers.request_log import LineCounts
-from parsers.request_log.blocks import Reading
+from parsers.request_log.blocks import LineReading
 from parsers.request_log.folded import Folded
 from parsers.request_log.lines import blocks_of
 from parsers.request_log.trace import read_pieces
@@ -167,7 +167,7 @@ def structs(fetches: list[bytes]) -> None:
 
 def rows(text: bytes) -> None:
     """Rows of fetches and produces in columns, and rows of the other requests."""
-    reading = Reading(ORIGIN, LineCounts(), TELLING)
+    reading = LineReading(ORIGIN, LineCounts(), TELLING)
     with uncollected():
         for _ in read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, Folded()):
             pass
@@ -175,7 +175,7 @@ def rows(text: bytes) -> None:
 
 def said(text: bytes) -> None:
     """What an audit keeps, before repetitions are folded: of busy logs what rules over time need."""
-    reading = Reading(ORIGIN, LineCounts(), TELLING)
+    reading = LineReading(ORIGIN, LineCounts(), TELLING)
     with uncollected():
         read = read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, Folded())
         for _ in of_trace(Thinning().passing(read), ORIGIN, {}):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from parsers.provenance import Origin
 from parsers.request_log import (
     NOTHING,
-    Answered,
-    Asked,
+    AnsweredPartition,
+    AskedPartition,
     FetchCall,
     PartitionKey,
     fetch_rows,
@@ -46,21 +46,21 @@ def key(partition: int) -> PartitionKey:
     return PartitionKey("t", "", partition)
 
 
-def asked(partition: int, offset: int) -> Asked:
-    return Asked(key(partition), offset)
+def asked(partition: int, offset: int) -> AskedPartition:
+    return AskedPartition(key(partition), offset)
 
 
-def answered(partition: int, watermark: int, error: int = 0) -> Answered:
-    return Answered(key(partition), error, -1 if error else watermark)
+def answered(partition: int, watermark: int, error: int = 0) -> AnsweredPartition:
+    return AnsweredPartition(key(partition), error, -1 if error else watermark)
 
 
 def call(
     session: int | None,
     epoch: int | None,
     *,
-    ask: Sequence[Asked] = (),
+    ask: Sequence[AskedPartition] = (),
     forget: Sequence[int] = (),
-    answer: Sequence[Answered] = (),
+    answer: Sequence[AnsweredPartition] = (),
     answer_session: int | None = None,
     error: int = 0,
     answer_known: bool = True,

@@ -24,14 +24,14 @@ from parsers.request_log import (
     Other,
     RequestLog,
     SessionState,
-    Told,
+    ToldRows,
     fetch_columns,
     fold,
     join,
     read_request_lines,
 )
 from parsers.request_log.batches import batches_of
-from parsers.request_log.blocks import Reading
+from parsers.request_log.blocks import LineReading
 from parsers.request_log.folded import Folded
 from parsers.request_log.lines import blocks_of
 from parsers.request_log.trace import read_pieces
@@ -48,7 +48,7 @@ Said = tuple[tuple[str | None, int], Moment]
 Read = tuple[dict[str, list[str]], SessionState, LineCounts]
 
 
-def parts_of(text: bytes, reading: Reading, folded: Folded) -> list[Told | Other]:
+def parts_of(text: bytes, reading: LineReading, folded: Folded) -> list[ToldRows | Other]:
     return list(read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, folded))
 
 
@@ -72,8 +72,8 @@ def by_structs(text: bytes, before: SessionState = NOTHING) -> Read:
     """The same as the trace reads it."""
     counts, folded = LineCounts(), Folded(before, runs=False)
     rows = list[object]()
-    for part in parts_of(text, Reading(ORIGIN, counts, runs=False), folded):
-        if isinstance(part, Told):
+    for part in parts_of(text, LineReading(ORIGIN, counts, runs=False), folded):
+        if isinstance(part, ToldRows):
             kinds = (Fetch, SessionGap, Produce)
             batches = ((kind, batch) for kind in kinds for batch in batches_of(part, ORIGIN, kind))
             rows += (row for kind, batch in batches for row in from_arrow(batch, kind))
@@ -94,7 +94,7 @@ def same(text: bytes) -> None:
 
 
 def statements(text: bytes) -> list[Said]:
-    return moments(list(Thinning().passing(parts_of(text, Reading(ORIGIN, LineCounts()), Folded()))))
+    return moments(list(Thinning().passing(parts_of(text, LineReading(ORIGIN, LineCounts()), Folded()))))
 
 
 @cache
@@ -285,9 +285,9 @@ def test_every_recorded_fetch_and_produce_fits_a_struct(monkeypatch: pytest.Monk
     texts = (line.replace(b"[1,2]", b"[1]") for line in TEXTS[:2])
     text = b"".join(line + b"\n" for line in (*recorded(), *texts))
     assert len(recorded()) >= 80
-    parts = parts_of(text, Reading(ORIGIN, counts := LineCounts()), Folded())
+    parts = parts_of(text, LineReading(ORIGIN, counts := LineCounts()), Folded())
     assert counts.fetches + counts.requests + counts.unread == counts.lines == text.count(b"\n")
-    assert any(isinstance(part, Told) and part.produces is not None for part in parts)
+    assert any(isinstance(part, ToldRows) and part.produces is not None for part in parts)
 
 
 @pytest.mark.parametrize("unit", [b"{{{*", b"{", b"[", b"(", b",a=(", b"a=x,", b'"a":[', b'","', b"\\", b"9", b",9"])
@@ -299,7 +299,7 @@ def test_the_time_of_a_hostile_line_grows_as_its_length(unit: bytes) -> None:
     for size in (1 << 14, 1 << 18):
         text = b"".join(line + line.replace(start, start + unit * (size // len(unit)), 1) for start in starts)
         began = time.process_time()
-        parts_of(text, Reading(ORIGIN, LineCounts()), Folded())
+        parts_of(text, LineReading(ORIGIN, LineCounts()), Folded())
         took.append(time.process_time() - began)
     # Sixteen times as long; what grew as the square would take 256 times as long.
     assert took[1] < 80 * max(took[0], 0.02)
@@ -308,13 +308,14 @@ def test_the_time_of_a_hostile_line_grows_as_its_length(unit: bytes) -> None:
 @given(st.lists(session_lines(), max_size=14))
 @settings(max_examples=cases(200), deadline=None)
 def test_what_is_told_again_is_told_with_a_count(lines: list[bytes]) -> None:
-    parts = parts_of(b"".join(line for each in lines for line in (each, each)), Reading(ORIGIN, LineCounts()), Folded())
+    twice = b"".join(line for each in lines for line in (each, each))
+    parts = parts_of(twice, LineReading(ORIGIN, LineCounts()), Folded())
     rows = [
         ByColumns(fetch_columns(part.fetches, part), {})
         for part in parts
-        if isinstance(part, Told) and part.fetches is not None
+        if isinstance(part, ToldRows) and part.fetches is not None
     ]
-    assert moments([*Thinning().passing(parts)]) == moments([*rows, *(p for p in parts if not isinstance(p, Told))])
+    assert moments([*Thinning().passing(parts)]) == moments([*rows, *(p for p in parts if not isinstance(p, ToldRows))])
 
 
 def test_of_fetches_without_sessions_only_what_moves_makes_statements() -> None:
@@ -324,7 +325,7 @@ def test_of_fetches_without_sessions_only_what_moves_makes_statements() -> None:
         asked = b",".join(ASK % (part, offset) for part, offset in enumerate(offsets))
         told = b",".join(TELL % (part, 0, offset) for part, offset in enumerate(offsets))
         lines.append(SESSION % (number, 2, 0, -1, asked, b"", ANSWER % (0, 0, told)) + b"\n")
-    parts = parts_of(b"".join(lines), Reading(ORIGIN, LineCounts()), Folded())
+    parts = parts_of(b"".join(lines), LineReading(ORIGIN, LineCounts()), Folded())
     said = [moment for _, _, moment in of_trace(Thinning().passing(parts), ORIGIN, {})]
     assert len(said) < 300
     assert sum(moment.count for moment in said) == 40 * 200
@@ -333,7 +334,7 @@ def test_of_fetches_without_sessions_only_what_moves_makes_statements() -> None:
 @pytest.mark.parametrize("form", ["JSON", "text"])
 def test_a_busy_log_is_thinned_and_what_is_left_stands_in_the_whole(form: str) -> None:
     text = busy_trace(form, 7, 6_000_000)
-    parts = [part for part in parts_of(text, Reading(ORIGIN, LineCounts()), Folded()) if isinstance(part, Told)]
+    parts = [part for part in parts_of(text, LineReading(ORIGIN, LineCounts()), Folded()) if isinstance(part, ToldRows)]
     rows = sum(len(side) for part in parts for side in (part.fetches, part.produces) if side is not None)
     few = statements(text)
     assert 4 * len(few) < rows
@@ -354,21 +355,21 @@ def test_many_resting_partitions_are_told_a_bounded_number_at_a_time() -> None:
     told = b",".join(TELL % (part, 0, 5) for part in range(5000))
     opened = SESSION % (1, 2, 0, 0, asked, b"", ANSWER % (0, 7, told)) + b"\n"
     waits = b"".join(SESSION % (2, 2, 7, epoch, b"", b"", ANSWER % (0, 7, b"")) + b"\n" for epoch in range(1, 101))
-    parts = parts_of(opened + waits, Reading(ORIGIN, LineCounts(), runs=False), Folded(runs=False))
-    sizes = [len(part.fetches) for part in parts if isinstance(part, Told) and part.fetches is not None]
+    parts = parts_of(opened + waits, LineReading(ORIGIN, LineCounts(), runs=False), Folded(runs=False))
+    sizes = [len(part.fetches) for part in parts if isinstance(part, ToldRows) and part.fetches is not None]
     assert sum(sizes) == 5000 * 101
     assert max(sizes) < 300_000
     # What rests is told once where a count will do.
-    runs = parts_of(opened + waits, Reading(ORIGIN, LineCounts()), Folded())
-    assert sum(len(part.fetches) for part in runs if isinstance(part, Told) and part.fetches is not None) == 10_000
+    runs = parts_of(opened + waits, LineReading(ORIGIN, LineCounts()), Folded())
+    assert sum(len(part.fetches) for part in runs if isinstance(part, ToldRows) and part.fetches is not None) == 10_000
 
 
 @pytest.mark.parametrize("case", ["clean_1_1", "clean_2_8", "clean_mixed", "clean_4x"])
 def test_requests_in_words_of_others_tell_the_same(case: str) -> None:
     lines = leaders(case)[:40]
     text = b"".join(shifted(line, turn) + b"\n" for turn in range(1, 13) for line in lines[turn % 3 :])
-    parts = parts_of(text, Reading(ORIGIN, LineCounts()), Folded())
+    parts = parts_of(text, LineReading(ORIGIN, LineCounts()), Folded())
     assert 4 * sum(isinstance(part, Again) for part in parts) > len(text.splitlines())
-    rows = parts_of(text, Reading(ORIGIN, LineCounts(), runs=False), Folded())
+    rows = parts_of(text, LineReading(ORIGIN, LineCounts(), runs=False), Folded())
     assert not any(isinstance(part, Again) for part in rows)
     assert moments(list(Thinning().passing(parts))) == moments(list(Thinning().passing(rows)))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.request_log import Answered, Asked, PartitionKey, RequestLog, read_request_lines
+from parsers.request_log import AnsweredPartition, AskedPartition, PartitionKey, RequestLog, read_request_lines
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.struct_text import parse_struct
 from tests.lab.effort import cases
@@ -56,9 +56,9 @@ def test_records_are_sized_where_their_text_tells(records: str, size: int | None
     (call,) = log.fetch_calls
     key = PartitionKey("t", "", 0)
     assert (call.replica, call.session_id, call.session_epoch, call.correlation_id) == (2, 1834, 57, 991)
-    assert call.asked == (Asked(key, 21, None, 3, 0, None),)
+    assert call.asked == (AskedPartition(key, 21, None, 3, 0, None),)
     assert call.forgotten == (PartitionKey("u", "", 4), PartitionKey("u", "", 5))
-    assert call.answered == (Answered(key, 0, 21, 20, 1, records_size=size),)
+    assert call.answered == (AnsweredPartition(key, 0, 21, 20, 1, records_size=size),)
     assert call.times == (12300, 50, 400, 11700, 60, 50)
 
 

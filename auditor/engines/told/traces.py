@@ -17,7 +17,7 @@ from parsers.request_log import (
     FetchTold,
     Other,
     Rows,
-    Told,
+    ToldRows,
     fetch_columns,
     fetch_numbers,
     named_by_lines,
@@ -39,11 +39,11 @@ class Thinning:
     def __init__(self) -> None:
         self.names = 0
 
-    def passing(self, parts: Iterable[Told | Other]) -> Iterator[Other | ByColumns]:
+    def passing(self, parts: Iterable[ToldRows | Other]) -> Iterator[Other | ByColumns]:
         """What is read, without what lies between landmarks."""
-        told, size = list[Told](), 0
+        told, size = list[ToldRows](), 0
         for part in parts:
-            if not isinstance(part, Told):
+            if not isinstance(part, ToldRows):
                 yield part
                 continue
             self.names += named_by_lines(part)
@@ -56,7 +56,7 @@ class Thinning:
             told.append(part if part.fetches is None else replace(part, fetches=without_repetitions(part.fetches)))
         yield self._of_columns(told)
 
-    def _of_columns(self, told: Sequence[Told]) -> ByColumns:
+    def _of_columns(self, told: Sequence[ToldRows]) -> ByColumns:
         fetches = [(part, part.fetches) for part in told if part.fetches is not None]
         produces = [(part, part.produces) for part in told if part.produces is not None]
         if self.names <= WHOLE:
@@ -80,7 +80,7 @@ def thinned_rows(rows: Sequence[FetchTold]) -> Iterator[FetchTold]:
         yield rows[place]._replace(left_out=out) if out else rows[place]
 
 
-def _size(part: Told) -> int:
+def _size(part: ToldRows) -> int:
     return sum(len(rows) for rows in (part.fetches, part.produces) if rows is not None)
 
 
@@ -99,7 +99,7 @@ def _joined(parts: Sequence[Statements], kept: pl.DataFrame | None = None) -> St
     return told if kept is None else {**told, "left_out": kept["left_out"].to_list()}
 
 
-def _taken(parts: Sequence[tuple[Told, Rows]], kept: pl.DataFrame) -> Iterator[tuple[Told, Rows]]:
+def _taken(parts: Sequence[tuple[ToldRows, Rows]], kept: pl.DataFrame) -> Iterator[tuple[ToldRows, Rows]]:
     """The rows at some places of parts that follow each other, in order."""
     places, starts = kept["place"].to_numpy(), np.cumsum([0, *(len(rows) for _, rows in parts)])
     cuts = np.searchsorted(places, starts)
