@@ -21,7 +21,7 @@ from auditor.timeline.picture import page_of
 from auditor.timeline.text import name_of, timeline_text
 from auditor.timeline.window import Window, window_of
 from auditor.timeline.witness import written
-from parsers.spark import Dump as Tables
+from parsers.spark import DumpTables as Tables
 from parsers.spark import open_dump as open_tables
 from rules.finding import Finding
 from rules.timeline.rows import Cell, Timeline, TimelineRow, timeline_of

@@ -10,7 +10,7 @@ from auditor.engines.plan.units import ReadUnit
 from parsers.files import locate, read_source
 from parsers.indexes import (
     INDEX_KINDS,
-    Contradiction,
+    ContradictedEntry,
     Slots,
     ascending,
     beyond,
@@ -125,7 +125,7 @@ class _Index:
         end = min(place + self.slots.width, self._file.size)
         return Span(source=self._file.source, start=place, end=end)
 
-    def fault(self, told: Contradiction) -> IndexFault:
+    def fault(self, told: ContradictedEntry) -> IndexFault:
         """A contradiction with its address."""
         return IndexFault(
             kind=self.slots.kind,
@@ -151,7 +151,7 @@ def _by_itself(index: _Index, *, empty: bool) -> IndexFacts:
     )
 
 
-def _faults(index: _Index, told: Iterable[Contradiction]) -> Iterator[IndexFault]:
+def _faults(index: _Index, told: Iterable[ContradictedEntry]) -> Iterator[IndexFault]:
     return (index.fault(one) for one in told)
 
 

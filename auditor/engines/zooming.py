@@ -16,7 +16,7 @@ from parsers.files import read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.refusal import Parsed
-from parsers.segment import Held, SegmentChunk
+from parsers.segment import HeldSegment, SegmentChunk
 from parsers.tables import RecordRow
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.facts.stretch import UNOPENED
@@ -59,7 +59,7 @@ class Zooming:
                 if chunk.segment is not None and mark.crc_valid and self._room > 0 and mark.span not in self.decoded:
                     self._decode(mark, chunk.segment)
 
-    def _decode(self, mark: BatchMark, segment: Held) -> None:
+    def _decode(self, mark: BatchMark, segment: HeldSegment) -> None:
         parsed = decode_entry(segment.entry(mark.span.start, mark.span.end), self.origin(mark), mark.span.start)
         self._room -= len(parsed.rows)
         self.decoded[mark.span] = parsed

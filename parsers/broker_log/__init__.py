@@ -6,12 +6,12 @@ from parsers.broker_log.catalogue import EVENTS
 from parsers.broker_log.clock import wall_clock
 from parsers.broker_log.compressed import GzipText
 from parsers.broker_log.facts import BrokerFacts, broker_facts
-from parsers.broker_log.layout import DEFAULT_PATTERN, USUAL_PATTERNS, Layout, LayoutError, parse_layout
+from parsers.broker_log.layout import DEFAULT_PATTERN, USUAL_PATTERNS, EntryLayout, LayoutError, parse_layout
 from parsers.broker_log.reader import LogPart, Reading, no_part, parse_events, parse_settings, read_log
 from parsers.broker_log.trust import Trust, trust_of
-from parsers.broker_log.version import KafkaVersion, parse_version
+from parsers.broker_log.version import KafkaRelease, parse_version
 from parsers.broker_log.witness import Witness, answered_ports, printed_ports, several_speak, witnesses
-from parsers.broker_log.wrapped import HEAD_BYTES, UnwrappedText, Written, read_written, speakers, written_as
+from parsers.broker_log.wrapped import HEAD_BYTES, UnwrappedText, WrappedLayout, read_written, speakers, written_as
 from parsers.broker_log.zones import given_for, instant_of, owner_and_value, zone_named
 
 __all__ = [
@@ -20,16 +20,16 @@ __all__ = [
     "HEAD_BYTES",
     "USUAL_PATTERNS",
     "BrokerFacts",
+    "EntryLayout",
     "GzipText",
-    "KafkaVersion",
-    "Layout",
+    "KafkaRelease",
     "LayoutError",
     "LogPart",
     "Reading",
     "Trust",
     "UnwrappedText",
     "Witness",
-    "Written",
+    "WrappedLayout",
     "answered_ports",
     "broker_facts",
     "given_for",

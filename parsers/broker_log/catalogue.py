@@ -12,7 +12,7 @@ from parsers.broker_log.configuring import CONFIGURING
 from parsers.broker_log.epochs import EPOCHS
 from parsers.broker_log.fetching import FETCHING
 from parsers.broker_log.isr import ISR
-from parsers.broker_log.layout import Layout
+from parsers.broker_log.layout import EntryLayout
 from parsers.broker_log.leadership import LEADERSHIP
 from parsers.broker_log.membership import MEMBERSHIP
 from parsers.broker_log.prefix import PREFIX, Prefix, parse_prefix
@@ -172,13 +172,13 @@ def _tree(words: Mapping[str, str]) -> str:
 
 
 @cache
-def head_pattern(layout: Layout) -> re.Pattern[bytes]:
+def head_pattern(layout: EntryLayout) -> re.Pattern[bytes]:
     """Matches what stands before a message where an entry begins."""
     return re.compile(layout.head.encode())
 
 
 @cache
-def scan_pattern(layout: Layout) -> re.Pattern[bytes]:
+def scan_pattern(layout: EntryLayout) -> re.Pattern[bytes]:
     """Finds the lines, each from the line end before it to its own, that begin an entry whose message may be an event.
 
     Groups besides the layout's own: prefix; message; lead, or inner (the lead behind a first word).

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
-from parsers.broker_log.layout import Layout
+from parsers.broker_log.layout import EntryLayout
 from parsers.provenance import Origin
 from parsers.tables import BrokerSetting, arrow_schema, no_rows
 
@@ -37,7 +37,7 @@ class Printed:
     """The lines without the last line end."""
 
 
-def find_settings(data: bytes, shift: int, found: re.Match[bytes], layout: Layout, limit: int) -> Printed | None:
+def find_settings(data: bytes, shift: int, found: re.Match[bytes], layout: EntryLayout, limit: int) -> Printed | None:
     """The lines of the block whose first line was found, up to the next entry, from at most `limit` bytes.
 
     `shift` is what to add to a position in `data` for its byte in the file. A line without an end is not read.

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from parsers.broker_log.catalogue import TOLD, Matcher
 from parsers.broker_log.trust import trust_of
-from parsers.broker_log.version import KafkaVersion
+from parsers.broker_log.version import KafkaRelease
 from parsers.broker_log.wording import Event
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -31,7 +31,7 @@ NO_EVENTS: Final = no_rows(BrokerEvent)
 
 
 def batch_of(
-    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
+    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaRelease | None
 ) -> tuple[pa.RecordBatch, list[Refusal]]:
     """The rows of all hits in the order of their lines, and a refusal for each line whose numbers no column can hold."""
     try:
@@ -63,7 +63,7 @@ def _refusal(heads: Sequence[Head], hit: Hit, origin: Origin) -> Refusal:
 
 
 def _batch(
-    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaVersion | None
+    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaRelease | None
 ) -> pa.RecordBatch:
     """The rows with what their kinds and the file's place tell, in the order of their lines; items of one line keep theirs."""
     if not hits:
@@ -118,7 +118,7 @@ def _read(name: str, held: pa.Array, told: Mapping[str, list[pa.Array]]) -> None
         told[column].append(pa.array(values, _SCHEMA.field(column).type).take(different.indices))
 
 
-def _of_events(events: Iterable[Event], version: KafkaVersion | None) -> dict[str, Sequence[str | None]]:
+def _of_events(events: Iterable[Event], version: KafkaRelease | None) -> dict[str, Sequence[str | None]]:
     trusts = [(event, trust_of(event.kind, version)) for event in events]
     return {
         "kind": [event.kind for event, _ in trusts],

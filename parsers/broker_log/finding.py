@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from parsers.broker_log.catalogue import SETTINGS_LEAD, Matcher, head_pattern, matchers, scan_pattern, shortened
 from parsers.broker_log.event_batches import Head, Hit
-from parsers.broker_log.layout import Layout
+from parsers.broker_log.layout import EntryLayout
 from parsers.broker_log.lines import Block
 
 Entry: TypeAlias = re.Match[bytes]
@@ -21,7 +21,7 @@ _CARRIAGE_RETURN: Final = 13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class SearchedText:
     """A block with a line end set before it, so that every line has one."""
 
     data: bytes
@@ -29,7 +29,7 @@ class Text:
     """What to add to a position in the data for its byte in the file."""
     last: int
     """Entries that begin here or later are for whoever reads the next range."""
-    layout: Layout
+    layout: EntryLayout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +46,14 @@ class Lines:
     """The line at the end of the file that has neither line end nor the layout's last part."""
 
 
-def text_of(block: Block, layout: Layout, end: int | None) -> Text:
+def text_of(block: Block, layout: EntryLayout, end: int | None) -> SearchedText:
     """The text of a block that is read up to byte `end` of the file."""
     data = b"\n" + block.data
     shift = block.offset - 1
-    return Text(data=data, shift=shift, last=len(data) if end is None else end - shift, layout=layout)
+    return SearchedText(data=data, shift=shift, last=len(data) if end is None else end - shift, layout=layout)
 
 
-def find_lines(text: Text) -> Lines:
+def find_lines(text: SearchedText) -> Lines:
     """Every line that begins an entry whose message may be an event, or the settings of a start."""
     data, shift, last, size = text.data, text.shift, text.last, len(text.data)
     scan, tails, opening, rfind = scan_pattern(text.layout), _Tails(text.layout), text.layout.tail_opening, data.rfind
@@ -85,7 +85,7 @@ def find_lines(text: Text) -> Lines:
 class _Tails(dict[bytes, tuple[bytes | None, bool]]):
     """What stands behind messages: the logger, and whether it is all. Few tails of a block differ, each is looked at once."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: EntryLayout) -> None:
         super().__init__()
         self._layout = layout
 
@@ -94,7 +94,7 @@ class _Tails(dict[bytes, tuple[bytes | None, bool]]):
         return told
 
 
-def find_hits(text: Text, lines: Lines) -> dict[Matcher, list[Hit]]:
+def find_hits(text: SearchedText, lines: Lines) -> dict[Matcher, list[Hit]]:
     """The hits of every wording: the first that fits a line gives them; a line that only begins like an event has none."""
     hits: defaultdict[Matcher, list[Hit]] = defaultdict(list)
     for lead, begun in lines.by_lead.items():
@@ -106,7 +106,7 @@ def find_hits(text: Text, lines: Lines) -> dict[Matcher, list[Hit]]:
     return {matcher: found for matcher, found in hits.items() if found}
 
 
-def _try(text: Text, matcher: Matcher, lines: Sequence[Line], hits: list[Hit]) -> Sequence[Line]:
+def _try(text: SearchedText, matcher: Matcher, lines: Sequence[Line], hits: list[Hit]) -> Sequence[Line]:
     """Adds the hits of a wording and gives back the lines that it does not fit."""
     data, match = text.data, matcher.pattern.match
     tried = [match(data, begin, stop) for _, begin, stop in lines]
@@ -136,7 +136,7 @@ def _try_items(
             yield line
 
 
-def _detail(text: Text, matcher: Matcher, line: Line, fit: Entry) -> str | None:
+def _detail(text: SearchedText, matcher: Matcher, line: Line, fit: Entry) -> str | None:
     """The message as the detail, or the reason: the rest of the message, else the next line if it begins no entry."""
     data, (_, begin, stop) = text.data, line
     if matcher.event.whole_message:

@@ -35,7 +35,7 @@ class LayoutError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class EntryLayout:
     """How entries are laid out: a pattern of what stands before the message, and what stands behind it."""
 
     head: str
@@ -55,7 +55,7 @@ class Layout:
 
 
 @cache
-def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
+def parse_layout(pattern: str = DEFAULT_PATTERN) -> EntryLayout:
     """The layout of a log4j `PatternLayout` (version 1 or 2).
 
     Raises:
@@ -74,7 +74,7 @@ def parse_layout(pattern: str = DEFAULT_PATTERN) -> Layout:
     opening = pieces[0][1].encode() if pieces[0][0] == "text" else b""
     head = "".join(_expressions(pieces[:at], pattern))
     absent = "".join(f"(?P<{name}>)" for name in ("time", "level", "logger") if f"(?P<{name}>" not in head)
-    return Layout(head + absent, opening, tail[0], tail[1])
+    return EntryLayout(head + absent, opening, tail[0], tail[1])
 
 
 def _pieces(pattern: str) -> list[tuple[str, str]]:

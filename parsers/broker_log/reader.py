@@ -13,9 +13,9 @@ from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.config_values import NO_SETTINGS, find_settings, settings_batch
 from parsers.broker_log.event_batches import NO_EVENTS, batch_of
 from parsers.broker_log.finding import find_hits, find_lines, text_of
-from parsers.broker_log.layout import DEFAULT_PATTERN, Layout, parse_layout
+from parsers.broker_log.layout import DEFAULT_PATTERN, EntryLayout, parse_layout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
-from parsers.broker_log.version import KafkaVersion
+from parsers.broker_log.version import KafkaRelease
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
 from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
@@ -38,8 +38,8 @@ class Reading:
     """
 
     origin: Origin
-    layout: Layout = field(default_factory=lambda: parse_layout(DEFAULT_PATTERN))
-    version: KafkaVersion | None = None
+    layout: EntryLayout = field(default_factory=lambda: parse_layout(DEFAULT_PATTERN))
+    version: KafkaRelease | None = None
     line_limit: int = LINE_LIMIT
     settings: bool = True
     """Whether `KafkaConfig values:` blocks are read too; a start prints some hundred lines of them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from parsers.broker_log.version import KafkaVersion
+from parsers.broker_log.version import KafkaRelease
 from parsers.tables import EventKind, TrustLevel
 
 _RANK: Final[dict[TrustLevel, int]] = {"low": 0, "medium": 1, "high": 2}
@@ -26,8 +26,8 @@ class Trust:
 class VersionedTrust:
     """Trust that holds for versions from `since` on, up to `until` exclusive."""
 
-    since: KafkaVersion
-    until: KafkaVersion
+    since: KafkaRelease
+    until: KafkaRelease
     trust: Trust
 
 
@@ -35,8 +35,8 @@ def _from(since: str, until: str, trust: Trust) -> VersionedTrust:
     return VersionedTrust(since=_version(since), until=_version(until), trust=trust)
 
 
-def _version(text: str) -> KafkaVersion:
-    return KafkaVersion(*(int(part) for part in text.split(".")))
+def _version(text: str) -> KafkaRelease:
+    return KafkaRelease(*(int(part) for part in text.split(".")))
 
 
 _EVERY: Final = ("0.0", "999.0")
@@ -116,7 +116,7 @@ TRUST: Final[dict[EventKind, tuple[VersionedTrust, ...]]] = {
 
 
 @cache
-def trust_of(kind: EventKind, version: KafkaVersion | None) -> Trust:
+def trust_of(kind: EventKind, version: KafkaRelease | None) -> Trust:
     """The trust of a kind of line; under an unknown version the least that any version gives."""
     known = TRUST.get(kind, ())
     if version is None:

@@ -16,7 +16,7 @@ _FIRST_CONFLUENT_TO_KAFKA: Final = ((5, 0, 2, 0), (6, 0, 2, 6), (7, 0, 3, 0), (8
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class KafkaVersion:
+class KafkaRelease:
     """A Kafka release; before 1.0 the first number is 0 (0.11.0.2 is 0, 11, 0)."""
 
     major: int
@@ -27,7 +27,7 @@ class KafkaVersion:
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-def parse_version(printed: str) -> KafkaVersion | None:
+def parse_version(printed: str) -> KafkaRelease | None:
     """The Kafka release behind a printed version; None where the text is no version or the distribution is unknown."""
     match = _PRINTED.match(printed.strip())
     if match is None:
@@ -36,14 +36,14 @@ def parse_version(printed: str) -> KafkaVersion | None:
     major, minor, patch = int(first), int(second), int(third or 0)
     if _CONFLUENT.match(rest):
         return _from_confluent(major, minor, patch)
-    return KafkaVersion(major, minor, patch)
+    return KafkaRelease(major, minor, patch)
 
 
-def _from_confluent(major: int, minor: int, patch: int) -> KafkaVersion | None:
+def _from_confluent(major: int, minor: int, patch: int) -> KafkaRelease | None:
     """Confluent's own numbers; since 2.8 their patch numbers follow Kafka's closely enough to be kept."""
     if (major, minor) in _CONFLUENT_KAFKA:
-        return KafkaVersion(*_CONFLUENT_KAFKA[major, minor], 0)
+        return KafkaRelease(*_CONFLUENT_KAFKA[major, minor], 0)
     for theirs, first_minor, kafka_major, kafka_minor in _FIRST_CONFLUENT_TO_KAFKA:
         if major == theirs:
-            return KafkaVersion(kafka_major, kafka_minor + minor - first_minor, patch)
+            return KafkaRelease(kafka_major, kafka_minor + minor - first_minor, patch)
     return None

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.collectors import COLLECTED, speaker_of
-from parsers.broker_log.layout import Layout
+from parsers.broker_log.layout import EntryLayout
 from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, whole_lines
 from parsers.broker_log.reader import LogPart, Reading, no_part, read_log
 from parsers.broker_log.witness import witnesses
@@ -36,19 +36,19 @@ _KEPT: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrappedLayout:
     """How a file is written: by which layout, and behind what."""
 
     wrapping: Wrapping
-    layout: Layout
+    layout: EntryLayout
 
 
-def written_as(head: bytes, layouts: Sequence[Layout]) -> Written | None:
+def written_as(head: bytes, layouts: Sequence[EntryLayout]) -> WrappedLayout | None:
     """How the beginning of a file is written; of several that fit, the one by which most lines begin entries.
 
     None where no layout fits any line: then the file cannot be read.
     """
-    found: list[tuple[int, int, Written]] = []
+    found: list[tuple[int, int, WrappedLayout]] = []
     lines = head.splitlines(keepends=True)
     for place, wrapping in enumerate(WRAPPINGS):
         contents = [content for line in lines if (content := _content(line, wrapping)) is not None]
@@ -56,7 +56,7 @@ def written_as(head: bytes, layouts: Sequence[Layout]) -> Written | None:
             begins = head_pattern(layout).match
             entries = sum(begins(content) is not None for content in contents)
             if entries:
-                found.append((entries, -place * len(layouts) - order, Written(wrapping=wrapping, layout=layout)))
+                found.append((entries, -place * len(layouts) - order, WrappedLayout(wrapping=wrapping, layout=layout)))
     return max(found, key=lambda each: each[:2])[2] if found else None
 
 
@@ -81,7 +81,7 @@ def _json_content(line: bytes) -> bytes | None:
     return None if text is None else text.encode(errors="replace")
 
 
-def speakers(file: BinaryIO, written: Written) -> dict[bytes | None, frozenset[int]]:
+def speakers(file: BinaryIO, written: WrappedLayout) -> dict[bytes | None, frozenset[int]]:
     """Who speaks in a file, in order of their names, None for lines that name nobody; and as which brokers, by their words."""
     if written.wrapping != "prefixed":
         return {None: frozenset()}
@@ -171,7 +171,7 @@ class UnwrappedText(io.RawIOBase):
         return self._lines[first][0], self._lines[last][1]
 
 
-def read_written(file: BinaryIO, reading: Reading, written: Written, speaker: bytes | None) -> Iterator[LogPart]:
+def read_written(file: BinaryIO, reading: Reading, written: WrappedLayout, speaker: bytes | None) -> Iterator[LogPart]:
     """What one speaker says in a log of any wrapping, a part at a time; rows point at the lines of the file."""
     laid_out = replace(reading, layout=written.layout)
     if written.wrapping == "plain":

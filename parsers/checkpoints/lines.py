@@ -22,7 +22,7 @@ HEADER_MISSING: Final = "the file lacks its two header lines"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CheckpointLine:
     """A line without its end, and the bytes it stands in (its end included)."""
 
     text: str
@@ -37,15 +37,15 @@ class Line:
         return tokens
 
 
-def split_lines(data: bytes) -> Iterator[Line]:
+def split_lines(data: bytes) -> Iterator[CheckpointLine]:
     """The lines of a file, ended by LF, CR, CRLF or the end of the file."""
     for match in _LINE.finditer(data):
         if match.end() > match.start():
-            yield Line(match[1].decode("utf-8", "replace"), match.start(), match.end())
+            yield CheckpointLine(match[1].decode("utf-8", "replace"), match.start(), match.end())
 
 
 def read_entries(
-    data: bytes, origin: Origin, entry_of: Callable[[Line, list[str]], Row | None], *, expected: str
+    data: bytes, origin: Origin, entry_of: Callable[[CheckpointLine, list[str]], Row | None], *, expected: str
 ) -> Parsed[Row]:
     """The entries of a checkpoint file. Each malformed line is refused by itself, sound ones are kept in file order."""
     lines = split_lines(data)
@@ -61,7 +61,7 @@ def read_entries(
     return _read_body(count_line, lines, len(data), origin, entry_of, expected)
 
 
-def _refuse_version(line: Line, size: int, origin: Origin) -> Refusal | None:
+def _refuse_version(line: CheckpointLine, size: int, origin: Origin) -> Refusal | None:
     version = integer(line.text)
     if version == _VERSION:
         return None
@@ -73,11 +73,11 @@ def _refuse_version(line: Line, size: int, origin: Origin) -> Refusal | None:
 
 
 def _read_body(
-    count_line: Line,
-    lines: Iterator[Line],
+    count_line: CheckpointLine,
+    lines: Iterator[CheckpointLine],
     size: int,
     origin: Origin,
-    entry_of: Callable[[Line, list[str]], Row | None],
+    entry_of: Callable[[CheckpointLine, list[str]], Row | None],
     expected: str,
 ) -> Parsed[Row]:
     rows: list[Row] = []
@@ -101,15 +101,15 @@ def _read_body(
     return Parsed(rows=tuple(rows), refusals=tuple(refusals))
 
 
-def _malformed(line: Line, origin: Origin, expected: str) -> Refusal:
+def _malformed(line: CheckpointLine, origin: Origin, expected: str) -> Refusal:
     return refuse(origin, "malformed", line.start, line.end, expected=expected, found=line.text)
 
 
-def _refuse_rest(line: Line, size: int, origin: Origin) -> Refusal:
+def _refuse_rest(line: CheckpointLine, size: int, origin: Origin) -> Refusal:
     expected = f"at most {ENTRY_LIMIT} entries and {REFUSAL_LIMIT} malformed lines"
     return refuse(origin, "too_large", line.start, size, expected=expected, found="more lines, left unread")
 
 
-def _refuse_count(count_line: Line, count: int, seen: int, size: int, origin: Origin) -> Refusal:
+def _refuse_count(count_line: CheckpointLine, count: int, seen: int, size: int, origin: Origin) -> Refusal:
     expected = f"{count} entries, as the second line says"
     return refuse(origin, "malformed", count_line.start, size, expected=expected, found=f"{seen} entry lines")

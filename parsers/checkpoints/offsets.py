@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from parsers.checkpoints.lines import Line, read_entries
+from parsers.checkpoints.lines import CheckpointLine, read_entries
 from parsers.checkpoints.numbers import INT32_MAX, integer
 from parsers.provenance import FileKind, Origin
 from parsers.refusal import Parsed
@@ -52,7 +52,7 @@ def read_offset_checkpoint(data: bytes, origin: Origin, kind: CheckpointKind) ->
     return read_entries(data, origin, entry_of, expected="a topic, a partition and an offset")
 
 
-def _epoch_entry(origin: Origin, line: Line, tokens: list[str]) -> EpochEntry | None:
+def _epoch_entry(origin: Origin, line: CheckpointLine, tokens: list[str]) -> EpochEntry | None:
     if len(tokens) != 2:
         return None
     epoch, start_offset = integer(tokens[0], low=0, high=INT32_MAX), integer(tokens[1], low=0)
@@ -73,7 +73,9 @@ def _epoch_entry(origin: Origin, line: Line, tokens: list[str]) -> EpochEntry | 
     )
 
 
-def _offset_entry(origin: Origin, kind: CheckpointKind, line: Line, tokens: list[str]) -> OffsetCheckpoint | None:
+def _offset_entry(
+    origin: Origin, kind: CheckpointKind, line: CheckpointLine, tokens: list[str]
+) -> OffsetCheckpoint | None:
     if len(tokens) != 3 or not _TOPIC.fullmatch(tokens[0]):
         return None
     partition, offset = integer(tokens[1], low=0, high=INT32_MAX), integer(tokens[2])

@@ -10,7 +10,7 @@ _TOPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]{22}")
 _I32: Final = range(-(1 << 31), 1 << 31)
 
 
-class Malformed(ValueError):
+class UnreadableLine(ValueError):
     """A line that belongs to an output but cannot be read."""
 
 
@@ -20,7 +20,7 @@ def ids(value: str | None) -> str | None:
         return None
     named = [i32(each.strip()) for each in value.split(",")] if value.strip() else []
     if any(broker < 0 for broker in named):
-        raise Malformed
+        raise UnreadableLine
     return ",".join(map(str, named))
 
 
@@ -29,7 +29,7 @@ def topic_id(value: str | None) -> str | None:
     if value is None or value in ("", "-"):
         return None
     if _TOPIC_ID.fullmatch(value) is None:
-        raise Malformed
+        raise UnreadableLine
     return value
 
 
@@ -37,14 +37,14 @@ def i32(value: str) -> int:
     """A number of 32 bits."""
     number = i64(value)
     if number not in _I32:
-        raise Malformed
+        raise UnreadableLine
     return number
 
 
 def i64(value: str) -> int:
     """A number of at most 18 digits."""
     if _NUMBER.fullmatch(value) is None:
-        raise Malformed
+        raise UnreadableLine
     return int(value)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from parsers.describe_text.cells import Malformed, i32
+from parsers.describe_text.cells import UnreadableLine, i32
 from parsers.tables import Description
 
 _CONFIG: Final = re.compile(r"  ([\w.\-]{1,256})=(.*?) sensitive=(?:true|false) synonyms=\{(\w{0,64})", re.DOTALL)
@@ -19,7 +19,7 @@ def config_line(line: str, entity: str, blank: Description) -> Description:
     match = _CONFIG.match(line)
     plain = match or _PLAIN_CONFIG.match(line)
     if plain is None:
-        raise Malformed
+        raise UnreadableLine
     return replace(
         blank,
         kind="config",

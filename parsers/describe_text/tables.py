@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from parsers.describe_text.cells import Malformed, dash_or_i64, i32, i64
+from parsers.describe_text.cells import UnreadableLine, dash_or_i64, i32, i64
 from parsers.tables import Description
 
 
@@ -30,13 +30,13 @@ def table_line(line: str, header: tuple[str, ...], blank: Description) -> Descri
 def _cells(cells: list[str], header: tuple[str, ...]) -> Mapping[str, str]:
     """The cells by column; a client's name with blanks makes a line longer, never the columns before it."""
     if len(cells) < len(header):
-        raise Malformed
+        raise UnreadableLine
     return dict(zip(header, cells, strict=False))
 
 
 def _group_row(cells: Mapping[str, str], blank: Description) -> Description:
     if any(name not in cells for name in ("TOPIC", "PARTITION", "LAG")):
-        raise Malformed
+        raise UnreadableLine
     return replace(
         blank,
         kind="group-offset",
@@ -53,7 +53,7 @@ def _group_row(cells: Mapping[str, str], blank: Description) -> Description:
 def _state_row(cells: list[str], header: tuple[str, ...], blank: Description) -> Description:
     """A group's state: the columns before it may be empty or hold blanks, so the line is read from its end."""
     if len(cells) < 3 or not cells[-1].isdecimal():
-        raise Malformed
+        raise UnreadableLine
     group = cells[0] if header[0] == "GROUP" else None
     return replace(blank, kind="group-state", group=group, role=cells[-2], name="members", value=cells[-1])
 
@@ -61,7 +61,7 @@ def _state_row(cells: list[str], header: tuple[str, ...], blank: Description) ->
 def _quorum_row(cells: Mapping[str, str], blank: Description) -> Description:
     role = cells.get("Status", "")
     if role not in ("Leader", "Follower", "Observer"):
-        raise Malformed
+        raise UnreadableLine
     return replace(
         blank,
         kind="quorum-replica",

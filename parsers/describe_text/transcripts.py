@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from parsers.describe_text.cells import Malformed, i32, i64, ids, topic_id
+from parsers.describe_text.cells import UnreadableLine, i32, i64, ids, topic_id
 from parsers.describe_text.config_lines import config_line, inline_configs
 from parsers.describe_text.tables import header_of, table_line
 from parsers.provenance import Origin
@@ -35,7 +35,7 @@ _NOTHING: Final[dict[str, Any]] = dict.fromkeys(field.name for field in fields(D
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
+class _Headings:
     """What earlier lines say about this one: whose configs follow, which columns a table has."""
 
     entity: str | None = None
@@ -44,7 +44,7 @@ class _State:
 
 def parse_describe_text(data: bytes, origin: Origin) -> Parsed[Description]:
     """The rows of one or more `--describe` outputs, and the lines that belong to none."""
-    state = _State()
+    state = _Headings()
     rows: list[Description] = []
     unread: list[tuple[int, int, str]] = []
     for start, end in _lines(data):
@@ -54,7 +54,7 @@ def parse_describe_text(data: bytes, origin: Origin) -> Parsed[Description]:
         try:
             state, found = _line(line if end - start <= LINE_LIMIT else "", state, _blank(origin, start, end))
             rows.extend(found)
-        except Malformed:
+        except UnreadableLine:
             unread.append((start, end, line))
     return Parsed(rows=tuple(rows), refusals=tuple(_refusals(origin, unread, data)))
 
@@ -81,20 +81,20 @@ def _refusals(origin: Origin, unread: list[tuple[int, int, str]], data: bytes) -
         first = index + 1
 
 
-def _line(line: str, state: _State, blank: Description) -> tuple[_State, list[Description]]:
+def _line(line: str, state: _Headings, blank: Description) -> tuple[_Headings, list[Description]]:
     """The rows of a line, and what it says about the next ones."""
     if (header := header_of(line)) is not None:
-        return _State(header=header), []
+        return _Headings(header=header), []
     if configs := _CONFIGS_OF.match(line):
-        return _State(entity=configs[1]), []
+        return _Headings(entity=configs[1]), []
     if line.startswith("  ") and state.entity is not None:
         return state, [config_line(line, state.entity, blank)]
     own = _own_rows(line, blank)
     if own is not None:
-        return _State(), own
+        return _Headings(), own
     if state.header:
         return state, [table_line(line, state.header, blank)]
-    raise Malformed
+    raise UnreadableLine
 
 
 def _own_rows(line: str, blank: Description) -> list[Description] | None:
@@ -115,7 +115,7 @@ def _topic_line(line: str, blank: Description) -> Description:
     pairs = _pairs(line)
     topic = pairs.get("Topic") or None
     if topic is None:
-        raise Malformed
+        raise UnreadableLine
     if "Partition" not in pairs:
         return replace(
             blank,
@@ -128,7 +128,7 @@ def _topic_line(line: str, blank: Description) -> Description:
     leader = pairs.get("Leader")
     partition = i32(pairs["Partition"])
     if partition < 0:
-        raise Malformed
+        raise UnreadableLine
     return replace(
         blank,
         kind="partition",

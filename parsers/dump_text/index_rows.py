@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.dump_text.batch_rows import fits
 from parsers.dump_text.dumped_file import DumpedFile
-from parsers.dump_text.lines import Line
+from parsers.dump_text.lines import DumpLine
 from parsers.dump_text.output import Output
 from parsers.provenance import Origin
 from parsers.tables import IndexEntry, IndexKind, ProducerState
@@ -58,7 +58,7 @@ _PRODUCER_0_11: Final = re.compile(
 SUFFIXES: Final = frozenset({*_INDEXES, ".snapshot"})
 
 
-def read_entry(line: Line, file: DumpedFile, place: Origin, output: Output) -> bool:
+def read_entry(line: DumpLine, file: DumpedFile, place: Origin, output: Output) -> bool:
     """Add the row of one line of an index or snapshot section; False where the line is none."""
     if file.base_offset is None or len(line.head) > 4096:
         return False
@@ -77,7 +77,7 @@ def read_entry(line: Line, file: DumpedFile, place: Origin, output: Output) -> b
     return False
 
 
-def _index(match: re.Match[bytes], kind: IndexKind, line: Line, base: int, place: Origin) -> IndexEntry:
+def _index(match: re.Match[bytes], kind: IndexKind, line: DumpLine, base: int, place: Origin) -> IndexEntry:
     said = {name: int(number) for name, number in match.groupdict().items()}
     return IndexEntry(
         cluster_id=place.cluster_id,
@@ -101,7 +101,7 @@ def _index(match: re.Match[bytes], kind: IndexKind, line: Line, base: int, place
     )
 
 
-def _producer(line: Line, base: int, place: Origin) -> ProducerState | None:
+def _producer(line: DumpLine, base: int, place: Origin) -> ProducerState | None:
     """One producer; without batch data (markers only) sequence and offset are -1, as in the file itself."""
     match = _PRODUCER.fullmatch(line.head) or _PRODUCER_0_11.fullmatch(line.head)
     if match is None:

@@ -9,7 +9,7 @@ HEAD_LIMIT: Final = 64 * 1024
 """Bytes kept of a line: what the tool prints about a record stands before its key and payload."""
 
 
-class Line(NamedTuple):
+class DumpLine(NamedTuple):
     """One line: its bytes without the line end, cut to a bounded head, and the span of all of it."""
 
     head: bytes
@@ -18,7 +18,7 @@ class Line(NamedTuple):
     complete: bool
 
 
-def read_lines(stream: BinaryIO, head_limit: int = HEAD_LIMIT) -> Iterator[Line]:
+def read_lines(stream: BinaryIO, head_limit: int = HEAD_LIMIT) -> Iterator[DumpLine]:
     """Every line of a stream; only a line that ends in a newline is complete."""
     at = 0
     while piece := stream.readline(head_limit):
@@ -27,7 +27,7 @@ def read_lines(stream: BinaryIO, head_limit: int = HEAD_LIMIT) -> Iterator[Line]
         while not piece.endswith(b"\n") and (piece := stream.readline(head_limit)):
             at += len(piece)
         # The last piece read is empty at the end of the stream, which is how a cut line shows.
-        yield Line(_bare(head, start), start, at, piece.endswith(b"\n"))
+        yield DumpLine(_bare(head, start), start, at, piece.endswith(b"\n"))
 
 
 def _bare(head: bytes, start: int) -> bytes:

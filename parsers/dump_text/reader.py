@@ -11,7 +11,7 @@ from parsers.dump_text.dumped_file import dumped_file
 from parsers.dump_text.grammar import batch_line, positioned_line, record_line
 from parsers.dump_text.index_rows import SUFFIXES, read_entry
 from parsers.dump_text.line_facts import BatchLine
-from parsers.dump_text.lines import HEAD_LIMIT, Line, read_lines
+from parsers.dump_text.lines import HEAD_LIMIT, DumpLine, read_lines
 from parsers.dump_text.output import DumpChunk, Note, Output
 from parsers.dump_text.section import Section, Text
 from parsers.provenance import Origin
@@ -58,7 +58,7 @@ class _Reader:
         self.stray: tuple[int, int, bytes] | None = None
         self.continues = False
 
-    def read(self, lines: Iterable[Line]) -> Iterator[DumpChunk]:
+    def read(self, lines: Iterable[DumpLine]) -> Iterator[DumpChunk]:
         """Feed every line; hand out a chunk whenever enough rows gathered or the section changes."""
         end = 0
         for line in lines:
@@ -86,7 +86,7 @@ class _Reader:
         self._settle_stray()
         self.section.close(end)
 
-    def _opened(self, line: Line) -> str | None:
+    def _opened(self, line: DumpLine) -> str | None:
         """The path of a `Dumping` line; among contents one counts only where a section can end."""
         if not line.head.startswith(b"Dumping ") or not line.complete or len(line.head) > _LONGEST_PATH:
             return None
@@ -96,7 +96,7 @@ class _Reader:
             return None
         return path
 
-    def _open(self, path: str, line: Line) -> None:
+    def _open(self, path: str, line: DumpLine) -> None:
         file = dumped_file(path)
         if self.section.file is None or self.section.file.suffix not in SUFFIXES:
             self.before = self.section if self.text.contents_seen and self.section.ends else None
@@ -104,7 +104,7 @@ class _Reader:
         self.section.ends = {0}
         self.continues = False
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: DumpLine) -> None:
         head = line.head
         if not line.complete:
             self._settle_stray()
@@ -116,7 +116,7 @@ class _Reader:
         elif not self.continues and head:
             self._no_evidence(line, head)
 
-    def _evidence(self, line: Line, head: bytes) -> bool:
+    def _evidence(self, line: DumpLine, head: bytes) -> bool:
         """Whether a line gave rows, or was proved to be a place for them."""
         said = batch_line(head) if head.startswith((b"baseOffset: ", b"offset: ")) else None
         if said is not None and self._disproves_frame(said):
@@ -131,7 +131,7 @@ class _Reader:
         record = positioned_line(head) if head.startswith(b"offset: ") else None
         return record is not None and self.section.positioned(line, record)
 
-    def _record(self, line: Line, head: bytes) -> bool:
+    def _record(self, line: DumpLine, head: bytes) -> bool:
         said = record_line(head)
         if said is not None:
             return self.section.record(line, said)
@@ -147,7 +147,7 @@ class _Reader:
             return False
         return said.position in before.ends and said.position not in (self.section.ends or ())
 
-    def _resume(self, line: Line) -> None:
+    def _resume(self, line: DumpLine) -> None:
         """Go back to the file before; what the disproved frame's section gave and is still here is dropped."""
         for rows in (self.output.rows, self.output.records, self.output.indexes, self.output.producers):
             rows.clear()
@@ -157,7 +157,7 @@ class _Reader:
             "ambiguous", start, line.start, "the next batch of the file", "a frame that its chain disproves"
         )
 
-    def _no_evidence(self, line: Line, head: bytes) -> None:
+    def _no_evidence(self, line: DumpLine, head: bytes) -> None:
         """A line of the tool, or one that nothing explains."""
         if _INVALID.fullmatch(head):
             self._settle_stray()

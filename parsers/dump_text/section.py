@@ -15,7 +15,7 @@ from parsers.dump_text.dumped_file import DumpedFile
 from parsers.dump_text.grammar import control_type, shows_contents
 from parsers.dump_text.groups import Group
 from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
-from parsers.dump_text.lines import Line
+from parsers.dump_text.lines import DumpLine
 from parsers.dump_text.output import Output, PrintedRecord
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -36,7 +36,7 @@ class Text:
 
 
 @dataclass(slots=True)
-class Held:
+class PendingBatch:
     """The latest batch, kept back until the next one chains to it: two lines may claim its place."""
 
     said: BatchLine
@@ -54,7 +54,7 @@ class Section:
     text: Text
     start: int
     ends: set[int] | None = None
-    held: Held | None = None
+    held: PendingBatch | None = None
     pending: int = 0
     deep: bool = False
     last_record: int = -1
@@ -71,7 +71,7 @@ class Section:
         """Whether two lines claim the place of the latest batch."""
         return self.held is not None and self.held.disputed
 
-    def batch(self, line: Line, said: BatchLine) -> bool:
+    def batch(self, line: DumpLine, said: BatchLine) -> bool:
         """Take a batch line; False where it is no evidence of a batch."""
         if self.text.contents_seen and not self._proved(line, said):
             return self.disputed
@@ -86,7 +86,7 @@ class Section:
         if not self.complete:
             self._refuse_missing(line.start)
         self._release()
-        self.held = Held(said, row)
+        self.held = PendingBatch(said, row)
         self.ends = {said.position + said.size}
         self.pending = (
             said.record_count
@@ -98,7 +98,7 @@ class Section:
         self.last_record, self.rejected = -1, None
         return True
 
-    def _proved(self, line: Line, said: BatchLine) -> bool:
+    def _proved(self, line: DumpLine, said: BatchLine) -> bool:
         """Whether a batch line that may stand inside a payload begins where the chain says."""
         held = self.held
         if held is not None and said.position == held.said.position:
@@ -110,7 +110,7 @@ class Section:
         self.reject(line)
         return False
 
-    def _dispute(self, line: Line, held: Held, said: BatchLine) -> None:
+    def _dispute(self, line: DumpLine, held: PendingBatch, said: BatchLine) -> None:
         """Two lines claim one place and either may be forged: none gives a row, and the chain may go on from both."""
         if self.ends is None or len(self.ends) >= _CLAIMS_LIMIT:
             return self.reject(line)
@@ -126,7 +126,7 @@ class Section:
         self.pending = 0
         return None
 
-    def record(self, line: Line, said: RecordLine) -> bool:
+    def record(self, line: DumpLine, said: RecordLine) -> bool:
         """Take a record line below its batch line; False where it is none of that batch's.
 
         Below a disputed batch the line is explained by the refusals of that batch, and gives no row.
@@ -152,7 +152,7 @@ class Section:
         return True
 
     def _printed(
-        self, line: Line, said: RecordLine | PositionedLine, batch: BatchLine | PositionedLine
+        self, line: DumpLine, said: RecordLine | PositionedLine, batch: BatchLine | PositionedLine
     ) -> PrintedRecord:
         control = batch.control if isinstance(batch, BatchLine) else batch.transactional
         return PrintedRecord(
@@ -172,7 +172,7 @@ class Section:
             span_end=line.end,
         )
 
-    def positioned(self, line: Line, said: PositionedLine) -> bool:
+    def positioned(self, line: DumpLine, said: PositionedLine) -> bool:
         """Take a record line that carries its batch's position; False where it cannot be the next."""
         if said.magic > NEWEST_MAGIC:
             self.refuse("unknown_version", line.start, line.end, f"a magic up to {NEWEST_MAGIC}", f"magic {said.magic}")
@@ -190,7 +190,7 @@ class Section:
         self._note_contents(said.tail)
         return True
 
-    def _begins(self, line: Line, said: PositionedLine) -> bool:
+    def _begins(self, line: DumpLine, said: PositionedLine) -> bool:
         """Begin the group of a new position, if positions and offsets still grow."""
         group = self.group
         if group is None:
@@ -224,7 +224,7 @@ class Section:
         else:
             self.text.output.rows.append(row)
 
-    def reject(self, line: Line) -> None:
+    def reject(self, line: DumpLine) -> None:
         """Remember a line that looks like evidence and is proved by nothing; a later proved line makes it payload."""
         start = self.rejected[0] if self.rejected else line.start
         self.rejected = (start, line.end)
@@ -249,7 +249,7 @@ class Section:
             self.text.output.rows.append(held.row)
             self._release_records(held)
 
-    def _release_records(self, held: Held) -> None:
+    def _release_records(self, held: PendingBatch) -> None:
         self.text.output.records.extend(record for record in held.records if fits_record(record))
         held.records.clear()
 

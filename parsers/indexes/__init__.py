@@ -1,7 +1,7 @@
 """Offset, time and transaction indexes of a segment, and what the segment itself says against their entries."""
 
 from parsers.indexes.aborted import decided_otherwise
-from parsers.indexes.against import Contradiction, Slots, ascending, beyond, falls, held_against, slots_of
+from parsers.indexes.against import ContradictedEntry, Slots, ascending, beyond, falls, held_against, slots_of
 from parsers.indexes.entries import (
     ENTRY_LIMIT,
     INDEX_KINDS,
@@ -15,7 +15,7 @@ from parsers.indexes.entries import (
 )
 
 __all__ = [
-    "ENTRY_LIMIT", "INDEX_KINDS", "REFUSAL_LIMIT", "Contradiction", "Slots", "ascending", "beyond",
+    "ENTRY_LIMIT", "INDEX_KINDS", "REFUSAL_LIMIT", "ContradictedEntry", "Slots", "ascending", "beyond",
     "decided_otherwise", "falls", "held_against", "read_index", "read_offset_index", "read_time_index",
     "read_transaction_index", "refused_ends", "slots_of", "used_size",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from parsers.indexes.against import Contradiction, Slots, ascending, column
+from parsers.indexes.against import ContradictedEntry, Slots, ascending, column
 from parsers.tables import IndexFlaw
 
 _MARKER: Final = 0x30
@@ -29,7 +29,7 @@ Read = Callable[[Sequence[tuple[int, int]]], Iterator[bytes]]
 """The bytes of spans of the segment."""
 
 
-def decided_otherwise(slots: Slots, headers: pa.RecordBatch, read: Read) -> Iterator[Contradiction]:
+def decided_otherwise(slots: Slots, headers: pa.RecordBatch, read: Read) -> Iterator[ContradictedEntry]:
     """Aborts among these batches of the segment that the index does not tell, and commits that it calls aborts."""
     if not headers.num_rows or not ascending(headers):
         return
@@ -70,9 +70,9 @@ def _told(
     return np.array([pair in entries for pair in pairs], dtype=np.bool_)
 
 
-def _contradiction(slots: Slots, flaw: IndexFlaw, offset: int, found: str) -> Contradiction:
+def _contradiction(slots: Slots, flaw: IndexFlaw, offset: int, found: str) -> ContradictedEntry:
     """At the entry of this offset, or at the first one behind it; at the last one where none is."""
     behind = np.flatnonzero(slots.offsets >= offset)
     last = not len(behind)
     place = 0 if not len(slots.places) else int(slots.places[-1 if last else behind[0]])
-    return Contradiction(flaw=flaw, place=place, offset=offset, found=found, at_the_end=last)
+    return ContradictedEntry(flaw=flaw, place=place, offset=offset, found=found, at_the_end=last)

@@ -58,7 +58,7 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class ContradictedEntry:
     """An entry that its segment, or the entry before it, contradicts."""
 
     flaw: IndexFlaw
@@ -96,7 +96,7 @@ def slots_of(data: bytes, base_offset: int, kind: IndexKind) -> Slots:
     )
 
 
-def falls(slots: Slots) -> Iterator[Contradiction]:
+def falls(slots: Slots) -> Iterator[ContradictedEntry]:
     """Entries that do not rise above the one before them."""
     earlier, later = slots.offsets[:-1], slots.offsets[1:]
     before, behind = slots.values[:-1], slots.values[1:]
@@ -112,7 +112,7 @@ def falls(slots: Slots) -> Iterator[Contradiction]:
         yield _contradiction(slots, "falls", row + 1, found)
 
 
-def beyond(slots: Slots, size: int, end_offset: int) -> Iterator[Contradiction]:
+def beyond(slots: Slots, size: int, end_offset: int) -> Iterator[ContradictedEntry]:
     """Entries that lead behind the last batch of their segment, which is whole."""
     behind = slots.offsets >= end_offset
     if slots.kind == "offset":
@@ -124,7 +124,7 @@ def beyond(slots: Slots, size: int, end_offset: int) -> Iterator[Contradiction]:
         yield _contradiction(slots, "beyond the log", row, found)
 
 
-def held_against(slots: Slots, headers: pa.RecordBatch) -> Iterator[Contradiction]:
+def held_against(slots: Slots, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     """Entries that these neighbouring batches of the segment contradict.
 
     Where the log's own offsets do not ascend, an offset is no address: only positions are judged.
@@ -152,7 +152,7 @@ def ascending(headers: pa.RecordBatch) -> bool:
     return bool((np.diff(column(headers, "last_offset")) > 0).all())
 
 
-def _positions(slots: Slots, base: Ints, last: Ints, headers: pa.RecordBatch) -> Iterator[Contradiction]:
+def _positions(slots: Slots, base: Ints, last: Ints, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     starts, ends = column(headers, "span_start"), column(headers, "span_end")
     rows = np.searchsorted(starts, slots.values, side="right") - 1
     held = np.flatnonzero(rows >= 0)
@@ -169,14 +169,14 @@ def _positions(slots: Slots, base: Ints, last: Ints, headers: pa.RecordBatch) ->
             yield _contradiction(slots, "another batch", place, f"{_entry(slots, place)}, where stands {batch}")
 
 
-def _times(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[Contradiction]:
+def _times(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     latest = column(headers, "max_timestamp", missing=-1)[rows]
     for place in np.flatnonzero(latest != slots.values[held]).tolist():
         found = f"{_entry(slots, int(held[place]))}, whose batch has {int(latest[place])} as its latest"
         yield _contradiction(slots, "another time", int(held[place]), found)
 
 
-def _markers(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[Contradiction]:
+def _markers(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     marked = (column(headers, "attributes", missing=0)[rows] & _MARKER) == _MARKER
     own = column(headers, "producer_id", missing=-1)[rows] == slots.values[held]
     for place in np.flatnonzero(~(marked & own)).tolist():
@@ -184,7 +184,9 @@ def _markers(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> I
         yield _contradiction(slots, "no marker", int(held[place]), found)
 
 
-def _beginnings(slots: Slots, begins: Ints, base: Ints, last: Ints, headers: pa.RecordBatch) -> Iterator[Contradiction]:
+def _beginnings(
+    slots: Slots, begins: Ints, base: Ints, last: Ints, headers: pa.RecordBatch
+) -> Iterator[ContradictedEntry]:
     """Transactions that do not begin where their entries say, as far as these batches hold those places."""
     rows = np.searchsorted(last, begins)
     held = np.flatnonzero(rows < len(last))
@@ -204,8 +206,8 @@ def _entry(slots: Slots, row: int) -> str:
     return f"timestamp {value} at offset {offset}" if slots.kind == "time" else f"producer {value} at offset {offset}"
 
 
-def _contradiction(slots: Slots, flaw: IndexFlaw, row: int, found: str) -> Contradiction:
-    return Contradiction(flaw=flaw, place=int(slots.places[row]), offset=int(slots.offsets[row]), found=found)
+def _contradiction(slots: Slots, flaw: IndexFlaw, row: int, found: str) -> ContradictedEntry:
+    return ContradictedEntry(flaw=flaw, place=int(slots.places[row]), offset=int(slots.offsets[row]), found=found)
 
 
 def column(headers: pa.RecordBatch, name: str, missing: int = 0) -> Ints:

@@ -63,11 +63,13 @@ def _transaction(record: InternalRecord, origin: Origin) -> Transaction | str:
         return f"type {kind}"
     transactional_id = key.string()
     key.finish()
-    return _row(record, origin, transactional_id, _state(record.value) if record.value is not None else _State())
+    return _row(
+        record, origin, transactional_id, _state(record.value) if record.value is not None else _TransactionValue()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
+class _TransactionValue:
     producer_id: int | None = None
     producer_epoch: int | None = None
     previous_producer_id: int | None = None
@@ -79,7 +81,7 @@ class _State:
     start_time: int | None = None
 
 
-def _state(value: bytes) -> _State:
+def _state(value: bytes) -> _TransactionValue:
     """A value, version 0 or 1."""
     fields = Fields(value)
     fields.version(_LATEST_VERSION, flexible_from=_FLEXIBLE_FROM)
@@ -91,7 +93,7 @@ def _state(value: bytes) -> _State:
     last_update_time, start_time = fields.int64(), fields.int64()
     tags = fields.tags()
     fields.finish()
-    return _State(
+    return _TransactionValue(
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         previous_producer_id=tagged_int64(tags.get(0)),
@@ -122,7 +124,7 @@ def _partitions(fields: Fields) -> str | None:
     return ",".join(names)
 
 
-def _row(record: InternalRecord, origin: Origin, transactional_id: str, state: _State) -> Transaction:
+def _row(record: InternalRecord, origin: Origin, transactional_id: str, state: _TransactionValue) -> Transaction:
     return Transaction(
         **record_columns(record, origin),
         topic=None,

@@ -6,7 +6,7 @@ from parsers.inventory.enclosure import NotADump, enclose
 from parsers.inventory.impostors import UNPACKED
 from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
-from parsers.inventory.segments import LeftOut, PlainSegments, absent_segments, plain_segments
+from parsers.inventory.segments import ExcludedFile, PlainSegments, absent_segments, plain_segments
 from parsers.inventory.shapes import begins_dump_text
 from parsers.inventory.take import take_inventory
 
@@ -14,9 +14,9 @@ __all__ = [
     "UNPACKED",
     "BrokerFrom",
     "ClusterFrom",
+    "ExcludedFile",
     "FileName",
     "Inventory",
-    "LeftOut",
     "LogDir",
     "LogWitness",
     "NotADump",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS, is_archive
-from parsers.inventory.walk import Entry, Folder, Impostor
+from parsers.inventory.walk import Folder, FolderEntry, Impostor
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal
@@ -21,12 +21,12 @@ _SEGMENT_ENDS: Final = (".log", ".log.swap")
 
 def split_impostors(
     folder: Folder, owner: Origin, *, in_replica: bool, in_log_dir: bool
-) -> tuple[Sequence[Entry], Sequence[Refusal]]:
+) -> tuple[Sequence[FolderEntry], Sequence[Refusal]]:
     """Those of a folder's impostors that its replica misses, and the refusals of all others.
 
     A folder may bear the name of a file wherever Kafka would not write that file.
     """
-    missed: list[Entry] = []
+    missed: list[FolderEntry] = []
     refused: list[Refusal] = []
     for impostor in folder.impostors:
         kind = impostor.entry.parsed.kind

@@ -14,7 +14,7 @@ NO_SEGMENT: Final = "*.log"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class ExcludedFile:
     """A file that is no part of the log, and why."""
 
     file: Source
@@ -26,7 +26,7 @@ class PlainSegments:
     """The segments of a log in the order of their base offsets, and what was left out."""
 
     segments: tuple[Source, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedFile, ...] = ()
 
 
 def plain_segments(files: Iterable[Source], next_offsets: Mapping[str, int] | None = None) -> PlainSegments:
@@ -38,7 +38,7 @@ def plain_segments(files: Iterable[Source], next_offsets: Mapping[str, int] | No
     its own base.
     """
     ordered = sorted(files, key=lambda file: (file.base_offset or 0, file.origin.source))
-    left_out = [LeftOut(file=file, reason=_remnant_reason(file)) for file in ordered if file.kind == "leftover"]
+    left_out = [ExcludedFile(file=file, reason=_remnant_reason(file)) for file in ordered if file.kind == "leftover"]
     swaps, dropped = _judge_swaps(ordered)
     plain = [file for file in ordered if file.kind == "segment" and not file.suffix]
     kept, replaced = _replace(plain, swaps, next_offsets or {})
@@ -80,7 +80,7 @@ def _remnant_reason(file: Source) -> str:
     return "left behind by a write that was not finished"
 
 
-def _judge_swaps(files: Sequence[Source]) -> tuple[list[Source], list[LeftOut]]:
+def _judge_swaps(files: Sequence[Source]) -> tuple[list[Source], list[ExcludedFile]]:
     """The swap segments that count, and the swap files that an unfinished cleaning takes with it."""
     cleaned = [file.base_offset for file in files if file.suffix.endswith(".cleaned") and file.base_offset is not None]
     lowest = min(cleaned, default=None)
@@ -90,36 +90,36 @@ def _judge_swaps(files: Sequence[Source]) -> tuple[list[Source], list[LeftOut]]:
     unfinished = [file for file in swaps if (file.base_offset or 0) >= lowest]
     counted = [file for file in swaps if file.kind == "segment" and (file.base_offset or 0) < lowest]
     reason = f"belongs to an unfinished cleaning: a .cleaned file begins at {lowest}"
-    return counted, [LeftOut(file=file, reason=reason) for file in unfinished]
+    return counted, [ExcludedFile(file=file, reason=reason) for file in unfinished]
 
 
 def _replace(
     plain: list[Source], swaps: list[Source], next_offsets: Mapping[str, int]
-) -> tuple[list[Source], list[LeftOut]]:
+) -> tuple[list[Source], list[ExcludedFile]]:
     if not swaps:
         return plain, []
     low = min(swap.base_offset or 0 for swap in swaps)
     high = max(max(next_offsets.get(swap.origin.source, 0), (swap.base_offset or 0) + 1) for swap in swaps)
     kept = [file for file in plain if not low <= (file.base_offset or 0) < high]
     reason = f"replaced by the swap segments of [{low}, {high})"
-    return kept, [LeftOut(file=file, reason=reason) for file in plain if low <= (file.base_offset or 0) < high]
+    return kept, [ExcludedFile(file=file, reason=reason) for file in plain if low <= (file.base_offset or 0) < high]
 
 
-def _one_a_base(segments: Sequence[Source]) -> tuple[list[Source], list[LeftOut]]:
+def _one_a_base(segments: Sequence[Source]) -> tuple[list[Source], list[ExcludedFile]]:
     """Two names can spell one base offset (`1.log` and its padded form); the one named as Kafka names it counts."""
     chosen: dict[int | None, Source] = {}
-    doubles: list[LeftOut] = []
+    doubles: list[ExcludedFile] = []
     for segment in sorted(segments, key=lambda file: (-len(file.origin.source), file.origin.source)):
         first = chosen.setdefault(segment.base_offset, segment)
         if first is not segment:
-            doubles.append(LeftOut(file=segment, reason=f"second file of base offset {segment.base_offset}"))
+            doubles.append(ExcludedFile(file=segment, reason=f"second file of base offset {segment.base_offset}"))
     return [segment for segment in segments if chosen[segment.base_offset] is segment], doubles
 
 
-def _orphans(files: Sequence[Source], bases: set[int | None]) -> list[LeftOut]:
+def _orphans(files: Sequence[Source], bases: set[int | None]) -> list[ExcludedFile]:
     """Indexes in plain use whose segment is not there; a broker deletes them when it starts."""
     return [
-        LeftOut(file=file, reason="an index without its segment")
+        ExcludedFile(file=file, reason="an index without its segment")
         for file in files
         if file.kind in _INDEXES and not file.suffix and file.base_offset not in bases
     ]

@@ -23,7 +23,7 @@ from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.owners import own_logs
 from parsers.inventory.replicas import find_replicas, mark_same_log_dirs, mark_same_replicas
 from parsers.inventory.shapes import HEAD, kind_by_head, kind_by_place
-from parsers.inventory.walk import Entry, Folder, ancestors, walk
+from parsers.inventory.walk import Folder, FolderEntry, ancestors, walk
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal
@@ -103,7 +103,7 @@ def _surrounding(path: str, owners: Mapping[str, Origin], of_replicas: set[str],
     return around or neighbours.owner_of(path)
 
 
-def _source(root: Path, origin: Origin, entry: Entry, in_replica: bool, cached: bool) -> Source:
+def _source(root: Path, origin: Origin, entry: FolderEntry, in_replica: bool, cached: bool) -> Source:
     kind: FileKind = entry.parsed.kind
     if cached:
         kind = "leftover"
@@ -118,7 +118,7 @@ def _source(root: Path, origin: Origin, entry: Entry, in_replica: bool, cached: 
     )
 
 
-def _sniff(root: Path, origin: Origin, entry: Entry) -> FileKind:
+def _sniff(root: Path, origin: Origin, entry: FolderEntry) -> FileKind:
     """The kind of a file that its name does not tell, by its place in the tree and by its first bytes."""
     kind = kind_by_place(origin.source)
     if kind != "unknown" or not entry.size:

@@ -19,7 +19,7 @@ _NO_FILE: Final[tuple[RefusalKind, str]] = ("unreadable", "a regular file")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """A file in a folder: its name as shown, its size, and what the name says."""
 
     name: str
@@ -31,7 +31,7 @@ class Entry:
 class Impostor:
     """A folder, a FIFO, a socket, a link that leads nowhere: in the place where a file should stand."""
 
-    entry: Entry
+    entry: FolderEntry
     is_folder: bool
     kind: RefusalKind
     expected: str
@@ -43,7 +43,7 @@ class Folder:
     """A folder of the tree, its files and the names of its subfolders."""
 
     path: str
-    files: tuple[Entry, ...]
+    files: tuple[FolderEntry, ...]
     subfolders: tuple[str, ...]
     impostors: tuple[Impostor, ...] = ()
     """What bears the name of a file that Kafka writes, and is none that could be read."""
@@ -60,7 +60,7 @@ class _Listing:
 
     def __init__(self) -> None:
         """Nothing is listed yet."""
-        self.files: list[Entry] = []
+        self.files: list[FolderEntry] = []
         self.subfolders: list[tuple[str, str]] = []
         self.impostors: list[Impostor] = []
         self.refusals: list[Refusal] = []
@@ -71,7 +71,7 @@ class _Listing:
     ) -> None:
         """Note what cannot be read; whose it is, if its name is one that Kafka gives, the inventory will tell."""
         if parsed.kind in WRITTEN_BY_KAFKA:
-            entry = Entry(path.rpartition("/")[2], 0, parsed)
+            entry = FolderEntry(path.rpartition("/")[2], 0, parsed)
             self.impostors.append(Impostor(entry, is_folder, kind, expected, found))
         elif not is_folder:
             if (kind, expected) == _NO_FILE and parsed.kind in WRITTEN_BY_BROKERS:
@@ -165,7 +165,7 @@ def _add_link(
 
 def _add_file(listing: _Listing, path: str, parsed: FileName, status: os.stat_result) -> None:
     if stat.S_ISREG(status.st_mode):
-        listing.files.append(Entry(path.rpartition("/")[2], status.st_size, parsed))
+        listing.files.append(FolderEntry(path.rpartition("/")[2], status.st_size, parsed))
     else:
         listing.refuse(path, parsed, *_NO_FILE, file_type(status.st_mode))
 

@@ -29,7 +29,7 @@ from parsers.metadata_log.records import (
     UnregisterBroker,
     ZkMigrationState,
 )
-from parsers.metadata_log.wire import Cursor, tagged
+from parsers.metadata_log.wire import MetadataCursor, tagged
 from parsers.wire import Malformed
 
 NO_OP: Final = NoOp()
@@ -38,7 +38,7 @@ _ENDPOINT_LEAST: Final = 7
 _FEATURE_LEAST: Final = 6
 
 
-def _endpoint(cursor: Cursor) -> Endpoint:
+def _endpoint(cursor: MetadataCursor) -> Endpoint:
     endpoint = Endpoint(
         name=cursor.string(), host=cursor.string(), port=cursor.uint16(), security_protocol=cursor.int16()
     )
@@ -46,21 +46,21 @@ def _endpoint(cursor: Cursor) -> Endpoint:
     return endpoint
 
 
-def _feature(cursor: Cursor) -> FeatureRange:
+def _feature(cursor: MetadataCursor) -> FeatureRange:
     feature = FeatureRange(name=cursor.string(), minimum=cursor.int16(), maximum=cursor.int16())
     cursor.tags()
     return feature
 
 
-def _endpoints(cursor: Cursor) -> tuple[Endpoint, ...]:
+def _endpoints(cursor: MetadataCursor) -> tuple[Endpoint, ...]:
     return cursor.array(lambda: _endpoint(cursor), _ENDPOINT_LEAST)
 
 
-def _features(cursor: Cursor) -> tuple[FeatureRange, ...]:
+def _features(cursor: MetadataCursor) -> tuple[FeatureRange, ...]:
     return cursor.array(lambda: _feature(cursor), _FEATURE_LEAST)
 
 
-def _register_broker(cursor: Cursor, version: int) -> RegisterBroker:
+def _register_broker(cursor: MetadataCursor, version: int) -> RegisterBroker:
     broker_id = cursor.int32()
     migrating = cursor.flag() if version >= 2 else False
     incarnation_id, broker_epoch = cursor.uuid(), cursor.int64()
@@ -78,30 +78,30 @@ def _register_broker(cursor: Cursor, version: int) -> RegisterBroker:
         rack=rack,
         fenced=fenced,
         in_controlled_shutdown=stopping,
-        log_dirs=tagged(tags, 0, Cursor.uuids, ()) if version >= 3 else (),
-        cordoned_log_dirs=tagged(tags, 1, Cursor.nullable_uuids, None) if version >= 4 else None,
+        log_dirs=tagged(tags, 0, MetadataCursor.uuids, ()) if version >= 3 else (),
+        cordoned_log_dirs=tagged(tags, 1, MetadataCursor.nullable_uuids, None) if version >= 4 else None,
     )
 
 
-def _unregister_broker(cursor: Cursor, _version: int) -> UnregisterBroker:
+def _unregister_broker(cursor: MetadataCursor, _version: int) -> UnregisterBroker:
     broker_id, broker_epoch = _broker(cursor)
     return UnregisterBroker(broker_id=broker_id, broker_epoch=broker_epoch)
 
 
-def _topic(cursor: Cursor, _version: int) -> Topic:
+def _topic(cursor: MetadataCursor, _version: int) -> Topic:
     record = Topic(name=cursor.string(), topic_id=cursor.uuid())
     cursor.tags()
     return record
 
 
-def _place(cursor: Cursor) -> tuple[int, str]:
+def _place(cursor: MetadataCursor) -> tuple[int, str]:
     partition = cursor.int32()
     if partition < 0:
         raise Malformed("a partition number", str(partition))
     return partition, cursor.uuid()
 
 
-def _partition(cursor: Cursor, version: int) -> Partition:
+def _partition(cursor: MetadataCursor, version: int) -> Partition:
     partition, topic_id = _place(cursor)
     replicas, isr, removing, adding = (cursor.int32s() for _ in range(4))
     leader, leader_epoch, partition_epoch = cursor.int32(), cursor.int32(), cursor.int32()
@@ -119,33 +119,33 @@ def _partition(cursor: Cursor, version: int) -> Partition:
         leader_epoch=leader_epoch,
         partition_epoch=partition_epoch,
         directories=directories,
-        leader_recovery_state=tagged(tags, 0, Cursor.int8, 0),
-        elr=tagged(tags, 1, Cursor.int32s, ()) if version >= 2 else (),
-        last_known_elr=tagged(tags, 2, Cursor.int32s, ()) if version >= 2 else (),
+        leader_recovery_state=tagged(tags, 0, MetadataCursor.int8, 0),
+        elr=tagged(tags, 1, MetadataCursor.int32s, ()) if version >= 2 else (),
+        last_known_elr=tagged(tags, 2, MetadataCursor.int32s, ()) if version >= 2 else (),
     )
 
 
-def _partition_change(cursor: Cursor, version: int) -> PartitionChange:
+def _partition_change(cursor: MetadataCursor, version: int) -> PartitionChange:
     partition, topic_id = _place(cursor)
     tags = cursor.tags()
-    leader = tagged(tags, 1, Cursor.int32, _NO_LEADER_CHANGE)
-    recovery = tagged(tags, 5, Cursor.int8, -1)
+    leader = tagged(tags, 1, MetadataCursor.int32, _NO_LEADER_CHANGE)
+    recovery = tagged(tags, 5, MetadataCursor.int8, -1)
     return PartitionChange(
         partition=partition,
         topic_id=topic_id,
-        isr=tagged(tags, 0, Cursor.nullable_int32s, None),
+        isr=tagged(tags, 0, MetadataCursor.nullable_int32s, None),
         leader=None if leader == _NO_LEADER_CHANGE else leader,
-        replicas=tagged(tags, 2, Cursor.nullable_int32s, None),
-        removing_replicas=tagged(tags, 3, Cursor.nullable_int32s, None),
-        adding_replicas=tagged(tags, 4, Cursor.nullable_int32s, None),
+        replicas=tagged(tags, 2, MetadataCursor.nullable_int32s, None),
+        removing_replicas=tagged(tags, 3, MetadataCursor.nullable_int32s, None),
+        adding_replicas=tagged(tags, 4, MetadataCursor.nullable_int32s, None),
         leader_recovery_state=None if recovery == -1 else recovery,
-        elr=tagged(tags, 6, Cursor.nullable_int32s, None) if version >= 2 else None,
-        last_known_elr=tagged(tags, 7, Cursor.nullable_int32s, None) if version >= 2 else None,
-        directories=tagged(tags, 8, Cursor.nullable_uuids, None) if version >= 1 else None,
+        elr=tagged(tags, 6, MetadataCursor.nullable_int32s, None) if version >= 2 else None,
+        last_known_elr=tagged(tags, 7, MetadataCursor.nullable_int32s, None) if version >= 2 else None,
+        directories=tagged(tags, 8, MetadataCursor.nullable_uuids, None) if version >= 1 else None,
     )
 
 
-def _config(cursor: Cursor, _version: int) -> Config:
+def _config(cursor: MetadataCursor, _version: int) -> Config:
     record = Config(
         resource_type=cursor.int8(), resource=cursor.string(), name=cursor.string(), value=cursor.nullable_string()
     )
@@ -153,51 +153,51 @@ def _config(cursor: Cursor, _version: int) -> Config:
     return record
 
 
-def _broker(cursor: Cursor) -> tuple[int, int]:
+def _broker(cursor: MetadataCursor) -> tuple[int, int]:
     broker_id, broker_epoch = cursor.int32(), cursor.int64()
     cursor.tags()
     return broker_id, broker_epoch
 
 
-def _fence_broker(cursor: Cursor, _version: int) -> FenceBroker:
+def _fence_broker(cursor: MetadataCursor, _version: int) -> FenceBroker:
     broker_id, broker_epoch = _broker(cursor)
     return FenceBroker(broker_id=broker_id, broker_epoch=broker_epoch)
 
 
-def _unfence_broker(cursor: Cursor, _version: int) -> UnfenceBroker:
+def _unfence_broker(cursor: MetadataCursor, _version: int) -> UnfenceBroker:
     broker_id, broker_epoch = _broker(cursor)
     return UnfenceBroker(broker_id=broker_id, broker_epoch=broker_epoch)
 
 
-def _remove_topic(cursor: Cursor, _version: int) -> RemoveTopic:
+def _remove_topic(cursor: MetadataCursor, _version: int) -> RemoveTopic:
     record = RemoveTopic(topic_id=cursor.uuid())
     cursor.tags()
     return record
 
 
-def _feature_level(cursor: Cursor, _version: int) -> FeatureLevel:
+def _feature_level(cursor: MetadataCursor, _version: int) -> FeatureLevel:
     record = FeatureLevel(name=cursor.string(), level=cursor.int16())
     cursor.tags()
     return record
 
 
-def _remove_feature_level(cursor: Cursor, _version: int) -> FeatureLevel:
+def _remove_feature_level(cursor: MetadataCursor, _version: int) -> FeatureLevel:
     record = FeatureLevel(name=cursor.string(), level=0)
     cursor.tags()
     return record
 
 
-def _producer_ids(cursor: Cursor, _version: int) -> ProducerIds:
+def _producer_ids(cursor: MetadataCursor, _version: int) -> ProducerIds:
     record = ProducerIds(broker_id=cursor.int32(), broker_epoch=cursor.int64(), next_producer_id=cursor.int64())
     cursor.tags()
     return record
 
 
-def _registration_change(cursor: Cursor, version: int) -> BrokerRegistrationChange:
+def _registration_change(cursor: MetadataCursor, version: int) -> BrokerRegistrationChange:
     broker_id, broker_epoch = cursor.int32(), cursor.int64()
     tags = cursor.tags()
-    fenced = tagged(tags, 0, Cursor.int8, 0)
-    stopping = tagged(tags, 1, Cursor.int8, 0)
+    fenced = tagged(tags, 0, MetadataCursor.int8, 0)
+    stopping = tagged(tags, 1, MetadataCursor.int8, 0)
     if fenced not in (-1, 0, 1) or stopping not in (0, 1):
         raise Malformed("fenced -1, 0 or 1 and inControlledShutdown 0 or 1", f"{fenced} and {stopping}")
     return BrokerRegistrationChange(
@@ -205,36 +205,36 @@ def _registration_change(cursor: Cursor, version: int) -> BrokerRegistrationChan
         broker_epoch=broker_epoch,
         fenced=None if fenced == 0 else fenced == 1,
         in_controlled_shutdown=True if stopping else None,
-        log_dirs=tagged(tags, 2, Cursor.nullable_uuids, None) if version >= 2 else None,
-        cordoned_log_dirs=tagged(tags, 3, Cursor.nullable_uuids, None) if version >= 3 else None,
+        log_dirs=tagged(tags, 2, MetadataCursor.nullable_uuids, None) if version >= 2 else None,
+        cordoned_log_dirs=tagged(tags, 3, MetadataCursor.nullable_uuids, None) if version >= 3 else None,
     )
 
 
-def _no_op(cursor: Cursor, _version: int) -> NoOp:
+def _no_op(cursor: MetadataCursor, _version: int) -> NoOp:
     cursor.tags()
     return NO_OP
 
 
-def _zk_migration_state(cursor: Cursor, _version: int) -> ZkMigrationState:
+def _zk_migration_state(cursor: MetadataCursor, _version: int) -> ZkMigrationState:
     record = ZkMigrationState(state=cursor.int8())
     cursor.tags()
     return record
 
 
-def _begin_transaction(cursor: Cursor, _version: int) -> BeginTransaction:
-    return BeginTransaction(name=tagged(cursor.tags(), 0, Cursor.nullable_string, None))
+def _begin_transaction(cursor: MetadataCursor, _version: int) -> BeginTransaction:
+    return BeginTransaction(name=tagged(cursor.tags(), 0, MetadataCursor.nullable_string, None))
 
 
-def _end_transaction(cursor: Cursor, _version: int) -> EndTransaction:
+def _end_transaction(cursor: MetadataCursor, _version: int) -> EndTransaction:
     cursor.tags()
     return EndTransaction()
 
 
-def _abort_transaction(cursor: Cursor, _version: int) -> AbortTransaction:
-    return AbortTransaction(reason=tagged(cursor.tags(), 0, Cursor.nullable_string, None))
+def _abort_transaction(cursor: MetadataCursor, _version: int) -> AbortTransaction:
+    return AbortTransaction(reason=tagged(cursor.tags(), 0, MetadataCursor.nullable_string, None))
 
 
-def _register_controller(cursor: Cursor, _version: int) -> RegisterController:
+def _register_controller(cursor: MetadataCursor, _version: int) -> RegisterController:
     record = RegisterController(
         controller_id=cursor.int32(),
         incarnation_id=cursor.uuid(),
@@ -246,13 +246,13 @@ def _register_controller(cursor: Cursor, _version: int) -> RegisterController:
     return record
 
 
-def _clear_elr(cursor: Cursor, _version: int) -> ClearElr:
+def _clear_elr(cursor: MetadataCursor, _version: int) -> ClearElr:
     record = ClearElr(topic=cursor.string())
     cursor.tags()
     return record
 
 
-BODIES: Final[dict[int, tuple[int, Callable[[Cursor, int], MetadataRecord]]]] = {
+BODIES: Final[dict[int, tuple[int, Callable[[MetadataCursor, int], MetadataRecord]]]] = {
     0: (4, _register_broker), 1: (0, _unregister_broker), 2: (0, _topic), 3: (2, _partition), 4: (0, _config),
     5: (2, _partition_change), 7: (0, _fence_broker), 8: (0, _unfence_broker), 9: (0, _remove_topic),
     12: (0, _feature_level), 15: (0, _producer_ids), 16: (0, _remove_feature_level), 17: (3, _registration_change),

@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.metadata_log.bodies import BODIES, NO_OP
 from parsers.metadata_log.records import MetadataRecord, Skipped
-from parsers.metadata_log.wire import Cursor
+from parsers.metadata_log.wire import MetadataCursor
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
@@ -40,7 +40,7 @@ def decode_metadata_record(value: bytes, origin: Origin, span: Span) -> Metadata
 
 def decode_value(value: bytes) -> MetadataRecord:
     """The same for a caller that knows the address itself; raises Malformed and UnknownVersion."""
-    cursor = Cursor(value)
+    cursor = MetadataCursor(value)
     frame = cursor.uvarint()
     if frame != _FRAME_VERSION:
         raise UnknownVersion(f"frame version {frame}")

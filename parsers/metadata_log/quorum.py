@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from parsers.metadata_log.wire import Cursor
+from parsers.metadata_log.wire import MetadataCursor
 from parsers.tables.metadata import QuorumChangeKind
 from parsers.wire import Malformed
 
@@ -41,7 +41,7 @@ class ControlRecord:
 
 def decode_control(control_type: int, value: bytes) -> ControlRecord | None:
     """A control record of the quorum; None for a type that says nothing about it. Raises Malformed."""
-    cursor = Cursor(value)
+    cursor = MetadataCursor(value)
     version = cursor.int16() if control_type in _KINDS else 0
     if control_type == LEADER_CHANGE:
         return _leader_change(cursor, version)
@@ -62,7 +62,7 @@ def decode_control(control_type: int, value: bytes) -> ControlRecord | None:
 _KINDS: Final = frozenset({LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VERSION, KRAFT_VOTERS})
 
 
-def _leader_change(cursor: Cursor, version: int) -> ControlRecord:
+def _leader_change(cursor: MetadataCursor, version: int) -> ControlRecord:
     if version not in (0, 1):
         raise Malformed("version 0 or 1 of a leader change", str(version))
     least = 5 if version == 0 else 21
@@ -73,13 +73,13 @@ def _leader_change(cursor: Cursor, version: int) -> ControlRecord:
     return ControlRecord(kind="leader", leader=leader, voters=voters, granting_voters=granting)
 
 
-def _plain_voter(cursor: Cursor, version: int) -> Voter:
+def _plain_voter(cursor: MetadataCursor, version: int) -> Voter:
     voter = Voter(node=cursor.int32(), directory_id=cursor.uuid() if version >= 1 else None)
     cursor.tags()
     return voter
 
 
-def _listed_voter(cursor: Cursor) -> Voter:
+def _listed_voter(cursor: MetadataCursor) -> Voter:
     voter = Voter(node=cursor.int32(), directory_id=cursor.uuid())
     cursor.array(lambda: _endpoint(cursor), _ENDPOINT_LEAST)
     cursor.int16()
@@ -89,13 +89,13 @@ def _listed_voter(cursor: Cursor) -> Voter:
     return voter
 
 
-def _endpoint(cursor: Cursor) -> None:
+def _endpoint(cursor: MetadataCursor) -> None:
     cursor.string()
     cursor.string()
     cursor.uint16()
     cursor.tags()
 
 
-def _end(cursor: Cursor) -> None:
+def _end(cursor: MetadataCursor) -> None:
     cursor.tags()
     cursor.finish()

@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 _SET_LIMIT: Final = 1000
 
 
-class Cursor(wire.Cursor):
+class MetadataCursor(wire.Cursor):
     """A place in a metadata record, which is always in the flexible encoding."""
 
     __slots__ = ()
@@ -57,7 +57,7 @@ class Cursor(wire.Cursor):
         return count
 
 
-def tagged(fields: Mapping[int, bytes], tag: int, read: Callable[[Cursor], Value], default: Value) -> Value:
+def tagged(fields: Mapping[int, bytes], tag: int, read: Callable[[MetadataCursor], Value], default: Value) -> Value:
     """A tagged field decoded, or what its absence means."""
     data = fields.get(tag)
-    return default if data is None else filling(Cursor(data), read)
+    return default if data is None else filling(MetadataCursor(data), read)

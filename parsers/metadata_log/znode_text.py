@@ -29,7 +29,7 @@ def parse_znode_text(data: bytes, origin: Origin) -> Parsed[Znode]:
     """The znodes in a transcript of the shell, and the contents that nobody can tell the znode of."""
     znodes: list[Znode] = []
     refusals: list[Refusal] = []
-    state = _State()
+    state = _NamedPath()
     for start, end in _lines(data):
         line = data[start:end]
         if line.startswith(b"{"):
@@ -37,16 +37,16 @@ def parse_znode_text(data: bytes, origin: Origin) -> Parsed[Znode]:
                 refusals.extend(_nameless(origin, line, start, end))
             elif _is_ours(state.path):
                 znodes.append(Znode(origin=origin, path=state.path, content=line.rstrip(), start=start))
-            state = _State(holding=state.path is not None and _is_ours(state.path))
+            state = _NamedPath(holding=state.path is not None and _is_ours(state.path))
         elif (stat := _STAT.match(line)) and state.holding:
             znodes[-1] = _with_stat(znodes[-1], stat[1], stat[2])
         elif (named := _PATH.search(line[:1024])) and not _ABSENT.search(line[:1024]):
-            state = _State(path=named[1].decode("utf-8", "replace"))
+            state = _NamedPath(path=named[1].decode("utf-8", "replace"))
     return Parsed(rows=tuple(znodes), refusals=tuple(refusals))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
+class _NamedPath:
     """The path that was named last, and whether a Stat would be of the znode before it."""
 
     path: str | None = None

@@ -43,7 +43,7 @@ class BatchFields(NamedTuple):
     record_count: int
 
 
-class Fields(NamedTuple):
+class StoredRecord(NamedTuple):
     """One record as it is stored: deltas, and contents cut out of the stream."""
 
     timestamp_delta: int
@@ -69,7 +69,7 @@ def batch_rows(view: memoryview, entry: Entry) -> list[RecordRow]:
     return [_row(batch, fields, number, make, entry.payloads) for number, fields in stored]
 
 
-def stored_records(view: memoryview, batch: BatchFields, limit: int) -> Iterator[Fields]:
+def stored_records(view: memoryview, batch: BatchFields, limit: int) -> Iterator[StoredRecord]:
     """The records of a batch as they are stored, one by one; `Undecodable` may come after some of them."""
     count = batch.record_count
     most = max(limit // BYTES_PER_ROW, 1)
@@ -98,7 +98,7 @@ def stored_bytes(view: memoryview, batch: BatchFields, limit: int) -> tuple[byte
     return decompress(codec, stored, magic=batch.magic, limit=limit), 0
 
 
-def _record(data: bytes, at: int, number: int, base: int) -> Fields:
+def _record(data: bytes, at: int, number: int, base: int) -> StoredRecord:
     try:
         length, start = varint(data, at)
         end = start + length
@@ -116,7 +116,7 @@ def _record(data: bytes, at: int, number: int, base: int) -> Fields:
     return fields
 
 
-def _fields(data: bytes, at: int) -> Fields:
+def _fields(data: bytes, at: int) -> StoredRecord:
     """The fields behind a record's attributes byte; a length past the end shows in `end`, which the caller checks."""
     timestamp_delta, at = varlong(data, at)
     offset_delta, at = varint(data, at)
@@ -132,7 +132,7 @@ def _fields(data: bytes, at: int) -> Fields:
             raise Undecodable("a header with a key", "a null header key")
         content, at = _nullable(data, at)
         headers.append((name, content))
-    return Fields(timestamp_delta, offset_delta, key, value, headers, at)
+    return StoredRecord(timestamp_delta, offset_delta, key, value, headers, at)
 
 
 def _nullable(data: bytes, at: int) -> tuple[bytes | None, int]:
@@ -142,7 +142,7 @@ def _nullable(data: bytes, at: int) -> tuple[bytes | None, int]:
     return data[at : at + size], at + size
 
 
-def _row(batch: BatchFields, fields: Fields, number: int, make: partial[RecordRow], payloads: bool) -> RecordRow:
+def _row(batch: BatchFields, fields: StoredRecord, number: int, make: partial[RecordRow], payloads: bool) -> RecordRow:
     delta, key, value = fields.offset_delta, fields.key, fields.value
     if not 0 <= delta <= batch.last_offset_delta or batch.base_offset + delta > _INT64_MAX:
         raise Undecodable(f"offset delta 0 to {batch.last_offset_delta} in record {number}", str(delta))

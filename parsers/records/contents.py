@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from parsers.provenance import Origin
-from parsers.records.batch import CONTROL, BatchFields, Fields, batch_fields, record_timestamp, stored_records
+from parsers.records.batch import CONTROL, BatchFields, StoredRecord, batch_fields, record_timestamp, stored_records
 from parsers.records.legacy import message_set
 from parsers.records.record_rows import Header
 from parsers.records.undecodable import Undecodable
@@ -54,7 +54,7 @@ def _batch(view: memoryview, limit: int) -> Iterator[RecordContent]:
         yield _content(batch, fields)
 
 
-def _content(batch: BatchFields, fields: Fields) -> RecordContent:
+def _content(batch: BatchFields, fields: StoredRecord) -> RecordContent:
     sequence = (batch.base_sequence + fields.offset_delta) % _SEQUENCES if batch.base_sequence >= 0 else -1
     return RecordContent(
         offset=batch.base_offset + fields.offset_delta,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from parsers.records.batch import Fields, batch_fields, stored_records
+from parsers.records.batch import StoredRecord, batch_fields, stored_records
 from parsers.records.undecodable import Undecodable
 from parsers.records.varint import encode_varint
 
@@ -33,7 +33,7 @@ def refitted(entry: bytes, mask: Callable[[bytes], bytes], header: int) -> bytes
     return None
 
 
-def _record(fields: Fields, mask: Callable[[bytes], bytes], size: int, spare: int = 0) -> bytes:
+def _record(fields: StoredRecord, mask: Callable[[bytes], bytes], size: int, spare: int = 0) -> bytes:
     """A record's body without its headers, its value lengthened by some zero bytes."""
     key = None if fields.key is None else _masked(fields.key, mask, size)
     value = None if fields.value is None and not spare else _masked(fields.value or b"", mask, size) + bytes(spare)
@@ -50,7 +50,7 @@ def _sized(content: bytes | None) -> bytes:
 
 
 def _filled(
-    written: Sequence[bytes], last: Fields, mask: Callable[[bytes], bytes], size: int, left: int
+    written: Sequence[bytes], last: StoredRecord, mask: Callable[[bytes], bytes], size: int, left: int
 ) -> bytes | None:
     """The records with the room that is left given to the last one, to the byte."""
     whole = b"".join(encode_varint(len(body)) + body for body in written[:-1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.checksum import crc_holds
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 from parsers.segment.layout import (
     INT32,
     LENGTH_END,
@@ -23,7 +23,7 @@ from parsers.tables import Refusal, RefusalKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hole:
+class UnreadableBytes:
     """Bytes `[start, end)` that hold no readable batch; the chain goes on at `end`."""
 
     kind: RefusalKind
@@ -33,7 +33,7 @@ class Hole:
     """Offset that should have come at `start`, when a batch before it tells."""
 
 
-def swallowed(segment: Held, previous: int, position: int, credit: ChecksumCredit) -> Hole | None:
+def swallowed(segment: HeldSegment, previous: int, position: int, credit: ChecksumCredit) -> UnreadableBytes | None:
     """The hole that `previous` is, when its length is a lie: its checksum fails and it covers a sound batch.
 
     Its end is then no place to trust, and the batch that it covers is where reading goes on.
@@ -47,23 +47,23 @@ def swallowed(segment: Held, previous: int, position: int, credit: ChecksumCredi
     resumed = next_batch(segment, previous + 1, position, credit)
     if resumed is None:
         return None
-    return Hole(kind="damage", start=previous, end=resumed, due=first_offset(segment, previous))
+    return UnreadableBytes(kind="damage", start=previous, end=resumed, due=first_offset(segment, previous))
 
 
-def gap(segment: Held, previous: int, position: int, credit: ChecksumCredit) -> Hole:
+def gap(segment: HeldSegment, previous: int, position: int, credit: ChecksumCredit) -> UnreadableBytes:
     """The hole that begins at `position`, where no sound header stands; `previous` is the batch before it, or -1."""
     due = last_offset(segment, previous) + 1 if previous >= 0 else None
     # A few zeros at the end may be the first bytes of an offset: too few to be told from a torn header.
     if segment.size - position >= PREFIX_BYTES and zeros_end(segment, position) == segment.size:
-        return Hole(kind="zero_tail", start=position, end=segment.size, due=due)
+        return UnreadableBytes(kind="zero_tail", start=position, end=segment.size, due=due)
     resumed = next_batch(segment, position + 1, segment.size, credit)
     if resumed is not None:
-        return Hole(kind="damage", start=position, end=resumed, due=due)
+        return UnreadableBytes(kind="damage", start=position, end=resumed, due=due)
     kind: RefusalKind = "torn_tail" if _cut_short(segment, position) else "damage"
-    return Hole(kind=kind, start=position, end=segment.size, due=due)
+    return UnreadableBytes(kind=kind, start=position, end=segment.size, due=due)
 
 
-def _cut_short(segment: Held, position: int) -> bool:
+def _cut_short(segment: HeldSegment, position: int) -> bool:
     """Whether the file ends inside the entry at `position`: too few bytes to tell, or fewer than its length says."""
     if segment.size - position < PREFIX_BYTES:
         return True
@@ -72,7 +72,7 @@ def _cut_short(segment: Held, position: int) -> bool:
     return bool(possible and position + LENGTH_END + length > segment.size)
 
 
-def refusal_of(segment: Held, origin: Origin, hole: Hole) -> Refusal:
+def refusal_of(segment: HeldSegment, origin: Origin, hole: UnreadableBytes) -> Refusal:
     """The hole as a row: which batch was due, and what stood there instead."""
     due = "a record batch" if hole.due is None else f"a record batch at offset {hole.due}"
     expected = due if hole.kind == "damage" else f"{due} or the end of the file"
@@ -81,14 +81,14 @@ def refusal_of(segment: Held, origin: Origin, hole: Hole) -> Refusal:
     return refuse(origin, hole.kind, hole.start, hole.end, expected=expected, found=_found(segment, hole))
 
 
-def _declared_length(segment: Held, position: int) -> int | None:
+def _declared_length(segment: HeldSegment, position: int) -> int | None:
     if segment.size - position < LENGTH_END:
         return None
     (length,) = segment.unpack(INT32, position + 8)
     return int(length)
 
 
-def _found(segment: Held, hole: Hole) -> str:
+def _found(segment: HeldSegment, hole: UnreadableBytes) -> str:
     size = hole.end - hole.start
     if hole.kind == "zero_tail":
         return f"{size} zero bytes"
@@ -97,14 +97,14 @@ def _found(segment: Held, hole: Hole) -> str:
     return f"{_header_words(segment, hole.start)}{_offsets_swallowed(segment, hole)}"
 
 
-def _header_words(segment: Held, position: int) -> str:
+def _header_words(segment: HeldSegment, position: int) -> str:
     if segment.size - position < PREFIX_BYTES:
         return f"{segment.size - position} bytes"
     _, length, _, magic = segment.unpack(PREFIX, position)
     return f"length {length}, magic {magic}"
 
 
-def _offsets_swallowed(segment: Held, hole: Hole) -> str:
+def _offsets_swallowed(segment: HeldSegment, hole: UnreadableBytes) -> str:
     """Which offsets the hole hides, as far as its neighbours tell."""
     if hole.end == segment.size:
         return "; no batch behind it"

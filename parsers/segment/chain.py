@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from parsers.files import locate, open_regular
 from parsers.provenance import Origin
 from parsers.refusal import refuse
-from parsers.segment.breaks import Hole, gap, refusal_of, swallowed
+from parsers.segment.breaks import UnreadableBytes, gap, refusal_of, swallowed
 from parsers.segment.columns import HeaderColumns, empty_columns, to_headers
-from parsers.segment.held import HEADER_ROOM, WINDOW, Held
+from parsers.segment.held import HEADER_ROOM, WINDOW, HeldSegment
 from parsers.segment.layout import LEGACY_HEADER_BYTES, sound
 from parsers.segment.links import Links
 from parsers.segment.plain import PlainKernel, next_entry
@@ -46,7 +46,7 @@ class SegmentChunk:
 
     headers: pa.RecordBatch
     refusals: tuple[Refusal, ...]
-    segment: Held | None = field(default=None, repr=False, compare=False)
+    segment: HeldSegment | None = field(default=None, repr=False, compare=False)
     """The open file; until the next chunk is asked for, it gives the bytes of these batches."""
 
     def bytes_of(self, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
@@ -74,12 +74,12 @@ class Kernel(Protocol):
     """The inner loop, plain or compiled, with equal results."""
 
     def walk(
-        self, segment: Held, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+        self, segment: HeldSegment, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
     ) -> tuple[int, int]:
         """Fill rows while headers are sound, start before `stop` and find room; rows filled and position reached."""
         ...
 
-    def skip(self, segment: Held, position: int, stop: int) -> tuple[int, int]:
+    def skip(self, segment: HeldSegment, position: int, stop: int) -> tuple[int, int]:
         """Follow sound headers up to `stop`; start of the last entry (-1 for none) and position reached."""
         ...
 
@@ -107,7 +107,7 @@ def scan(  # noqa: PLR0913 - what is read, and by whose choices
     """
     place = max(start, 0)
     try:
-        with Held(open_regular(path), WINDOW) as segment:
+        with HeldSegment(open_regular(path), WINDOW) as segment:
             if segment.size > MAX_SEGMENT:
                 if place == 0:
                     yield unread_chunk(_too_large(origin, segment.size), verify=verify)
@@ -172,7 +172,7 @@ class _Walk:
     """One pass over one file."""
 
     def __init__(
-        self, segment: Held, origin: Origin, kernel: Kernel, links: Links, *, verify: bool, entries: bool
+        self, segment: HeldSegment, origin: Origin, kernel: Kernel, links: Links, *, verify: bool, entries: bool
     ) -> None:
         self._segment = segment
         self._origin = origin
@@ -206,7 +206,7 @@ class _Walk:
         headers = to_headers(columns, filled, verified=self._verify)
         return SegmentChunk(headers=headers, refusals=tuple(refusals), segment=self._segment)
 
-    def _reach(self, start: int, stop: int) -> tuple[int, Hole | None]:
+    def _reach(self, start: int, stop: int) -> tuple[int, UnreadableBytes | None]:
         """Where the true chain goes on at or after `start`, and a hole met on the way that begins there."""
         position = self._links.before(self._segment, start)
         while position < start:
@@ -255,7 +255,7 @@ class _Walk:
             segment.hold(position, size)
         return True
 
-    def _broken(self, previous: int, position: int, stop: int) -> Hole | None:
+    def _broken(self, previous: int, position: int, stop: int) -> UnreadableBytes | None:
         """The hole at `position`, or the one that `previous` turns out to be; None while the chain holds.
 
         A hole that begins at or after `stop` is another part's to report.

@@ -7,7 +7,7 @@ from typing import Final
 
 import google_crc32c
 
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 from parsers.segment.layout import CRC_START
 
 STEP: Final = 4 << 20
@@ -15,7 +15,7 @@ STEP: Final = 4 << 20
 _CRC_AT: Final = {0: 12, 1: 12, 2: 17}
 
 
-def crc_holds(segment: Held, start: int, end: int) -> bool:
+def crc_holds(segment: HeldSegment, start: int, end: int) -> bool:
     """Whether the entry `[start, end)` has the checksum it carries."""
     magic = segment.byte(start + 16)
     at = start + _CRC_AT[magic]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.provenance import Origin
-from parsers.segment.held import Bytes, Held
+from parsers.segment.held import Bytes, HeldSegment
 from parsers.segment.layout import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, LENGTH_END, V2_DTYPE
 from parsers.tables import BatchHeader, arrow_schema
 
@@ -70,7 +70,7 @@ def empty_columns(rows: int) -> HeaderColumns:
     )
 
 
-def gather_v2(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
+def gather_v2(segment: HeldSegment, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
     """Fill `rows`, all of magic 2, from the headers at their `span_start`, which are held."""
     headers = _windows(segment.data, columns.span_start[rows] - segment.start, V2_DTYPE)
     columns.last_offset[rows] = _saturating(headers["base_offset"], headers["last_offset_delta"])
@@ -87,7 +87,7 @@ def _saturating(base: npt.NDArray[np.generic], delta: npt.NDArray[np.generic]) -
     return last
 
 
-def gather_legacy(segment: Held, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
+def gather_legacy(segment: HeldSegment, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
     """Fill `rows`, all of magic 0 or 1, from the entries at their `span_start`, which are held."""
     headers = _windows(segment.data, columns.span_start[rows] - segment.start, LEGACY_DTYPE)
     columns.base_offset[rows] = headers["offset"]

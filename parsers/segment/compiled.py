@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, Skip, Walk, gather_legacy
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class CompiledKernel:
     skip_code: Skip
 
     def walk(
-        self, segment: Held, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+        self, segment: HeldSegment, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
     ) -> tuple[int, int]:
         """See `Kernel.walk`."""
         first = segment.data.ctypes.data - segment.start
@@ -38,13 +38,13 @@ class CompiledKernel:
                 _sum_legacy(segment, columns, legacy)
         return rows, reached
 
-    def skip(self, segment: Held, position: int, stop: int) -> tuple[int, int]:
+    def skip(self, segment: HeldSegment, position: int, stop: int) -> tuple[int, int]:
         """See `Kernel.skip`."""
         first = segment.data.ctypes.data - segment.start
         return self.skip_code(first, segment.size, segment.end, position, stop)
 
 
-def _sum_legacy(segment: Held, columns: HeaderColumns, rows: NDArray[np.int64]) -> None:
+def _sum_legacy(segment: HeldSegment, columns: HeaderColumns, rows: NDArray[np.int64]) -> None:
     starts = columns.span_start[rows].tolist()
     sizes = columns.size[rows].tolist()
     columns.crc_valid[rows] = [crc_holds(segment, at, at + size) for at, size in zip(starts, sizes, strict=True)]

@@ -24,7 +24,7 @@ HEADER_ROOM: Final = 64
 """Of an entry, what must be held to tell its header, of whatever format."""
 
 
-class Held:
+class HeldSegment:
     """An open segment. Positions are those of the file; `data` holds its bytes `[start, end)`."""
 
     __slots__ = ("_buffer", "_descriptor", "end", "identity", "size", "start")

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 
 HEADER_BYTES: Final = 61
 """Header of a magic 2 batch."""
@@ -68,7 +68,7 @@ LEGACY_DTYPE: Final = np.dtype(
 )
 
 
-def fits(segment: Held, position: int) -> int:
+def fits(segment: HeldSegment, position: int) -> int:
     """End of the entry at `position` as its length says; 0 when magic, length or the file's end forbid it."""
     if position + LEGACY_HEADER_BYTES > segment.size:
         return 0
@@ -79,7 +79,7 @@ def fits(segment: Held, position: int) -> int:
     return end if end <= segment.size else 0
 
 
-def plausible(segment: Held, position: int) -> int:
+def plausible(segment: HeldSegment, position: int) -> int:
     """End of the entry at `position` when every header field of it makes sense; else 0."""
     end = fits(segment, position)
     if end and segment.byte(position + 16) == 2:
@@ -103,7 +103,7 @@ def sane_v2(header: tuple[int, ...]) -> bool:
     )
 
 
-def _exact_legacy(segment: Held, position: int, end: int) -> bool:
+def _exact_legacy(segment: HeldSegment, position: int, end: int) -> bool:
     """Whether key and value, as long as their lengths say, fill a legacy entry to its last byte."""
     attributes = segment.byte(position + 17)
     possible = attributes <= MAX_LEGACY_ATTRIBUTES and attributes & CODEC_MASK <= MAX_LEGACY_CODEC
@@ -118,7 +118,7 @@ def _exact_legacy(segment: Held, position: int, end: int) -> bool:
     return bool(value_length >= -1 and value_at + 4 + max(value_length, 0) == end)
 
 
-def sound(segment: Held, position: int) -> int:
+def sound(segment: HeldSegment, position: int) -> int:
     """End of the entry at `position` when the chain may follow it; 0 where the chain breaks."""
     end = plausible(segment, position)
     if end:
@@ -127,7 +127,7 @@ def sound(segment: Held, position: int) -> int:
     return end if end == segment.size or (end and plausible(segment, end)) else 0
 
 
-def last_offset(segment: Held, position: int) -> int:
+def last_offset(segment: HeldSegment, position: int) -> int:
     """Last offset of the entry at `position`, as its header states it."""
     header = segment.unpack(PREFIX, position)
     if header[3] < 2:
@@ -136,7 +136,7 @@ def last_offset(segment: Held, position: int) -> int:
     return int(header[0]) + int(delta)
 
 
-def first_offset(segment: Held, position: int) -> int | None:
+def first_offset(segment: HeldSegment, position: int) -> int | None:
     """First offset of the entry at `position`; None for a compressed legacy entry, whose header does not tell it."""
     offset, _, _, magic = segment.unpack(PREFIX, position)
     compressed = magic < 2 and segment.byte(position + 17) & CODEC_MASK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 
 
 class Links:
@@ -14,13 +14,13 @@ class Links:
         self._file: tuple[int, ...] = ()
         self._links: dict[int, int] = {}
 
-    def note(self, segment: Held, cut: int, position: int) -> None:
+    def note(self, segment: HeldSegment, cut: int, position: int) -> None:
         """Remember that the first entry at or after a cut begins at this position, and nothing before it is broken."""
         if self._file != segment.identity:
             self._file, self._links = segment.identity, {}
         self._links[cut] = position
 
-    def before(self, segment: Held, start: int) -> int:
+    def before(self, segment: HeldSegment, start: int) -> int:
         """The furthest known entry that is no further than the first one at or after `start`."""
         known = self._links.items() if self._file == segment.identity else ()
         return max((position for cut, position in known if cut <= start), default=0)

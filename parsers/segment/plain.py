@@ -9,7 +9,7 @@ import numpy as np
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, gather_legacy, gather_v2
-from parsers.segment.held import HEADER_ROOM, Held
+from parsers.segment.held import HEADER_ROOM, HeldSegment
 from parsers.segment.layout import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, sane_v2, sound
 
 
@@ -17,7 +17,7 @@ class PlainKernel:
     """Follows sound headers, one `struct` call each."""
 
     def walk(
-        self, segment: Held, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
+        self, segment: HeldSegment, position: int, stop: int, columns: HeaderColumns, filled: int, *, verify: bool
     ) -> tuple[int, int]:
         """Fill rows from `position` while headers are sound, start before `stop` and find room.
 
@@ -42,7 +42,7 @@ class PlainKernel:
             columns.crc_valid[rows] = [crc_holds(segment, start, end) for start, end in zip(starts, ends, strict=False)]
         return filled + len(starts), position
 
-    def skip(self, segment: Held, position: int, stop: int) -> tuple[int, int]:
+    def skip(self, segment: HeldSegment, position: int, stop: int) -> tuple[int, int]:
         """Follow sound headers up to `stop`; the last entry's start (-1 for none) and the position after it."""
         previous = -1
         while position < stop and (end := next_held(segment, position)):
@@ -50,12 +50,12 @@ class PlainKernel:
         return previous, position
 
 
-def next_held(segment: Held, position: int) -> int:
+def next_held(segment: HeldSegment, position: int) -> int:
     """Where the entry at a position ends; 0 where the chain breaks, or where what is held ends."""
     return next_entry(segment, position) if segment.holds(position, HEADER_ROOM) else 0
 
 
-def next_entry(segment: Held, position: int) -> int:
+def next_entry(segment: HeldSegment, position: int) -> int:
     """`sound`, with the everyday case decided by one `struct` call."""
     if position + HEADER_BYTES <= segment.size:
         header = segment.unpack(V2_HEADER, position)

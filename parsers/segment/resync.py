@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.segment.checksum import crc_holds
-from parsers.segment.held import HEADER_ROOM, Bytes, Held
+from parsers.segment.held import HEADER_ROOM, Bytes, HeldSegment
 from parsers.segment.layout import INT32, LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, MIN_LENGTH, plausible
 
 CREDIT_BASE: Final = 64 << 20
@@ -45,7 +45,7 @@ class ChecksumCredit:
         self._spent += amount
 
 
-def next_batch(segment: Held, start: int, stop: int, credit: ChecksumCredit) -> int | None:
+def next_batch(segment: HeldSegment, start: int, stop: int, credit: ChecksumCredit) -> int | None:
     """Position of the first batch in `[start, stop)` whose checksum holds."""
     for low, high in widening(start, stop):
         for candidate in candidates(segment, low, high, credit.left(low)):
@@ -67,7 +67,7 @@ def widening(start: int, stop: int) -> Iterator[tuple[int, int]]:
         start, width = end, min(width * 2, WIDE)
 
 
-def candidates(segment: Held, low: int, high: int, limit: int) -> list[int]:
+def candidates(segment: HeldSegment, low: int, high: int, limit: int) -> list[int]:
     """Positions in `[low, high)` that look like an entry of at most `limit` bytes; nearly all of what is none is gone.
 
     Every byte of a hole is looked at, so this is done column by column, and only what is left one by one.
@@ -87,7 +87,7 @@ def candidates(segment: Held, low: int, high: int, limit: int) -> list[int]:
     return found
 
 
-def _possible_starts(segment: Held, low: int, high: int) -> Positions:
+def _possible_starts(segment: HeldSegment, low: int, high: int) -> Positions:
     """Positions whose magic is known, and whose offset and length are not negative, nor the length nothing."""
     count = min(high, segment.size - LEGACY_HEADER_BYTES + 1) - low
     if count <= 0:
@@ -107,7 +107,7 @@ def _signs_hold(data: Bytes, starts: Positions) -> npt.NDArray[np.bool_]:
     return signs
 
 
-def _filled_exactly(segment: Held, starts: Positions, ends: Positions, magics: Bytes) -> Positions:
+def _filled_exactly(segment: HeldSegment, starts: Positions, ends: Positions, magics: Bytes) -> Positions:
     """Those entries of magic 0 and 1 whose key and value fill them to the last byte."""
     key_at = starts + 18 + 8 * magics.astype(np.int64)
     key_length = _int32(segment.data, key_at - segment.start)
@@ -119,7 +119,7 @@ def _filled_exactly(segment: Held, starts: Positions, ends: Positions, magics: B
     return exact
 
 
-def _lengths_at(segment: Held, at: Positions) -> Positions:
+def _lengths_at(segment: HeldSegment, at: Positions) -> Positions:
     """The numbers at these positions, of which a hostile key may put any outside what is held."""
     found = np.empty(len(at), dtype=np.int64)
     held = at + INT32.size <= segment.end
@@ -135,7 +135,7 @@ def _int32(data: Bytes, at: Positions) -> Positions:
     return value
 
 
-def zeros_end(segment: Held, start: int) -> int:
+def zeros_end(segment: HeldSegment, start: int) -> int:
     """Position of the first byte at or after `start` that is not zero; the file's size when there is none."""
     for low, high in widening(start, segment.size):
         block = segment.array(low, high)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parsers.spark.dump import Dump, open_dump
+from parsers.spark.dump import DumpTables, open_dump
 from parsers.spark.schema import spark_schema
 from parsers.spark.source import DumpSource
 
-__all__ = ["Dump", "DumpSource", "open_dump", "spark_schema"]
+__all__ = ["DumpSource", "DumpTables", "open_dump", "spark_schema"]

@@ -15,7 +15,7 @@ from parsers.refusal import Parsed
 from parsers.spark.disk import place_of
 from parsers.spark.request import TableRequest
 from parsers.spark.row_batches import batches_of
-from parsers.spark.slices import Part
+from parsers.spark.slices import FilePart
 from parsers.spark.statement_rows import fetch_rows
 from parsers.tables import Description, Fetch, Refusal
 from parsers.trace_table import trace_rows
@@ -24,16 +24,16 @@ OF_MANY_BROKERS: Final[tuple[FileKind, ...]] = ("trace-table", "describe-text")
 """Files whose rows name their broker themselves."""
 
 
-def _trace_rows(part: Part, request: TableRequest) -> Iterator[Fetch | Refusal]:
+def _trace_rows(part: FilePart, request: TableRequest) -> Iterator[Fetch | Refusal]:
     return trace_rows(place_of(request, part), part.origin, part.start, part.end)
 
 
-def _description(part: Part, request: TableRequest) -> Parsed[Description]:
+def _description(part: FilePart, request: TableRequest) -> Parsed[Description]:
     content = read_source(Path(request.path), part.origin)
     return Parsed(refusals=(content,)) if isinstance(content, Refusal) else parse_describe_text(content, part.origin)
 
 
-def traced_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def traced_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Fetches, from request logs and from tables."""
     for part in parts:
         if part.kind == "trace-table":
@@ -43,13 +43,13 @@ def traced_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Rec
             yield from fetch_rows((part,), request)
 
 
-def description_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def description_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """What tools printed, line by line."""
     for part in parts:
         yield from batches_of(_description(part, request).rows, Description)
 
 
-def brought_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
+def brought_refusals(part: FilePart, request: TableRequest) -> Iterator[Refusal]:
     """What could not be read of them."""
     if part.kind == "trace-table":
         yield from (row for row in _trace_rows(part, request) if isinstance(row, Refusal))

@@ -32,23 +32,23 @@ from parsers.segment import SegmentChunk, scan_source, with_place
 from parsers.spark.indexes import beside_their_segment
 from parsers.spark.request import TableRequest
 from parsers.spark.row_batches import batches_of
-from parsers.spark.slices import Part
+from parsers.spark.slices import FilePart
 from parsers.tables import BrokerSetting, EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
 
 NOWHERE: Final = "no such file in this dump"
 
 
-def place_of(request: TableRequest, part: Part) -> Path:
+def place_of(request: TableRequest, part: FilePart) -> Path:
     """Where a part's file lies; a name that leads out of the dump leads nowhere."""
     place = locate(Path(request.path), part.origin.source)
     return Path(request.path, NOWHERE) if isinstance(place, FileFault) else place
 
 
-def _chunks(request: TableRequest, part: Part, *, verify: bool) -> Iterator[SegmentChunk]:
+def _chunks(request: TableRequest, part: FilePart, *, verify: bool) -> Iterator[SegmentChunk]:
     return scan_source(Path(request.path), part.origin, start=part.start, end=part.end, verify=verify)
 
 
-def batch_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def batch_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Batch headers; checksums are recomputed only where their outcome is asked for."""
     for part in parts:
         for chunk in _chunks(request, part, verify=request.wants("crc_valid")):
@@ -56,7 +56,7 @@ def batch_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Reco
                 yield with_place(chunk.headers, part.origin)
 
 
-def record_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def record_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """The records of every batch whose checksum holds."""
     for part in parts:
         for _, parsed in decoded(part, request, payloads=request.payloads):
@@ -64,7 +64,7 @@ def record_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Rec
 
 
 def decoded(
-    part: Part, request: TableRequest, *, payloads: bool
+    part: FilePart, request: TableRequest, *, payloads: bool
 ) -> Iterator[tuple[tuple[int | None, int | None], Parsed[RecordRow]]]:
     """Every sound batch of a part, decoded, with the producer id and the attributes of its header."""
     for chunk in scan_source(Path(request.path), part.origin, start=part.start, end=part.end, entries=True):
@@ -73,24 +73,24 @@ def decoded(
             yield (row["producer_id"], row["attributes"]), parsed
 
 
-def _epochs(data: bytes, part: Part) -> Parsed[EpochEntry]:
+def _epochs(data: bytes, part: FilePart) -> Parsed[EpochEntry]:
     parsed = read_leader_epoch_checkpoint(data, part.origin)
     return Parsed(rows=parsed.entries, refusals=parsed.refusals)
 
 
-def _checkpoint(data: bytes, part: Part) -> Parsed[OffsetCheckpoint]:
+def _checkpoint(data: bytes, part: FilePart) -> Parsed[OffsetCheckpoint]:
     return read_offset_checkpoint(data, part.origin, OFFSET_CHECKPOINTS[part.kind])
 
 
-def _producers(data: bytes, part: Part) -> Parsed[ProducerState]:
+def _producers(data: bytes, part: FilePart) -> Parsed[ProducerState]:
     return read_producer_snapshot(data, part.origin, part.base_offset or 0)
 
 
-def _index(data: bytes, part: Part) -> Parsed[IndexEntry]:
+def _index(data: bytes, part: FilePart) -> Parsed[IndexEntry]:
     return read_index(data, part.origin, part.base_offset or 0, INDEX_KINDS[part.kind])
 
 
-def _settings(data: bytes, part: Part) -> Parsed[BrokerSetting]:
+def _settings(data: bytes, part: FilePart) -> Parsed[BrokerSetting]:
     return read_server_properties(data, part.origin)
 
 
@@ -103,7 +103,7 @@ _IDENTITY: Final[dict[FileKind, Callable[[bytes, Origin], _Identity]]] = {
 }
 
 
-def _identity(data: bytes, part: Part) -> Parsed[Refusal]:
+def _identity(data: bytes, part: FilePart) -> Parsed[Refusal]:
     """Files that give no rows of their own, but may be refused."""
     return Parsed(refusals=tuple(_IDENTITY[part.kind](data, part.origin).refusals))
 
@@ -116,7 +116,7 @@ _Small = (
     | Parsed[BrokerSetting]
     | Parsed[Refusal]
 )
-SmallReader = Callable[[bytes, Part], _Small]
+SmallReader = Callable[[bytes, FilePart], _Small]
 
 SMALL: Final[dict[FileKind, SmallReader]] = {
     "leader-epoch-checkpoint": _epochs,
@@ -128,7 +128,7 @@ SMALL: Final[dict[FileKind, SmallReader]] = {
 }
 
 
-def small_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def small_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """The rows of files that are read whole."""
     for part in parts:
         content = read_source(Path(request.path), part.origin)
@@ -141,7 +141,7 @@ def small_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Reco
         yield from batches_of(rows, request.row_class)
 
 
-def disk_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
+def disk_refusals(part: FilePart, request: TableRequest) -> Iterator[Refusal]:
     """What could not be read of a part of a file on a broker's disk."""
     if part.kind == "segment":
         for chunk in _chunks(request, part, verify=False):

@@ -21,7 +21,7 @@ _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dump:
+class DumpTables:
     """The tables of one dump. Nothing is read before Spark runs a query."""
 
     spark: SparkSession
@@ -38,7 +38,7 @@ class Dump:
             return traced(self.spark, request, parts)
         return self.spark.read.format(FORMAT).options(**to_options(request)).load()
 
-    def with_logs(self, *, patterns: Sequence[str] = (), timezones: Sequence[str] = ()) -> Dump:
+    def with_logs(self, *, patterns: Sequence[str] = (), timezones: Sequence[str] = ()) -> DumpTables:
         """The same dump, told how its brokers' logs are written, as `--log-pattern` and `--log-timezone` say it.
 
         `patterns` are layouts of log4j, for all brokers or for one (`"2=%d %p %m%n"`). `timezones` are the zones of the
@@ -144,7 +144,7 @@ def open_dump(
     split_bytes: int = SPLIT_BYTES,
     payloads: bool = False,
     deep: bool = False,
-) -> Dump:
+) -> DumpTables:
     """The tables of a dump that lies at the same path on the driver and on every executor: one folder, or several.
 
     `topics` are shell patterns: files of other topics are not opened. `log_dirs` gives folders to brokers, as
@@ -167,7 +167,7 @@ def open_dump(
         deep=deep,
         pushdown=_may_push(spark),
     )
-    return Dump(spark=spark, request=request)
+    return DumpTables(spark=spark, request=request)
 
 
 def _may_push(spark: SparkSession) -> bool:

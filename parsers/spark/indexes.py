@@ -7,19 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsers.files import FileFault, locate
-from parsers.indexes import INDEX_KINDS, Contradiction, beyond, falls, held_against, slots_of
+from parsers.indexes import INDEX_KINDS, ContradictedEntry, beyond, falls, held_against, slots_of
 from parsers.segment import scan_source
-from parsers.spark.slices import Part
+from parsers.spark.slices import FilePart
 from parsers.tables import IndexEntry
 
 
-def beside_their_segment(rows: Sequence[IndexEntry], data: bytes, part: Part, root: Path) -> tuple[IndexEntry, ...]:
+def beside_their_segment(rows: Sequence[IndexEntry], data: bytes, part: FilePart, root: Path) -> tuple[IndexEntry, ...]:
     """The rows of an index, those that its segment contradicts marked; the segment is read for it."""
     told = {one.place: one.flaw for one in _contradictions(data, part, root)}
     return tuple(replace(row, contradiction=told[row.span_start]) if row.span_start in told else row for row in rows)
 
 
-def _contradictions(data: bytes, part: Part, root: Path) -> Iterator[Contradiction]:
+def _contradictions(data: bytes, part: FilePart, root: Path) -> Iterator[ContradictedEntry]:
     slots = slots_of(data, part.base_offset or 0, INDEX_KINDS[part.kind])
     yield from falls(slots)
     segment = replace(part.origin, source=part.origin.source.rpartition(".")[0] + ".log")

@@ -15,7 +15,7 @@ from parsers.spark.brought import OF_MANY_BROKERS, brought_refusals, description
 from parsers.spark.disk import SMALL, batch_rows, disk_refusals, record_rows, small_rows
 from parsers.spark.request import TableRequest
 from parsers.spark.row_batches import batches_of
-from parsers.spark.slices import SPLITTABLE, Part
+from parsers.spark.slices import SPLITTABLE, FilePart
 from parsers.spark.statement_rows import (
     COORDINATORS,
     METADATA,
@@ -38,7 +38,7 @@ OF_A_BROKER: Final = ("cluster_id", "broker")
 class TableReader:
     """How a table is read. `rows_of` gives whole batches; what was not asked for is dropped behind it."""
 
-    rows_of: Callable[[Sequence[Part], TableRequest], Iterator[pa.RecordBatch]]
+    rows_of: Callable[[Sequence[FilePart], TableRequest], Iterator[pa.RecordBatch]]
     kinds: tuple[FileKind, ...]
     place: tuple[str, ...] = OF_A_REPLICA
     """Columns that every row of a file has in common with the file: a filter on one of them skips files."""
@@ -48,14 +48,14 @@ class TableReader:
     """The one topic whose replicas are read; their files are never cut, since the rows build on each other."""
 
 
-def _refusals(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def _refusals(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     for part in parts:
         read = told_refusals if part.kind in _LOGS else disk_refusals
         read = brought_refusals if part.kind in OF_MANY_BROKERS else read
         yield from batches_of(read(part, request), Refusal)
 
 
-def _planned(_parts: Sequence[Part], _request: TableRequest) -> Iterator[pa.RecordBatch]:
+def _planned(_parts: Sequence[FilePart], _request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Nothing is read: the plan itself holds the rows."""
     return iter(())
 

@@ -25,7 +25,7 @@ from parsers.spark.registry import READERS
 from parsers.spark.request import TableRequest
 from parsers.spark.row_batches import asked_for
 from parsers.spark.schema import spark_schema
-from parsers.spark.slices import SPLITTABLE, Part, cut
+from parsers.spark.slices import SPLITTABLE, FilePart, cut
 from parsers.spark.statement_rows import fetch_rows
 
 OF_SESSIONS: Final = ("fetches", "session_gaps")
@@ -44,7 +44,7 @@ Batches = Iterator[pa.RecordBatch]
 Reader = Callable[[Batches], Batches]
 
 
-def cut_traces(request: TableRequest) -> list[Part]:
+def cut_traces(request: TableRequest) -> list[FilePart]:
     """The parts of all files that the request reads, if a request log among them is longer than a task is given."""
     inventory = take_inventory(Path(request.path), log_dirs=request.log_dirs, parts=request.parts)
     files = chosen_files(inventory, READERS[request.table], request, {})
@@ -53,7 +53,7 @@ def cut_traces(request: TableRequest) -> list[Part]:
     return [part for file in files for part in cut(file, request.split_bytes, _CUT)]
 
 
-def traced(spark: SparkSession, request: TableRequest, parts: Sequence[Part]) -> DataFrame:
+def traced(spark: SparkSession, request: TableRequest, parts: Sequence[FilePart]) -> DataFrame:
     """The table of the request, read from parts of request logs."""
     schema = spark_schema(request.schema)
     followed = [part for part in parts if part.kind == "request-log" and part.end < part.size]
@@ -82,10 +82,10 @@ def _sessions(content: bytes) -> SessionState:
     return state
 
 
-def _folding(request: TableRequest, parts: Sequence[Part]) -> Reader:
+def _folding(request: TableRequest, parts: Sequence[FilePart]) -> Reader:
     """What each part does to sessions, under the place at which it ends."""
 
-    def effect(part: Part) -> tuple[str, int, SessionState]:
+    def effect(part: FilePart) -> tuple[str, int, SessionState]:
         patterns = given_for(part.origin.broker, request.log_patterns)
         sessions = sessions_after(place_of(request, part), part.origin, part.start, part.end, patterns)
         return part.origin.source, part.end, sessions
@@ -107,7 +107,7 @@ def _joined(effects: pa.Table) -> pa.Table:
     return pa.Table.from_batches([_state_batch(rows)])
 
 
-def _beginning(request: TableRequest, parts: Sequence[Part]) -> Reader:
+def _beginning(request: TableRequest, parts: Sequence[FilePart]) -> Reader:
     """The rows of parts with nothing before them."""
 
     def read(batches: Batches) -> Batches:
@@ -119,7 +119,7 @@ def _beginning(request: TableRequest, parts: Sequence[Part]) -> Reader:
     return read
 
 
-def _following(request: TableRequest, parts: Sequence[Part]) -> Reader:
+def _following(request: TableRequest, parts: Sequence[FilePart]) -> Reader:
     """The rows of parts that go on with the sessions before them."""
     by_place = {(part.origin.source, part.start): part for part in parts}
 

@@ -16,7 +16,7 @@ SPLITTABLE: Final[frozenset[FileKind]] = frozenset({"segment", "broker-log", "tr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class FilePart:
     """Bytes `[start, end)` of one file."""
 
     origin: Origin
@@ -31,7 +31,7 @@ class Part:
 class Slice:
     """What one task gives: the rows in some parts of files, or rows that the plan has found already."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FilePart, ...] = ()
     rows: bytes = b""
     """Rows as an Arrow stream."""
 
@@ -40,7 +40,7 @@ def by_bytes(
     files: Iterable[Source], split_bytes: int, splittable: frozenset[FileKind] = SPLITTABLE
 ) -> Iterator[Slice]:
     """Files in their order, large ones cut and small ones together, about `split_bytes` a slice."""
-    parts: list[Part] = []
+    parts: list[FilePart] = []
     room = split_bytes
     for file in files:
         for part in cut(file, split_bytes, splittable):
@@ -60,7 +60,7 @@ def by_replica(files: Iterable[Source]) -> Iterator[Slice]:
         yield Slice(parts=tuple(_part(file, 0, file.size) for file in own))
 
 
-def cut(file: Source, split_bytes: int, splittable: frozenset[FileKind]) -> Sequence[Part]:
+def cut(file: Source, split_bytes: int, splittable: frozenset[FileKind]) -> Sequence[FilePart]:
     """A file in parts of at most `split_bytes`, if it is of a kind that may be cut."""
     if file.kind not in splittable or file.size <= split_bytes:
         return (_part(file, 0, file.size),)
@@ -68,5 +68,7 @@ def cut(file: Source, split_bytes: int, splittable: frozenset[FileKind]) -> Sequ
     return tuple(_part(file, start, min(start + split_bytes, file.size)) for start in starts)
 
 
-def _part(file: Source, start: int, end: int) -> Part:
-    return Part(origin=file.origin, kind=file.kind, base_offset=file.base_offset, size=file.size, start=start, end=end)
+def _part(file: Source, start: int, end: int) -> FilePart:
+    return FilePart(
+        origin=file.origin, kind=file.kind, base_offset=file.base_offset, size=file.size, start=start, end=end
+    )

@@ -12,8 +12,8 @@ import pyarrow as pa
 from parsers.broker_log import (
     DEFAULT_PATTERN,
     HEAD_BYTES,
+    EntryLayout,
     GzipText,
-    Layout,
     LogPart,
     Reading,
     given_for,
@@ -31,7 +31,7 @@ from parsers.request_log.batches import batches_of as batches_in
 from parsers.spark.disk import SMALL, decoded, place_of, small_rows
 from parsers.spark.request import INSTANT, TableRequest
 from parsers.spark.row_batches import batches_of
-from parsers.spark.slices import Part
+from parsers.spark.slices import FilePart
 from parsers.tables import Refusal
 
 _TRANSACTIONAL: Final = 0x10
@@ -40,13 +40,13 @@ _ROWS: Final = 1 << 14
 """Rows that are gathered before they travel."""
 
 
-def event_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def event_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Events of broker logs."""
     for part in parts:
         yield from (timed(told.events, request) for told in _broker_log(part, request) if told.events.num_rows)
 
 
-def setting_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def setting_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Settings that brokers printed when they started, and those of their properties files."""
     for part in parts:
         if part.kind in SMALL:
@@ -68,7 +68,7 @@ def timed(rows: pa.RecordBatch, request: TableRequest) -> pa.RecordBatch:
     return rows.append_column(INSTANT, pa.array([times[place] for place in places], pa.int64()))
 
 
-def _broker_log(part: Part, request: TableRequest, *, settings: bool = False) -> Iterator[LogPart]:
+def _broker_log(part: FilePart, request: TableRequest, *, settings: bool = False) -> Iterator[LogPart]:
     with ExitStack() as opened:
         file = opened.enter_context(place_of(request, part).open("rb"))
         compressed = file.read(2) == _GZIP
@@ -81,7 +81,7 @@ def _broker_log(part: Part, request: TableRequest, *, settings: bool = False) ->
             yield from read_log(cast("BinaryIO", opened.enter_context(GzipText(file))), reading)
 
 
-def _layout(file: BinaryIO, part: Part, request: TableRequest, *, packed: bool) -> Layout:
+def _layout(file: BinaryIO, part: FilePart, request: TableRequest, *, packed: bool) -> EntryLayout:
     """The layout by which most lines at the beginning of a log begin entries; Kafka's own where none does."""
     usual = parse_layout(DEFAULT_PATTERN)
     patterns = given_for(part.origin.broker, request.log_patterns)
@@ -94,7 +94,7 @@ def _layout(file: BinaryIO, part: Part, request: TableRequest, *, packed: bool) 
 
 
 def fetch_rows(
-    parts: Sequence[Part], request: TableRequest, before: SessionState = NOTHING
+    parts: Sequence[FilePart], request: TableRequest, before: SessionState = NOTHING
 ) -> Iterator[pa.RecordBatch]:
     """Fetches with their sessions rebuilt, file by file; `before` holds the sessions that a first part goes on with."""
     for part in parts:
@@ -115,7 +115,7 @@ REQUESTS: Final = {
 """Tables of requests other than fetches, and of which requests."""
 
 
-def request_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def request_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Requests other than fetches."""
     for part in parts:
         rows = list[object]()
@@ -130,7 +130,7 @@ def request_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.Re
         yield from batches_of(rows, request.row_class)
 
 
-def _trace(part: Part, request: TableRequest, apis: Collection[str], before: SessionState = NOTHING) -> Trace:
+def _trace(part: FilePart, request: TableRequest, apis: Collection[str], before: SessionState = NOTHING) -> Trace:
     path, patterns = place_of(request, part), given_for(part.origin.broker, request.log_patterns)
     end = part.end if part.end < part.size else None
     return Trace(path, part.origin, part.start, end, before=before, apis=apis, runs=False, patterns=patterns)
@@ -147,7 +147,7 @@ METADATA: Final = {
 """Tables of the metadata log, and where its history keeps them."""
 
 
-def metadata_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def metadata_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """What one node's copy of the metadata log tells, from its beginning."""
     inputs: Iterator[MetadataInput] = (
         metadata_input(row)
@@ -163,7 +163,7 @@ COORDINATORS: Final = {"group_offsets": "offsets", "groups": "groups", "transact
 """Tables of the coordinators' topics, and where their histories keep them."""
 
 
-def coordinator_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[pa.RecordBatch]:
+def coordinator_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """What one replica of a coordinator's partition tells, from its beginning."""
     read = transaction_history if request.table == "transactions" else group_history
     if request.table == "transactions" and not request.admits_topic(parts[0].origin.topic):
@@ -172,7 +172,7 @@ def coordinator_rows(parts: Sequence[Part], request: TableRequest) -> Iterator[p
     yield from batches_of(getattr(history, COORDINATORS[request.table]), request.row_class)
 
 
-def _internal_records(parts: Sequence[Part], request: TableRequest) -> Iterator[InternalRecord]:
+def _internal_records(parts: Sequence[FilePart], request: TableRequest) -> Iterator[InternalRecord]:
     for part in parts:
         for (producer_id, attributes), parsed in decoded(part, request, payloads=True):
             transactional = bool((attributes or 0) & _TRANSACTIONAL)
@@ -181,13 +181,13 @@ def _internal_records(parts: Sequence[Part], request: TableRequest) -> Iterator[
                 yield internal_record(row, producer_id=given, transactional=transactional)
 
 
-def _directory(parts: Sequence[Part]) -> Origin:
+def _directory(parts: Sequence[FilePart]) -> Origin:
     """The origin of a replica's directory, whose files the parts are."""
     first = parts[0].origin
     return replace(first, source=first.source.rpartition("/")[0] or ".")
 
 
-def told_refusals(part: Part, request: TableRequest) -> Iterator[Refusal]:
+def told_refusals(part: FilePart, request: TableRequest) -> Iterator[Refusal]:
     """What could not be read of a log over time."""
     if part.kind == "request-log":
         told = _trace(part, request, EVERY_API).read()

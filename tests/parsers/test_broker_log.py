@@ -21,7 +21,7 @@ from parsers.broker_log import (
     DEFAULT_PATTERN,
     EVENTS,
     GzipText,
-    KafkaVersion,
+    KafkaRelease,
     Reading,
     broker_facts,
     parse_events,
@@ -44,7 +44,7 @@ def entry(message: str, level: str = "INFO", logger: str = "kafka.log.Log") -> b
     return f"[2026-11-21 05:25:18,155] {level} {message} ({logger})\n".encode()
 
 
-def reading(broker: int | None = None, version: KafkaVersion | None = None, limit: int = 1 << 20) -> Reading:
+def reading(broker: int | None = None, version: KafkaRelease | None = None, limit: int = 1 << 20) -> Reading:
     return Reading(origin=Origin(source="server.log", broker=broker), version=version, line_limit=limit)
 
 
@@ -342,7 +342,7 @@ def test_a_broker_prints_its_settings_and_release() -> None:
     data = (SAMPLES / "clean_2_8/dump/broker-1/logs/server.log").read_bytes()
     printed = parse_settings(data, reading(broker=1)).rows
     (facts,) = (fact for fact in broker_facts(events(data, broker=1), printed) if fact.broker == 1)
-    assert {parse_version(told.value) for told in facts.printed_versions} == {KafkaVersion(2, 8, 2)}
+    assert {parse_version(told.value) for told in facts.printed_versions} == {KafkaRelease(2, 8, 2)}
     assert {statement.value for statement in facts.settings["inter.broker.protocol.version"]} == {"2.8-IV1"}
     setting = next(row for row in printed if row.name == "replica.lag.time.max.ms")
     assert data[setting.span_start : setting.span_end] == f"\treplica.lag.time.max.ms = {setting.value}".encode()
@@ -370,7 +370,7 @@ def test_kraft_metadata_versions_are_facts() -> None:
 def test_trust_follows_the_version_of_the_reading() -> None:
     moved = "from (offset=75 segment=[0:1]) to (offset=70 segment=[0:1])"
     line = entry(f"[Log partition=t-0, dir=/d] Non-monotonic update of high watermark {moved}")
-    versions = (KafkaVersion(2, 8, 2), KafkaVersion(3, 9, 1))
+    versions = (KafkaRelease(2, 8, 2), KafkaRelease(3, 9, 1))
     old, new = (parse_events(line, reading(version=version)).rows[0] for version in versions)
     assert (old.trust, old.doubtful, new.trust, new.doubtful) == ("medium", "previous_offset", "high", None)
 

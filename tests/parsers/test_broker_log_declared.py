@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.broker_log import (
-    KafkaVersion,
+    KafkaRelease,
     LayoutError,
     Reading,
     parse_events,
@@ -116,7 +116,7 @@ def test_a_width_is_no_format_of_a_date() -> None:
     ],
 )
 def test_printed_versions_are_kafka_releases(printed: str, version: tuple[int, int, int]) -> None:
-    assert parse_version(printed) == KafkaVersion(*version)
+    assert parse_version(printed) == KafkaRelease(*version)
 
 
 @pytest.mark.parametrize("printed", ["unknown", "", "trunk", "9.9.9-ccs"])
@@ -167,12 +167,12 @@ def test_wall_clocks_keep_their_order(moment: object) -> None:
 def test_trust_turns_at_the_releases_that_changed_the_line(
     kind: EventKind, version: tuple[int, int, int], level: str
 ) -> None:
-    assert trust_of(kind, KafkaVersion(*version)).level == level
+    assert trust_of(kind, KafkaRelease(*version)).level == level
 
 
 def test_silence_tells_only_where_the_line_is_always_printed() -> None:
     below: EventKind = "truncating-below-high-watermark"
-    assert [trust_of(below, KafkaVersion(*v)).silence_tells for v in ((2, 0), (2, 8), (3, 9), (4, 3))] == [
+    assert [trust_of(below, KafkaRelease(*v)).silence_tells for v in ((2, 0), (2, 8), (3, 9), (4, 3))] == [
         True,
         False,
         False,

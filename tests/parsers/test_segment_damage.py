@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parsers.segment import resync, scan
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 from parsers.segment.layout import V2_DTYPE
 from parsers.tables import Refusal
 from parsers.writers.segments import batch_bytes, legacy_bytes
@@ -189,7 +189,7 @@ def test_hostile_headers_cannot_buy_more_checksums_than_the_credit(
     monkeypatch.setattr(resync, "CREDIT_BASE", 1 << 20)
     summed = 0
 
-    def counted(_segment: Held, start: int, end: int) -> bool:
+    def counted(_segment: HeldSegment, start: int, end: int) -> bool:
         nonlocal summed
         summed += end - start
         return False

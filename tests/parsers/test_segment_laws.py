@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from parsers.segment import Links, chain, compiled, scan
 from parsers.segment.chain import Kernel, choose_kernel
 from parsers.segment.compiled import compiled_kernel
-from parsers.segment.held import Held
+from parsers.segment.held import HeldSegment
 from parsers.segment.plain import PlainKernel
 from tests.lab.effort import cases
 from tests.parsers.segment_logs import KERNELS, ORIGIN, SAMPLES, compiled_for_sure, damaged, everything, log_of, spans
@@ -92,7 +92,7 @@ def test_a_stretch_is_found_where_the_one_before_it_ended(path: Path, monkeypatc
     skipped: list[int] = []
     skip = PlainKernel.skip
 
-    def counted(kernel: PlainKernel, segment: Held, position: int, stop: int) -> tuple[int, int]:
+    def counted(kernel: PlainKernel, segment: HeldSegment, position: int, stop: int) -> tuple[int, int]:
         skipped.append(stop - position)
         return skip(kernel, segment, position, stop)
 

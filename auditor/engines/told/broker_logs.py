@@ -20,7 +20,7 @@ from parsers.broker_log import (
     LayoutError,
     LogPart,
     Reading,
-    Written,
+    WrappedLayout,
     no_part,
     parse_layout,
     read_log,
@@ -65,7 +65,7 @@ def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int
         yield _unreadable(error, origin)
 
 
-def _written(head: bytes, patterns: Sequence[str]) -> Written | None:
+def _written(head: bytes, patterns: Sequence[str]) -> WrappedLayout | None:
     return written_as(head, [parse_layout(pattern) for pattern in (*patterns, *USUAL_PATTERNS)])
 
 
@@ -100,7 +100,7 @@ def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) ->
             yield _spoken(path, replace(origin, broker=broker), written, speaker, size)
 
 
-def _spoken(path: Path, origin: Origin, written: Written, speaker: bytes | None, size: int) -> Speech:
+def _spoken(path: Path, origin: Origin, written: WrappedLayout, speaker: bytes | None, size: int) -> Speech:
     try:
         with _text(path) as text:
             parts = _owned(read_written(text, Reading(origin=origin), written, speaker), origin, speaker, size)
