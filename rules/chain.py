@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules.finding import NO_BEARING, Bearings, FactValue, Finding
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 
 Place = tuple[str | None, str | None, int | None]
 
@@ -91,7 +91,7 @@ def _joined(findings: Sequence[Finding], causes: _Causes, bearings: Bearings) ->
 
 
 def _root_of(finding: str, follows: dict[str, str | None]) -> str:
-    bound = Bound(len(follows), "following a chain of causes")
+    bound = StepLimit(len(follows), "following a chain of causes")
     while (cause := follows[finding]) is not None:
         bound.step()
         finding = cause

@@ -127,7 +127,7 @@ def _table(
 
 def _reconstructed(
     roles: tuple[Replica, Replica, Difference],
-    asking: protocol.Replica,
+    asking: protocol.ReplicaLog,
     evidence: PartitionEvidence,
     leaders: tuple[Replica, ...],
 ) -> Counterfactual:
@@ -147,7 +147,7 @@ def _reconstructed(
     )
 
 
-def reconstructed_outcomes(asked: Asked, asking: protocol.Replica) -> tuple[ProtocolOutcome, ...]:
+def reconstructed_outcomes(asked: Asked, asking: protocol.ReplicaLog) -> tuple[ProtocolOutcome, ...]:
     """The lines that can be told; of logs without epochs all releases cut by the high watermark."""
     by_watermark = RULES["hw-truncation"](asking, asking)
     lines = [outcome(by_watermark, asking, in_force=True)]
@@ -175,7 +175,7 @@ def named_epochs(epochs: Sequence[int]) -> str:
     return f"epoch {told[0]}" if len(told) == 1 else f"epochs {', '.join(map(str, told))}"
 
 
-def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.Replica:
+def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.ReplicaLog:
     """The replica at an offset, searching its epochs as its broker's version does."""
     binary = parse_kafka_version(version.binary) if version and version.binary else None
     state = replica.at(end_offset)
@@ -190,7 +190,7 @@ def rule_run_by(version: BrokerVersion | None) -> RuleName | None:
     return rule_in_force(parse_kafka_version(version.binary), parse_protocol_version(spoken) if spoken else None)
 
 
-def outcome(truncation: Truncation, asking: protocol.Replica, *, in_force: bool) -> ProtocolOutcome:
+def outcome(truncation: Truncation, asking: protocol.ReplicaLog, *, in_force: bool) -> ProtocolOutcome:
     """One line of the table."""
     return ProtocolOutcome(
         rule=truncation.rule,

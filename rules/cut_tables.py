@@ -29,7 +29,7 @@ from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import RULES
-from rules.unwritten.reconstruction import Reconciled
+from rules.unwritten.reconstruction import AskedFollower
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +106,8 @@ def _reconstructed_tables(evidence: PartitionEvidence) -> Iterator[Counterfactua
             yield _reconstructed_table(done)
 
 
-def _reconstructed_table(done: Reconciled) -> Counterfactual:
-    asking = done.asked.asking or protocol.Replica(
+def _reconstructed_table(done: AskedFollower) -> Counterfactual:
+    asking = done.asked.asking or protocol.ReplicaLog(
         epochs=(), log_end_offset=Offset(done.log_end_offset), high_watermark=Offset(done.offset)
     )
     end = f"{done.log_end_offset}" if done.end_known else f"{done.log_end_offset} or later"
@@ -123,7 +123,7 @@ def _reconstructed_table(done: Reconciled) -> Counterfactual:
     )
 
 
-def _epoch_of(done: Reconciled) -> str:
+def _epoch_of(done: AskedFollower) -> str:
     if done.epoch < 0:
         return "an epoch that nothing tells"
     return f"epoch {done.epoch}" if done.epoch_told else f"epoch {done.epoch} by all that is told of roles"
@@ -190,7 +190,7 @@ def table_of(evidence: PartitionEvidence, done: Reconciliation) -> Counterfactua
     )
 
 
-def _before(follower: Replica, version: BrokerVersion | None, done: Reconciliation) -> protocol.Replica:
+def _before(follower: Replica, version: BrokerVersion | None, done: Reconciliation) -> protocol.ReplicaLog:
     """The follower before it cut: what is left, and the records that went, of the epoch of its former role."""
     kept = as_run(follower, version, done.cut.offset)
     former, chain = done.cut.former_epoch, kept.epochs
@@ -206,7 +206,7 @@ def _before(follower: Replica, version: BrokerVersion | None, done: Reconciliati
     )
 
 
-def _as_it_stood(leader: Replica, version: BrokerVersion | None, done: Reconciliation) -> protocol.Replica:
+def _as_it_stood(leader: Replica, version: BrokerVersion | None, done: Reconciliation) -> protocol.ReplicaLog:
     """The leader without what came after the epoch in which it was asked."""
     state = as_run(leader, version, leader.log_end_offset)
     later = [entry for entry in state.epochs if done.epoch is not None and entry.epoch > done.epoch]

@@ -24,7 +24,7 @@ from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
-from rules.replicas.epoch_ends import EpochEnd, epoch_ends
+from rules.replicas.epoch_ends import EpochReach, epoch_ends
 from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders
 from rules.replicas.foreign import NONE_FOREIGN, Foreign
 from rules.replicas.groups import GroupCommit
@@ -164,7 +164,7 @@ class PartitionEvidence:
         return tuple(openings_on_older_records(self.chronicle, self.current, frozenset(lost)))
 
     @cached_property
-    def epoch_ends(self) -> Mapping[int, EpochEnd]:
+    def epoch_ends(self) -> Mapping[int, EpochReach]:
         """How far each epoch had been written, where anything tells."""
         own = tuple(r for r in self.replicas if not self.compacted and all(same_topic(r, o) for o in self.current))
         return epoch_ends(self.moments, self.openings, self.chronicle.leaders, self.batch_end, own)

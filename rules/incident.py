@@ -11,7 +11,7 @@ from typing import Final
 from rules.chain import Place, Step, chain, place_of
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity, capital, numbered
 from rules.loss.incurred import Loss
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
@@ -146,7 +146,7 @@ def _linked(
 
 
 def _root(roots: dict[Place, Place], place: Place) -> Place:
-    bound = Bound(len(roots), "joining incidents")
+    bound = StepLimit(len(roots), "joining incidents")
     while roots[place] != place:
         bound.step()
         roots[place] = roots[roots[place]]

@@ -23,7 +23,7 @@ FEW: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenKeys:
     """The keys of one producer in all partitions of a topic, while it had these numbers of partitions."""
 
     producer: int
@@ -79,7 +79,7 @@ class TopicEvidence:
         return {rack.broker: rack.rack for share in self.shares for rack in share.racks}
 
     @cached_property
-    def written(self) -> tuple[Written, ...]:
+    def written(self) -> tuple[WrittenKeys, ...]:
         """Its keys by producer and by the number of partitions, producers of few keys together."""
         tallies = [(s.partition, tally) for s in self.shares if s.keys is not None for tally in s.keys.tallies]
         by_producer: dict[tuple[int, tuple[int, ...]], list[tuple[int, KeyTally]]] = {}
@@ -105,7 +105,7 @@ class TopicEvidence:
         )
 
 
-def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTally]]) -> Written:
+def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTally]]) -> WrittenKeys:
     keys = sum(tally.keys for _, tally in own)
     by_name: dict[str, int] = {}
     for _, tally in own:
@@ -114,7 +114,7 @@ def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTal
     name = max(by_name, key=lambda partitioner: by_name[partitioner])
     apart = sorted(_apart(own, name), key=lambda found: found[:2])
     partition, offset, span = apart[0] if apart else (-1, None, None)
-    return Written(
+    return WrittenKeys(
         producer=producer,
         counts=counts,
         keys=keys,

@@ -14,7 +14,7 @@ from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
 from rules.replicas.share import PartitionShare
-from rules.replicas.topic_names import UnnamedTopic
+from rules.replicas.topic_names import UnnamedTopicId
 from rules.timeline.values import DrawnHistory
 from rules.zoom.ranges import UnreadFile
 
@@ -123,7 +123,7 @@ class PartitionVerdict:
     """Brokers whose own logs end before a stop of which their disks tell."""
     """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the
     last one told."""
-    unnamed: tuple[UnnamedTopic, ...] = ()
+    unnamed: tuple[UnnamedTopicId, ...] = ()
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
     share: PartitionShare | None = None
     """What it adds to what its topic as a whole is judged by."""

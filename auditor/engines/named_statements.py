@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
 from rules.narrow.assemble import Fact
-from rules.replicas.topic_names import Nameless, TopicIds, TopicName, UnnamedTopic, without_one_name
+from rules.replicas.topic_names import Nameless, TopicIds, TopicName, UnnamedTopicId, without_one_name
 from rules.verdict import PartitionVerdict
 
 Cluster = str | None
@@ -22,7 +22,7 @@ class Naming:
 
     topics: Mapping[IdKey, str]
     """Of those partitions that were asked for."""
-    unnamed: Mapping[Cluster, tuple[UnnamedTopic, ...]]
+    unnamed: Mapping[Cluster, tuple[UnnamedTopicId, ...]]
 
     def named(self, facts: Iterable[Fact]) -> Iterator[Fact]:
         """The facts with their topics; what is of no topic that is known, or that was asked for, is left out."""
@@ -68,7 +68,7 @@ def naming(
     names = list(told)
     borne, anybody = TopicIds(_borne(units)), TopicIds(name for _, name in names)
     topics: dict[IdKey, str] = {}
-    unnamed: dict[Cluster, tuple[UnnamedTopic, ...]] = {}
+    unnamed: dict[Cluster, tuple[UnnamedTopicId, ...]] = {}
     for cluster in sorted(nameless, key=repr):
         own = TopicIds(name for of, name in names if of == cluster)
         names_of: dict[str, tuple[str, ...]] = {}

@@ -130,13 +130,13 @@ class Recorder:
         if isinstance(said, notes.Loaded):
             self.journals[writer].starts.append(ms)
             self.journals[writer].in_order = False
-        if isinstance(said, notes.Stopped):
+        if isinstance(said, notes.Ended):
             self.journals[writer].in_order = said.in_order
             self.roles.pop(writer, None)
         if isinstance(said, notes.Dropped):
             self.roles.pop(writer, None)
             self.sessions.forget(writer)
-        if isinstance(said, notes.TookRole | notes.Stopped):
+        if isinstance(said, notes.TookRole | notes.Ended):
             self.sessions.forget(writer)
 
     def _change(self, said: notes.Decided, ms: int) -> MetadataChange:

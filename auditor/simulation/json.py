@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rules.simulator.drawing import draw
 from rules.simulator.outcome import Outcome
-from rules.simulator.state import Batch, Cut
+from rules.simulator.state import Batch, ReconciledCut
 from rules.simulator.timeline import ReplicaRow, Row
 
 Document = dict[str, object]
@@ -88,7 +88,7 @@ def _batch(batch: Batch) -> Document:
     return {"name": batch.name, "baseOffset": batch.base_offset, "endOffset": batch.end_offset, "epoch": batch.epoch}
 
 
-def _cut(cut: Cut) -> Document:
+def _cut(cut: ReconciledCut) -> Document:
     return {
         "broker": cut.broker,
         "leader": cut.leader,

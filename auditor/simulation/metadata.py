@@ -24,14 +24,14 @@ from parsers.writers.segments import Record, batch_bytes, write_segment
 from rules.protocol.eligible import SUPPORTED, keeps_eligible_replicas
 from rules.protocol.versions import metadata_level
 from rules.simulator.generation import Generation
-from rules.simulator.state import Settings
+from rules.simulator.state import TopicSettings
 
 CONTROLLER_EPOCH: Final = 1
 METADATA_TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def write_metadata_log(
-    changes: Sequence[MetadataChange], log_dir: Path, generation: Generation, settings: Settings
+    changes: Sequence[MetadataChange], log_dir: Path, generation: Generation, settings: TopicSettings
 ) -> None:
     """Writes the directory of the metadata log, one record a batch."""
     folder = log_dir / "__cluster_metadata-0"
@@ -55,7 +55,9 @@ def write_metadata_log(
     (folder / "quorum-state").write_bytes(quorum)
 
 
-def _created(first: MetadataChange, generation: Generation, settings: Settings) -> Iterator[tuple[int | None, bytes]]:
+def _created(
+    first: MetadataChange, generation: Generation, settings: TopicSettings
+) -> Iterator[tuple[int | None, bytes]]:
     level = metadata_level(generation.spoken)
     if level is not None:
         yield first.time, feature_level_value("metadata.version", level)

@@ -77,7 +77,7 @@ def request_rows(said: Note, place: Place, generation: Generation, sessions: Fet
             yield _end(said, place, generation)
         case notes.AnsweredDeletion():
             yield _deletion(said, place, generation)
-        case notes.Told() if not generation.kraft:
+        case notes.Heard() if not generation.kraft:
             yield _order(said, place, generation)
         case notes.CommittedIsr() if generation.asynchronous_isr:
             yield from _alteration(said, place.by(CONTROLLER), generation)
@@ -207,7 +207,7 @@ def _deletion(said: notes.AnsweredDeletion, place: Place, generation: Generation
     return RequestEvent(**values)  # type: ignore[arg-type]
 
 
-def _order(said: notes.Told, place: Place, generation: Generation) -> IsrRequest:
+def _order(said: notes.Heard, place: Place, generation: Generation) -> IsrRequest:
     binary, decided = generation.binary, said.decided
     version = 5 if binary.at_least(2, 8) else 4 if binary.at_least(2, 4) else 2 if binary.at_least(2, 2) else 1
     values: dict[str, object] = {

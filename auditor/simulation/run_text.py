@@ -10,7 +10,7 @@ from auditor.report.plain import plain
 from rules.simulator.drawing import draw
 from rules.simulator.log import first_and_last, ranges
 from rules.simulator.outcome import Outcome
-from rules.simulator.state import Cut, ProduceAnswer
+from rules.simulator.state import ProduceAnswer, ReconciledCut
 from rules.simulator.timeline import ReplicaRow, Row
 
 WIDTH: Final = 100
@@ -126,7 +126,7 @@ def verdicts(finished: Outcome) -> list[tuple[str, str]]:
     ]
 
 
-def _cut(cut: Cut) -> str:
+def _cut(cut: ReconciledCut) -> str:
     return f"broker {cut.broker} to {cut.to_offset} (dropped {ranges(cut.removed)})"
 
 

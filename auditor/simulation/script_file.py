@@ -10,7 +10,7 @@ from auditor.config import ConfigError
 from auditor.config.files import yaml_of
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator.script import MOST_BROKERS, Script, ScriptError, read_events, require_known_brokers
-from rules.simulator.state import Settings
+from rules.simulator.state import TopicSettings
 
 NEWEST: Final = "4.0.0"
 """The version of a script that names none."""
@@ -96,14 +96,14 @@ def _own_versions(value: object, assignment: tuple[BrokerId, ...]) -> tuple[tupl
     return tuple(found)
 
 
-def _settings(value: object) -> Settings:
+def _settings(value: object) -> TopicSettings:
     given = {} if value is None else value
     if not isinstance(given, dict) or not set(given) <= set(TOPIC):
         raise ScriptError(f"expected topic settings among {', '.join(TOPIC)}; found {value!r}")
     unclean, lag, level = given.get(TOPIC[1]), given.get(TOPIC[2]), given.get(ELR)
     if unclean is not None and not isinstance(unclean, bool):
         raise ScriptError(f"expected {TOPIC[1]} to be true or false, found {unclean!r}")
-    return Settings(
+    return TopicSettings(
         min_insync_replicas=_number(given.get(TOPIC[0], 1), TOPIC[0]),
         unclean_leader_election=unclean,
         lag_time_max_ms=None if lag is None else _number(lag, TOPIC[2]),

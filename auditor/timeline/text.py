@@ -13,7 +13,7 @@ from auditor.timeline.legend import Sign, legend
 from auditor.timeline.witness import written
 from rules.loss.incurred import Loss
 from rules.protocol.watermarks import ExpectedHighWatermark
-from rules.replay.leading.tracks import NEVER, RemoteEnd
+from rules.replay.leading.tracks import NEVER, RemoteEndBounds
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 
@@ -94,7 +94,7 @@ def span(expected: ExpectedHighWatermark) -> str:
     return f"{'?' if low is None else low}..{'?' if high is None else high}"
 
 
-def remote(end: RemoteEnd) -> str:
+def remote(end: RemoteEndBounds) -> str:
     """A follower's log end as its leader knows it; none before its first fetch."""
     low = "none" if end.low == NEVER else end.low
     if end.low == end.high:

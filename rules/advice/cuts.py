@@ -43,8 +43,8 @@ def owed_cuts(replicas: Sequence[Replica], evidence: PartitionEvidence) -> dict[
 
 
 def _owed_cut(
-    ours: tuple[Replica, protocol.Replica],
-    theirs: tuple[Replica, protocol.Replica],
+    ours: tuple[Replica, protocol.ReplicaLog],
+    theirs: tuple[Replica, protocol.ReplicaLog],
     name: RuleName | None,
     evidence: PartitionEvidence,
 ) -> OwedCut:
@@ -68,7 +68,7 @@ def _owed_cut(
     )
 
 
-def _elected(leader: protocol.Replica, evidence: PartitionEvidence) -> protocol.Replica:
+def _elected(leader: protocol.ReplicaLog, evidence: PartitionEvidence) -> protocol.ReplicaLog:
     """The leader after its election: a new epoch opens at its log end; where it keeps no epochs, it is as it was."""
     if not leader.epochs:
         return leader

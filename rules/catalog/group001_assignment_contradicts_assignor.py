@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, GroupState, MetadataChange
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.contradicted import Contradiction, Unsettled, contradictions
+from rules.replicas.contradicted import Contradiction, Unjudged, contradictions
 from rules.replicas.racks import racks_told
 from rules.rule import rule
 
@@ -65,7 +65,7 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
     racks = racks_told(evidence.settings)
     for told in evidence.placing.assignments:
         for said in contradictions(told, evidence.placing.counts, racks):
-            if isinstance(said, Unsettled):
+            if isinstance(said, Unjudged):
                 yield Undecided(
                     reason=f"group {told.group}: {said.reason}",
                     missing=said.missing,

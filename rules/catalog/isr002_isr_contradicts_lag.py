@@ -9,7 +9,7 @@ from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
 from rules.evidence import Course, Lag, LeaderRow, PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.history.statements import PartitionState
-from rules.replay.against_lag import SLACK, Dropped, dropped_caught_up, kept_behind
+from rules.replay.against_lag import SLACK, TakenOut, dropped_caught_up, kept_behind
 from rules.rule import rule
 
 
@@ -101,7 +101,7 @@ def _limit(course: Course, limit: int) -> str:
     return f"replica.lag.time.max.ms is {limit} ({limit / 1000:g} seconds)" + (", by default" if course.rank.lag_time_max_ms is None else "")
 
 
-def _why_dropped(dropped: Dropped) -> tuple[str, Confidence, tuple[Exhibit, ...]]:
+def _why_dropped(dropped: TakenOut) -> tuple[str, Confidence, tuple[Exhibit, ...]]:
     because = f"it had asked for {dropped.asked.offset}, and the leader's log ended at {dropped.shrinking.end_offset}"
     shown = (
         Exhibit(span=dropped.shrinking.span, role="the smaller ISR"),

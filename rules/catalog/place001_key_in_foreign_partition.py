@@ -11,7 +11,7 @@ from rules.protocol.topics import COMPACTED_TOPICS
 from rules.replicas.partition_counts import PartitionCount
 from rules.rule import topic_rule
 from rules.thresholds import Threshold
-from rules.topic_evidence import FEW, TopicEvidence, Unkeyed, Written
+from rules.topic_evidence import FEW, TopicEvidence, Unkeyed, WrittenKeys
 
 AGREEING: Final = Threshold(
     name="agreeing",
@@ -89,7 +89,7 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
         yield Undecided(reason="some keys cannot be decoded", missing="sound copies of their batches", blocking=False)
 
 
-def _said(written: Written, steps: Sequence[PartitionCount], enough: int) -> Violation | Undecided:
+def _said(written: WrittenKeys, steps: Sequence[PartitionCount], enough: int) -> Violation | Undecided:
     if written.different < FEW:
         return _open(written, "too few keys tell which partitioner it uses", "more keys")
     if 100 * written.best.agreeing < enough * written.keys:
@@ -110,20 +110,20 @@ def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
             yield Undecided(reason=f"of {who} {reason}", missing="how its partitions are chosen", blocking=False)
 
 
-def _open(written: Written, reason: str, missing: str) -> Undecided:
+def _open(written: WrittenKeys, reason: str, missing: str) -> Undecided:
     return Undecided(reason=f"of {_who(written)} {reason}", missing=missing, blocking=False)
 
 
-def _who(written: Written) -> str:
+def _who(written: WrittenKeys) -> str:
     return "producers without an id, or of few keys" if written.producer < 0 else f"producer {written.producer}"
 
 
-def _counted(written: Written, steps: Sequence[PartitionCount]) -> str:
+def _counted(written: WrittenKeys, steps: Sequence[PartitionCount]) -> str:
     """The numbers of partitions that were in force, with the time from which each was."""
     return " or ".join(step.words for step in steps if step.count in written.counts)
 
 
-def _violation(written: Written, steps: Sequence[PartitionCount]) -> Violation:
+def _violation(written: WrittenKeys, steps: Sequence[PartitionCount]) -> Violation:
     best = written.best
     return Violation(
         brokers=(),

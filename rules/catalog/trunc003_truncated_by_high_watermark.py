@@ -12,8 +12,8 @@ from rules.protocol.truncation import Truncation
 from rules.replicas.disagreement import differ
 from rules.replicas.due_cut import cuts_by_high_watermark
 from rules.rule import rule
-from rules.unwritten.asking import Answer
-from rules.unwritten.reconstruction import Reconciled
+from rules.unwritten.asking import RuleAnswer
+from rules.unwritten.reconstruction import AskedFollower
 
 
 @rule(
@@ -70,7 +70,7 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
         yield from _written(evidence)
 
 
-def _reconstructed(evidence: PartitionEvidence, done: Reconciled) -> Iterator[Violation | Undecided]:
+def _reconstructed(evidence: PartitionEvidence, done: AskedFollower) -> Iterator[Violation | Undecided]:
     """Judged by the epochs that the logs would have carried."""
     answer = done.asked.answers.get("kip-279")
     deleted = max((r.log_start_offset for r in evidence.current if r.broker == done.leader), default=0)
@@ -91,7 +91,7 @@ def _reconstructed(evidence: PartitionEvidence, done: Reconciled) -> Iterator[Vi
 
 
 def _by_reconstruction(
-    evidence: PartitionEvidence, done: Reconciled, answer: Answer, offsets: tuple[int, int]
+    evidence: PartitionEvidence, done: AskedFollower, answer: RuleAnswer, offsets: tuple[int, int]
 ) -> Violation:
     cut, exchanges = answer.least > done.offset, answer.truncation.exchanges
     instead = "Then the records would have stayed" if cut else f"Then broker {done.broker} would have cut its log to {answer.most}"

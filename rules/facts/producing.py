@@ -109,7 +109,7 @@ class ProducerRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transaction:
+class EndedTransaction:
     """A transaction that began and ended in a stretch: its first record's offset, and that of its marker."""
 
     producer_id: int
@@ -150,7 +150,7 @@ class OpenTransactions:
 class Transactions:
     """The transactions of a stretch of log; of markers only the place is kept, not what they decide."""
 
-    closed: tuple[Transaction, ...] = ()
+    closed: tuple[EndedTransaction, ...] = ()
     """Ascending by marker; of very many, the last ones."""
     closed_count: int = 0
     open: tuple[OpenTransactions, ...] = ()

@@ -12,7 +12,7 @@ from typing import Final
 
 import polars as pl
 
-from rules.facts.producing import Begun, BrokerTime, OpenTransactions, Transaction, Transactions
+from rules.facts.producing import Begun, BrokerTime, EndedTransaction, OpenTransactions, Transactions
 
 KEEP: Final = 4096
 """Transactions that are kept, and producers of which anything is told."""
@@ -41,7 +41,7 @@ def transactions_of(batches: pl.DataFrame, marker: pl.Expr, begun: Callable[[int
     markers = dict(rows.filter("marker").group_by("producer_id").agg(pl.col("base").last()).rows())
     unended = turns.filter(pl.col("end").is_null()).select("producer_id", "row").rows()
     return Transactions(
-        closed=tuple(Transaction(producer_id=p, start_offset=s, marker_offset=e) for p, s, e in kept),
+        closed=tuple(EndedTransaction(producer_id=p, start_offset=s, marker_offset=e) for p, s, e in kept),
         closed_count=closed.height,
         open=tuple(
             _open(first.join(last, on="producer_id", how="left"), markers, {p: begun(row) for p, row in unended})
@@ -84,13 +84,13 @@ def join_transactions(left: Transactions, right: Transactions, clock: BrokerTime
     )
 
 
-def _across(left: OpenTransactions, right: OpenTransactions) -> Iterator[Transaction]:
+def _across(left: OpenTransactions, right: OpenTransactions) -> Iterator[EndedTransaction]:
     """The transaction that ends with the right stretch's first marker, where it surely began in one of the two."""
     if left.head_marker is None or right.head_marker is None:
         return
     start = left.open_from if left.open_from is not None else right.head_start
     if start is not None:
-        yield Transaction(producer_id=left.producer_id, start_offset=start, marker_offset=right.head_marker)
+        yield EndedTransaction(producer_id=left.producer_id, start_offset=start, marker_offset=right.head_marker)
 
 
 def _dated(told: OpenTransactions, clock: BrokerTime | None) -> OpenTransactions:
@@ -114,5 +114,5 @@ def _one_after(left: OpenTransactions, right: OpenTransactions) -> OpenTransacti
     return replace(left, open_from=right.head_start, begun=right.begun)
 
 
-def _by_marker(transaction: Transaction) -> tuple[int, int, int]:
+def _by_marker(transaction: EndedTransaction) -> tuple[int, int, int]:
     return transaction.marker_offset, transaction.start_offset, transaction.producer_id

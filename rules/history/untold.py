@@ -13,7 +13,7 @@ from typing import Final
 from rules.history.clocks import clock_offsets, translated
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role
 from rules.history.statements import RoleTaken
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 
 _OF_AN_EPOCH: Final = (*ROLE_KINDS, "leadership", "unclean-election")
 """What tells of an epoch that there was, even where it does not name who led it."""
@@ -47,7 +47,7 @@ class UntoldRoles:
         if restarted and clock in self._named:
             return None
         epoch, own = (self._newest if until is None else until - 1), self._told.get(clock, ())
-        bound = Bound(len(self._led) + len(own), "looking for an epoch that nobody led")
+        bound = StepLimit(len(self._led) + len(own), "looking for an epoch that nobody led")
         while epoch in self._led or epoch in own:
             bound.step()
             epoch -= 1

@@ -19,7 +19,7 @@ from rules.history.moments import ROLE_KINDS, is_metadata
 from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
-from rules.judging.said import Place, doubt, finding, question, sayings
+from rules.judging.said import Subject, doubt, finding, question, sayings
 from rules.judging.standing import replica_verdict
 from rules.judging.withheld import MISSING, not_told, without_order
 from rules.loss.held_by_none import held_by_none
@@ -53,7 +53,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     evidence = with_differences(with_believed_headers(evidence))
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
-    told = _Telling(evidence, undecided)
+    told = _BesideFindings(evidence, undecided)
     bearings = {rule.id: rule.bearing for rule in rules}
     incurred = told.by_epoch("the bill of losses", losses)
     billed = tuple(loss for loss in incurred if is_proved(loss, ordered, bearings))
@@ -114,7 +114,7 @@ def _assignment(evidence: PartitionEvidence) -> tuple[int, ...]:
     return last_assignment(m for m in evidence.moments if m.topic_id == standing.topic_id)
 
 
-class _Telling:
+class _BesideFindings:
     """What is told beside the findings; a part that fails is named in the ledger, and the rest is told."""
 
     def __init__(self, evidence: PartitionEvidence, undecided: list[RuleCoverage]) -> None:
@@ -201,8 +201,8 @@ def _finding_or_doubt(rule: Rule, said: Violation, evidence: PartitionEvidence) 
         return doubt(rule, failed("the rule", error), place)
 
 
-def _place(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> Place:
-    return Place(
+def _place(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> Subject:
+    return Subject(
         cluster_id=evidence.cluster_id,
         topic=evidence.topic,
         topic_id=_topic_id(evidence, brokers),

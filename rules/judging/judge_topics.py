@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from rules.finding import Finding, Violation
-from rules.judging.said import Place, finding, question, sayings
+from rules.judging.said import Subject, finding, question, sayings
 from rules.replicas.share import PartitionShare
 from rules.rule import Rule
 from rules.topic_evidence import TopicEvidence
@@ -46,7 +46,7 @@ def _judged(evidence: TopicEvidence, rules: Iterable[Rule]) -> PartitionVerdict:
     )
 
 
-def _place(evidence: TopicEvidence) -> Place:
+def _place(evidence: TopicEvidence) -> Subject:
     ids = {share.topic_id for share in evidence.shares}
     topic_id = ids.pop() if len(ids) == 1 else None
-    return Place(cluster_id=evidence.cluster_id, topic=evidence.topic, topic_id=topic_id, partition=None)
+    return Subject(cluster_id=evidence.cluster_id, topic=evidence.topic, topic_id=topic_id, partition=None)

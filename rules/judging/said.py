@@ -14,7 +14,7 @@ from rules.verdict import RuleCoverage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Subject:
     """What a finding is about."""
 
     cluster_id: str | None
@@ -33,14 +33,14 @@ def sayings(check: Callable[[], Iterable[Violation | Undecided]]) -> Iterator[Vi
         yield failed("the rule", error)
 
 
-def finding(rule: Rule, said: Violation, place: Place, sketch: str = "") -> Finding:
+def finding(rule: Rule, said: Violation, place: Subject, sketch: str = "") -> Finding:
     """A violation in the words of its rule."""
     severity = rule.severity if said.severity is None else said.severity
     judged = _told(rule, said, place, message=rule.message.format_map(spoken(said)), facts=said.facts)
     return replace(judged, severity=int(severity), confidence=said.confidence, verdict="violated", sketch=sketch)
 
 
-def doubt(rule: Rule, said: Undecided, place: Place) -> Finding:
+def doubt(rule: Rule, said: Undecided, place: Subject) -> Finding:
     """A question that keeps the verdict open."""
     facts = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
     message = f"Undecided: {said.reason}. Add {said.missing}."
@@ -48,7 +48,7 @@ def doubt(rule: Rule, said: Undecided, place: Place) -> Finding:
 
 
 def _told(
-    rule: Rule, said: Violation | Undecided, place: Place, *, message: str, facts: Mapping[str, FactValue]
+    rule: Rule, said: Violation | Undecided, place: Subject, *, message: str, facts: Mapping[str, FactValue]
 ) -> Finding:
     """What was said of a place, as a question; a violation says more of itself."""
     return Finding(

@@ -89,7 +89,7 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ToldProducers:
     """What producers were told of a stretch."""
 
     answers: Sequence[Produced] = ()
@@ -100,7 +100,7 @@ class Answered:
 def portions(
     stretch: tuple[int, int],
     committed_end: int,
-    told: Answered,
+    told: ToldProducers,
     read: Sequence[CopyRead],
     *,
     dense: bool = False,

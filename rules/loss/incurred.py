@@ -14,10 +14,10 @@ from rules.history.statements import Produced
 from rules.history.turns import last_assignment
 from rules.loss import reopened
 from rules.loss.bill import (
-    Answered,
     Contents,
     LostClient,
     Portion,
+    ToldProducers,
     clients,
     contents,
     portions,
@@ -200,7 +200,11 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         because=part.because,
         unread=() if part.held_by_none else unread(evidence, part),
         portions=portions(
-            (start, end), committed_end, Answered(answers, batches), read, dense=not (evidence.compacted or part.older)
+            (start, end),
+            committed_end,
+            ToldProducers(answers, batches),
+            read,
+            dense=not (evidence.compacted or part.older),
         ),
         contents=contents(read),
         clients=clients(answers),

@@ -9,7 +9,7 @@ from typing import Literal
 from rules.evidence import LeaderChange, PartitionEvidence
 from rules.history.moments import succeeded
 from rules.history.statements import RoleTaken
-from rules.replicas.epoch_ends import EpochEnd
+from rules.replicas.epoch_ends import EpochReach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str |
 
 
 def _untold_of_its_log(
-    evidence: PartitionEvidence, change: LeaderChange, before: Mapping[int, EpochEnd], furthest: EpochEnd
+    evidence: PartitionEvidence, change: LeaderChange, before: Mapping[int, EpochReach], furthest: EpochReach
 ) -> str | None:
     """Why a log that is long enough need not hold what had been written."""
     if not furthest.witnessed:  # of records that every copy has lost since, none tells

@@ -15,7 +15,7 @@ from rules.history.turns import Cut, reopenings
 from rules.loss.deleted import deleted
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 from rules.replicas.epoch_ends import Fetcher, furthest_fetches
 from rules.replicas.lineage import cut_since, older_run
 
@@ -150,7 +150,7 @@ class _Successors:
         """The epochs; all of them where some log holds older records at offsets that were the epoch's."""
         place = bisect_right(self._epochs, epoch)
         older = any(_up_to(epoch, *reaches) > begun for reaches in self._held)
-        bound = Bound(len(self._epochs), "going through the openings after an epoch")
+        bound = StepLimit(len(self._epochs), "going through the openings after an epoch")
         while place < len(self._epochs):
             bound.step()
             yield self._epochs[place]
@@ -161,7 +161,7 @@ def _next_lower(offsets: Sequence[int]) -> list[int]:
     """For each place the next one with a lower offset, or the end."""
     found = [len(offsets)] * len(offsets)
     waiting: list[int] = []
-    bound = Bound(len(offsets), "looking for lower openings")
+    bound = StepLimit(len(offsets), "looking for lower openings")
     for place, offset in enumerate(offsets):
         while waiting and offsets[waiting[-1]] > offset:
             bound.step()

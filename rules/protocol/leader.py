@@ -7,10 +7,10 @@ from typing import Literal
 
 from rules.protocol.epochs import EpochEnd
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import Replica
+from rules.protocol.replica import ReplicaLog
 
 
-def answer_epoch(replica: Replica, asked: Epoch | None) -> EpochEnd | None:
+def answer_epoch(replica: ReplicaLog, asked: Epoch | None) -> EpochEnd | None:
     """Where an epoch ends by this replica's own cache and version; None where Kafka answers (-1, -1)."""
     return None if asked is None else replica.end_offset_rule(replica.epochs, asked, replica.log_end_offset)
 
@@ -23,7 +23,7 @@ class FetchReply:
     end: EpochEnd | None
 
 
-def answer_fetch(leader: Replica, fetch_offset: Offset, last_fetched_epoch: Epoch | None) -> FetchReply:
+def answer_fetch(leader: ReplicaLog, fetch_offset: Offset, last_fetched_epoch: Epoch | None) -> FetchReply:
     """The leader's side of truncate-on-fetch; without an epoch only the offset is checked."""
     in_range = leader.log_start_offset <= fetch_offset <= leader.log_end_offset
     if last_fetched_epoch is None:

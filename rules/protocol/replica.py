@@ -21,7 +21,7 @@ class Lineage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replica(Lineage):
+class ReplicaLog(Lineage):
     """A replica at the moment when it follows, or leads, after an election."""
 
     high_watermark: Offset
@@ -31,7 +31,7 @@ class Replica(Lineage):
     """The batches around a possible cut, where they are known; elsewhere every offset is taken for a batch boundary."""
 
 
-def truncate_to(replica: Replica, offset: Offset) -> Replica:
+def truncate_to(replica: ReplicaLog, offset: Offset) -> ReplicaLog:
     """The replica after `truncateTo`. Its log end becomes the offset even inside a batch, though the batch goes whole.
 
     Epoch entries at or beyond the offset go too, also when no record does (since KAFKA-10706).
@@ -47,14 +47,14 @@ def truncate_to(replica: Replica, offset: Offset) -> Replica:
     )
 
 
-def truncate_fully(replica: Replica, offset: Offset) -> Replica:
+def truncate_fully(replica: ReplicaLog, offset: Offset) -> ReplicaLog:
     """The replica after `truncateFullyAndStartAt`: nothing is left, the log begins anew at the offset."""
     return replace(
         replica, epochs=(), log_start_offset=offset, log_end_offset=offset, high_watermark=offset, batches=()
     )
 
 
-def batch_around(replica: Replica, offset: Offset) -> OffsetRange | None:
+def batch_around(replica: ReplicaLog, offset: Offset) -> OffsetRange | None:
     """The known batch that an offset would cut in two."""
     return next((batch for batch in replica.batches if batch.start_offset < offset < batch.end_offset), None)
 

@@ -31,7 +31,7 @@ class Budget:
             raise TooManySteps(message)
 
 
-class Bound:
+class StepLimit:
     """The most steps that one loop can take by its input. They are counted against the partition's budget too."""
 
     __slots__ = ("_budget", "_left", "most", "work")

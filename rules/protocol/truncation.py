@@ -21,8 +21,8 @@ from rules.protocol.epochs import (
 )
 from rules.protocol.leader import FetchReply, answer_epoch, answer_fetch
 from rules.protocol.offsets import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
-from rules.protocol.replica import Replica, batch_around, divergence_point, truncate_fully, truncate_to
-from rules.protocol.steps import Bound
+from rules.protocol.replica import ReplicaLog, batch_around, divergence_point, truncate_fully, truncate_to
+from rules.protocol.steps import StepLimit
 from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
 
 RuleName = Literal["hw-truncation", "kip-101", "kip-279", "truncate-on-fetch", "out-of-range-reset"]
@@ -75,11 +75,11 @@ class TruncationPoint:
     because: str
 
 
-Rule = Callable[[Replica, Replica], Truncation]
+Rule = Callable[[ReplicaLog, ReplicaLog], Truncation]
 
 
 def conclude(
-    rule: RuleName, follower: Replica, state: Replica, exchanges: tuple[Exchange, ...], because: str
+    rule: RuleName, follower: ReplicaLog, state: ReplicaLog, exchanges: tuple[Exchange, ...], because: str
 ) -> Truncation:
     """The account of a rule that left a follower in this state."""
     offset = state.log_end_offset
@@ -94,12 +94,12 @@ def conclude(
     )
 
 
-def truncate_by_high_watermark(follower: Replica, _leader: Replica) -> Truncation:
+def truncate_by_high_watermark(follower: ReplicaLog, _leader: ReplicaLog) -> Truncation:
     """Up to 0.10.2, and wherever the inter-broker protocol is older than 0.11.0-IV2: nobody is asked."""
     return _at_high_watermark("hw-truncation", follower, follower, (), "this rule asks no leader")
 
 
-def truncate_by_end_offset(follower: Replica, leader: Replica) -> Truncation:
+def truncate_by_end_offset(follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
     """KIP-101, OffsetsForLeaderEpoch v0: one question, and the answer does not say whose end it is."""
     asked = latest_epoch(follower.epochs)
     # 0.11 to 1.x put the question even without an epoch to ask about
@@ -111,19 +111,19 @@ def truncate_by_end_offset(follower: Replica, leader: Replica) -> Truncation:
     return conclude("kip-101", follower, truncate_to(follower, point.offset), exchanges, point.because)
 
 
-def truncate_by_epoch_end(follower: Replica, leader: Replica) -> Truncation:
+def truncate_by_epoch_end(follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
     """KIP-279, OffsetsForLeaderEpoch v1 and later: the answer names its epoch; the follower asks until both agree."""
     return _ask_until_agreed("kip-279", follower, leader)
 
 
-def truncate_on_fetch(follower: Replica, leader: Replica) -> Truncation:
+def truncate_on_fetch(follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
     """2.8 with 2.7-IV1 and later: every Fetch names the last fetched epoch, a diverging answer cuts and fetches on."""
     if latest_epoch(follower.epochs) is None:
         return _at_high_watermark("truncate-on-fetch", follower, follower, (), _why_undefined(None))
     state, because = follower, ""
     exchanges: tuple[Exchange, ...] = ()
     bound = _bound("truncate-on-fetch", follower, leader)
-    stood: list[Replica] = []
+    stood: list[ReplicaLog] = []
     while True:
         bound.step()
         asked = latest_epoch(state.epochs)
@@ -139,7 +139,7 @@ def truncate_on_fetch(follower: Replica, leader: Replica) -> Truncation:
         state = after
 
 
-def truncation_point(follower: Replica, answer: EpochEnd) -> TruncationPoint:
+def truncation_point(follower: ReplicaLog, answer: EpochEnd) -> TruncationPoint:
     """What a follower makes of an epoch end that a leader answered, by OffsetsForLeaderEpoch or as divergingEpoch."""
     said = f"the leader's epoch {answer.epoch} ends at {answer.end_offset}"
     if answer.epoch == UNDEFINED_EPOCH:
@@ -156,7 +156,7 @@ def truncation_point(follower: Replica, answer: EpochEnd) -> TruncationPoint:
     return TruncationPoint(offset=offset, completed=True, because=said)
 
 
-def reset_out_of_range(follower: Replica, leader: Replica) -> Truncation:
+def reset_out_of_range(follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
     """OFFSET_OUT_OF_RANGE on a follower's Fetch: offsets are compared and epochs are not, so a wrong prefix stays."""
     if leader.log_end_offset < follower.log_end_offset:
         because = f"the leader's log ends at {leader.log_end_offset}, below the log end {follower.log_end_offset} here"
@@ -170,21 +170,21 @@ def reset_out_of_range(follower: Replica, leader: Replica) -> Truncation:
     return conclude("out-of-range-reset", follower, state, (), because)
 
 
-def after_first_fetch(follower: Replica, leader: Replica, truncation: Truncation) -> Truncation | None:
+def after_first_fetch(follower: ReplicaLog, leader: ReplicaLog, truncation: Truncation) -> Truncation | None:
     """What the first plain Fetch after a truncation brings: the reset when it is out of range, None when it is not."""
     state = after_truncation(follower, truncation)
     reply = answer_fetch(leader, state.log_end_offset, None)
     return reset_out_of_range(state, leader) if reply.kind == "out-of-range" else None
 
 
-def after_truncation(follower: Replica, truncation: Truncation) -> Replica:
+def after_truncation(follower: ReplicaLog, truncation: Truncation) -> ReplicaLog:
     """The follower as a truncation leaves it, by the log end that it believes in."""
     if _dropped(follower, truncation):
         return truncate_fully(follower, truncation.offset)
     return truncate_to(follower, truncation.offset)
 
 
-def _dropped(follower: Replica, truncation: Truncation) -> bool:
+def _dropped(follower: ReplicaLog, truncation: Truncation) -> bool:
     """Whether the log began anew at the offset; else what is kept ends there, or before the batch around it."""
     kept = truncation.kept_log_end_offset
     return kept < truncation.offset and batch_around(follower, truncation.offset) is None
@@ -193,7 +193,7 @@ def _dropped(follower: Replica, truncation: Truncation) -> bool:
 Consequence = Literal["agrees", "diverges", "hole", "stuck"]
 
 
-def consequence(follower: Replica, leader: Replica, truncation: Truncation) -> Consequence:
+def consequence(follower: ReplicaLog, leader: ReplicaLog, truncation: Truncation) -> Consequence:
     """What comes of a follower that goes on fetching after a truncation.
 
     A hole: the records below its fetch offset are gone, and are not fetched. Stuck: the next batch of the leader begins
@@ -248,13 +248,13 @@ def end_offset_rule(binary: KafkaVersion) -> EndOffsetRule:
     return end_offset_for if binary.at_least(2, 0, 1) else end_offset_for_before_kafka_7415
 
 
-def _bound(rule: RuleName, follower: Replica, leader: Replica) -> Bound:
+def _bound(rule: RuleName, follower: ReplicaLog, leader: ReplicaLog) -> StepLimit:
     """Each answer takes an entry from the follower's epochs or ends at one of the leader's; a reset empties them."""
     entries = len(follower.epochs) + len(leader.epochs)
-    return Bound(2 * entries + 4, f"the exchange of {rule}")
+    return StepLimit(2 * entries + 4, f"the exchange of {rule}")
 
 
-def _ask_until_agreed(rule: RuleName, follower: Replica, leader: Replica) -> Truncation:
+def _ask_until_agreed(rule: RuleName, follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
     state = follower
     exchanges: tuple[Exchange, ...] = ()
     bound = _bound(rule, follower, leader)
@@ -275,7 +275,7 @@ def _ask_until_agreed(rule: RuleName, follower: Replica, leader: Replica) -> Tru
         state = after
 
 
-def _after_reply(state: Replica, leader: Replica, reply: FetchReply) -> tuple[Replica, str]:
+def _after_reply(state: ReplicaLog, leader: ReplicaLog, reply: FetchReply) -> tuple[ReplicaLog, str]:
     if reply.end is not None:
         point = truncation_point(state, reply.end)
         return truncate_to(state, point.offset), point.because
@@ -284,7 +284,7 @@ def _after_reply(state: Replica, leader: Replica, reply: FetchReply) -> tuple[Re
 
 
 def _at_high_watermark(
-    rule: RuleName, follower: Replica, state: Replica, exchanges: tuple[Exchange, ...], because: str
+    rule: RuleName, follower: ReplicaLog, state: ReplicaLog, exchanges: tuple[Exchange, ...], because: str
 ) -> Truncation:
     because = f"cut to the high watermark {follower.high_watermark}: {because}"
     return conclude(rule, follower, truncate_to(state, follower.high_watermark), exchanges, because)

@@ -24,7 +24,7 @@ SLACK: Final = Threshold(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
+class TakenOut:
     """A member that was taken out of the ISR although it had asked for all that the leader held."""
 
     broker: int
@@ -68,7 +68,7 @@ def _proposed(moments: Sequence[Moment], course: Course, lag: Lag, row: LeaderRo
     )  # fmt: skip
 
 
-def dropped_caught_up(course: Course, shrinking: Iterable[PartitionState]) -> Iterator[Dropped]:
+def dropped_caught_up(course: Course, shrinking: Iterable[PartitionState]) -> Iterator[TakenOut]:
     """Members that a leader proposed to drop although they had asked for its log end."""
     version = course.rank.version
     if version is None or not version.at_least(2, 4):
@@ -80,7 +80,7 @@ def dropped_caught_up(course: Course, shrinking: Iterable[PartitionState]) -> It
         for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
             asked = _around(course, broker, m.time)
             if asked and all(fetch.offset is not None and fetch.offset >= m.end_offset for fetch in asked):
-                yield Dropped(broker=broker, shrinking=m, asked=asked[0])
+                yield TakenOut(broker=broker, shrinking=m, asked=asked[0])
 
 
 def _around(course: Course, broker: int, time: int) -> list[Fetched]:

@@ -71,7 +71,7 @@ def closings(
 
     Where all files are as brokers left them, by somebody's word, their logs' word for the stop is enough.
     """
-    known = _Known(replay, chronicle, replicas)
+    known = _LastRoles(replay, chronicle, replicas)
     for replica in replicas:
         if replica.clean_shutdown is None and copied not in CRASHED:
             continue
@@ -116,7 +116,7 @@ def raised_since(closings: Sequence[Closing | Unclosed], current: Sequence[Repli
             yield Raised(closing=closing, claim=replica.high_watermark, bound=bound)
 
 
-class _Known:
+class _LastRoles:
     """What the statements tell of brokers' last roles; lives only inside `closings`."""
 
     def __init__(self, replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica]) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from rules.history.statements import Fetched
 from rules.replay.course import Course
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.leading.tracks import RemoteEnd
+from rules.replay.leading.tracks import RemoteEndBounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class _Watch:
             self.caught_up = _latest(self.caught_up, self.answered)
         self.former_end, self.end, self.answered = self.end, log_end, time
 
-    def may_have_caught_up(self, remote: RemoteEnd) -> bool:
+    def may_have_caught_up(self, remote: RemoteEndBounds) -> bool:
         """Whether a fetch may have reached the log end among those that are left out before the follower's next one."""
         left_out = remote.last is not None and remote.last.left_out > 0
         return left_out and (remote.high is None or remote.high >= self.former_end)

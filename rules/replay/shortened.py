@@ -5,13 +5,13 @@ from __future__ import annotations
 from rules.asked_once import asked_once
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.replay.closing import closings
-from rules.replay.shorter import Known, Shorter, shorter_on_disk
+from rules.replay.shorter import PartitionPast, Shorter, shorter_on_disk
 from rules.settings import STOPPED
 
 
-def known_of(evidence: PartitionEvidence) -> Known:
+def known_of(evidence: PartitionEvidence) -> PartitionPast:
     """What the question rests on."""
-    return Known(chronicle=evidence.chronicle, openings=evidence.openings, clocks=evidence.replayed.clocks)
+    return PartitionPast(chronicle=evidence.chronicle, openings=evidence.openings, clocks=evidence.replayed.clocks)
 
 
 @asked_once

@@ -48,7 +48,7 @@ class Shorter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class PartitionPast:
     """What is known of a partition by those who ask for its logs' ends."""
 
     chronicle: Chronicle
@@ -56,7 +56,7 @@ class Known:
     clocks: Sequence[ClockOffset]
 
 
-def shorter_when_loaded(known: Known) -> Iterator[Shorter]:
+def shorter_when_loaded(known: PartitionPast) -> Iterator[Shorter]:
     """Logs that were loaded with less than their brokers had asked for, or had told as leaders."""
     loads = [moment for moment in known.chronicle.moments if moment.kind == "log-loaded"]
     loading = {load.broker for load in loads if load.broker is not None}
@@ -70,7 +70,7 @@ def shorter_when_loaded(known: Known) -> Iterator[Shorter]:
 
 
 def shorter_on_disk(
-    known: Known, closings: Iterable[Closing | Unclosed], replicas: Iterable[Replica]
+    known: PartitionPast, closings: Iterable[Closing | Unclosed], replicas: Iterable[Replica]
 ) -> Iterator[Shorter]:
     """Logs that are shorter on disk than they were when their broker stopped in order."""
     by_broker = {replica.broker: replica for replica in replicas}
@@ -99,7 +99,7 @@ def _gone(had: int, end: int, *, sure: bool) -> Possible:
     return (held if sure else held.in_doubt) - Possible.known((0, end))
 
 
-def _below_its_fetch(known: Known, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
+def _below_its_fetch(known: PartitionPast, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
     """A follower asks for its own log end: it held all below it."""
     placed, end = _between_epochs(known.chronicle, load), load.end_offset
     fetch = _fetch_before(known, load, placed=placed)
@@ -111,7 +111,7 @@ def _below_its_fetch(known: Known, own: Sequence[Moment], load: LogEvent) -> Ite
         yield _loaded(load, fetch, had, silence, sure_of_epoch=placed)
 
 
-def _fetch_before(known: Known, load: LogEvent, *, placed: bool) -> Fetched | None:
+def _fetch_before(known: PartitionPast, load: LogEvent, *, placed: bool) -> Fetched | None:
     """The furthest fetch of the loading's term; or the last before the loading after which its leader tells a lesser.
 
     A healthy replica asks for less after no loading. So nobody is accused where clocks stand further apart than is
@@ -131,7 +131,7 @@ def _fetch_before(known: Known, load: LogEvent, *, placed: bool) -> Fetched | No
     return fetch
 
 
-def _below_its_word(known: Known, own: Sequence[Moment]) -> Iterator[Shorter]:
+def _below_its_word(known: PartitionPast, own: Sequence[Moment]) -> Iterator[Shorter]:
     """What a leader tells of its log and its high watermark, it holds."""
     for place, load in enumerate(own):
         if load.kind != "log-loaded" or load.end_offset is None or load.term is None:
@@ -176,7 +176,7 @@ def _perhaps_cut(load: LogEvent) -> Silence:
     return Silence(broker=load.broker, log="state-change", since_epoch=load.term, perhaps=role)
 
 
-def _told_before_a_cut(known: Known, closing: Closing) -> bool:
+def _told_before_a_cut(known: PartitionPast, closing: Closing) -> bool:
     """Whether a follower told its log end before it met a leader that had begun below."""
     if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded"):
         return False
@@ -200,7 +200,7 @@ def _between_epochs(chronicle: Chronicle, load: LogEvent) -> bool:
     return before is not None and newer and not grew
 
 
-def _before_by_clocks(known: Known, fetch: Fetched, load: LogEvent) -> bool | None:
+def _before_by_clocks(known: PartitionPast, fetch: Fetched, load: LogEvent) -> bool | None:
     """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
     clocks = {clock.clock: clock for clock in known.clocks}
     window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
@@ -210,7 +210,7 @@ def _before_by_clocks(known: Known, fetch: Fetched, load: LogEvent) -> bool | No
     return window[1] < load.time and (None if before is None else True)
 
 
-def _perhaps_cut_untold(known: Known, load: LogEvent, had: int) -> bool:
+def _perhaps_cut_untold(known: PartitionPast, load: LogEvent, had: int) -> bool:
     """Whether it may have been, before the loading, in a role of which its log has no word, and that made it cut.
 
     An epoch that opened with all that the replica held made it cut nothing, nor did one that nobody led.
@@ -223,7 +223,7 @@ def _perhaps_cut_untold(known: Known, load: LogEvent, had: int) -> bool:
     return any(not _opened_with(known, epoch, had) for epoch in led) if led else load.latest_term not in named
 
 
-def _opened_with(known: Known, epoch: int, had: int) -> bool:
+def _opened_with(known: PartitionPast, epoch: int, had: int) -> bool:
     """Whether an epoch opened with as much as that, by its opening or by what its leader held after it.
 
     Who follows next and asks beyond that, behind a record of an older epoch, had it before it led, if it did lead.
@@ -247,7 +247,7 @@ def _begun_anew(own: Sequence[Moment], load: LogEvent) -> bool:
     return any(moment.kind == "log-created" for moment in (*before, *behind))
 
 
-def _cut_between(known: Known, own: Sequence[Moment], fetch: Fetched, load: LogEvent) -> bool:
+def _cut_between(known: PartitionPast, own: Sequence[Moment], fetch: Fetched, load: LogEvent) -> bool:
     """Whether the broker itself tells of a cut below what it had, before the loading and perhaps after the fetch."""
     below = (m for m in _cuts(own) if m.offset is not None and m.offset < (fetch.offset or 0))
     cuts = (m for m in below if m.time is None or load.time is None or m.time <= load.time)
@@ -262,7 +262,7 @@ def _cuts(own: Sequence[Moment]) -> Iterator[LogCut]:
             yield moment
 
 
-def _precedes(known: Known, cut: LogCut, fetch: Fetched) -> bool:
+def _precedes(known: PartitionPast, cut: LogCut, fetch: Fetched) -> bool:
     """Whether a cut surely came before a fetch: by the epochs, or by the clocks. The log has grown since."""
     latest = cut.term if cut.latest_term is None else cut.latest_term
     if latest is not None and fetch.term is not None and latest < fetch.term:

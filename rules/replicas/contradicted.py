@@ -21,7 +21,7 @@ from rules.protocol.assignment import (
     is_balanced,
     left_over,
 )
-from rules.replicas.groups import GroupAssignment, GroupMember, Held
+from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
 from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.racks import racks_seen
 
@@ -45,7 +45,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled:
+class Unjudged:
     """Why an assignment is not judged, and what would settle it."""
 
     reason: str
@@ -54,7 +54,7 @@ class Unsettled:
 
 def contradictions(
     told: GroupAssignment, counts: PartitionCounts, racks: Mapping[int, str]
-) -> Iterator[Contradiction | Unsettled]:
+) -> Iterator[Contradiction | Unjudged]:
     """All that is wrong with a group's assignment, or what keeps it from being judged."""
     if told.assignor is None:
         yield from _by_its_own_records(told)
@@ -64,12 +64,12 @@ def contradictions(
 
 def _of_the_assignor(
     told: GroupAssignment, assignor: str, counts: PartitionCounts, racks: Mapping[int, str]
-) -> Iterator[Contradiction | Unsettled]:
+) -> Iterator[Contradiction | Unjudged]:
     shares = [_share(member.assigned) for member in told.members]
     members = [Member(topics=frozenset(member.topics), rack=member.rack) for member in told.members]
     if assignor not in (RANGE, ROUND_ROBIN, *STICKY):
         reason = f"nothing is known of what the assignor {assignor} gives"
-        yield Unsettled(reason=reason, missing="that assignor's own law")
+        yield Unjudged(reason=reason, missing="that assignor's own law")
         return
     views = list(_views(told, counts))
     found = [list(_against(assignor, told, shares, members, view)) for view in views]
@@ -78,7 +78,7 @@ def _of_the_assignor(
         return
     if not _counts_are_told(told, counts):
         reason = "its assignment does not fit the partitions of which directories are here, and there may be more"
-        yield Unsettled(reason=reason, missing="the metadata log")
+        yield Unjudged(reason=reason, missing="the metadata log")
     elif assignor == RANGE and any(member.rack is not None for member in members) and not _breaks(shares):
         yield from _by_racks(told, shares, members, counts, racks)
     else:
@@ -91,7 +91,7 @@ def _by_racks(
     members: Sequence[Member],
     counts: PartitionCounts,
     racks: Mapping[int, str],
-) -> Iterator[Contradiction | Unsettled]:
+) -> Iterator[Contradiction | Unjudged]:
     """What is wrong wherever the client saw replicas: brokers that were down had no rack for it."""
     topics = sorted({topic for member in members for topic in member.topics})
     seen = list(racks_seen(topics, counts, racks))
@@ -101,7 +101,7 @@ def _by_racks(
         yield from min(found, key=len)
     else:
         reason = "members name their racks, and where replicas stood at that time is not known"
-        yield Unsettled(reason=reason, missing="the racks of all replicas at that time")
+        yield Unjudged(reason=reason, missing="the racks of all replicas at that time")
 
 
 def _breaks(shares: Sequence[Share]) -> bool:
@@ -172,5 +172,5 @@ def _contradiction(assignor: str, what: str, shown: Share, span: Span) -> Contra
     return Contradiction(assignor=assignor, what=what, partitions=partitions, span=span)
 
 
-def _share(held: Sequence[Held]) -> Share:
+def _share(held: Sequence[TopicPartitions]) -> Share:
     return frozenset((each.topic, partition) for each in held for partition in each.partitions)

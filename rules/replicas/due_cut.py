@@ -64,7 +64,7 @@ def _chains(kept: EpochChain, cut: Cut) -> list[EpochChain]:
     return chains
 
 
-def _as_it_stood(leader: Replica, cut: Cut) -> protocol.Replica:
+def _as_it_stood(leader: Replica, cut: Cut) -> protocol.ReplicaLog:
     """The leader without the epochs that came after the cut; its log end then was at least where the next one began."""
     state = leader.at(leader.log_end_offset)
     later = [entry for entry in state.epochs if cut.epoch is not None and entry.epoch > cut.epoch]

@@ -16,7 +16,7 @@ _OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpochEnd:
+class EpochReach:
     """An offset that the leader's log had reached in its epoch."""
 
     offset: int
@@ -31,7 +31,7 @@ def epoch_ends(
     led: Mapping[int, int],
     batch_end: Callable[[int, int], int],
     replicas: Sequence[Replica] = (),
-) -> dict[int, EpochEnd]:
+) -> dict[int, EpochReach]:
     """The highest end that anything tells of each epoch; epochs of which nothing tells are left out.
 
     Who led an epoch counts whether or not anything tells where it opened. An answer that may be of a later epoch counts
@@ -46,7 +46,7 @@ def epoch_ends(
     for epoch, offset in sorted(perhaps):
         if epoch in ends and offset == ends[epoch][0] and _beyond_all(replicas, offset):
             ends[epoch] = _answered_end(offset, batch_end(offset, epoch))
-    found = {epoch: EpochEnd(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
+    found = {epoch: EpochReach(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
     for epoch, copy in _copied(replicas, openings):
         if epoch not in found or found[epoch].offset < copy.offset:
             found[epoch] = copy
@@ -127,7 +127,7 @@ def furthest_fetches(moments: Iterable[Moment]) -> dict[Fetcher, int]:
     return found
 
 
-def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochEnd]]:
+def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:
     """How far copies hold records of each epoch: whoever wrote them, they were written."""
     for replica in replicas:
         runs = [(run, "log") for run in replica.log.epochs]
@@ -137,7 +137,7 @@ def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> I
             begun = 0 if opening is None or opening.offset is None else opening.offset
             if run.epoch >= 0 and run.start_offset >= begun:
                 because = f"broker {replica.broker}'s {where} holds its records up to there"
-                yield run.epoch, EpochEnd(offset=run.end_offset, because=because, witnessed=False)
+                yield run.epoch, EpochReach(offset=run.end_offset, because=because, witnessed=False)
 
 
 def _answered_end(last: int, end: int) -> tuple[int, str]:

@@ -38,7 +38,7 @@ class Foreign:
 NONE_FOREIGN: Final = Foreign()
 
 
-class Neighbours(Protocol):
+class OtherFolders(Protocol):
     """What is known of the other folders of the cluster."""
 
     @property
@@ -58,7 +58,7 @@ class Neighbours(Protocol):
 
 
 def found_foreign(
-    place: tuple[str, int], current: Sequence[Replica], told: frozenset[str], neighbours: Neighbours
+    place: tuple[str, int], current: Sequence[Replica], told: frozenset[str], neighbours: OtherFolders
 ) -> Foreign:
     """What makes folders of a partition foreign: of one that tells it twice, the id."""
     ids = other_ids(*place, current, told, neighbours.bearers)

@@ -39,7 +39,7 @@ class GroupHome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class TopicPartitions:
     """Partitions of one topic, which the newer protocol names by its id."""
 
     topic: str
@@ -52,9 +52,9 @@ class GroupMember:
 
     topics: tuple[str, ...] = ()
     rack: str | None = None
-    owned: tuple[Held, ...] = ()
-    assigned: tuple[Held, ...] = ()
-    target: tuple[Held, ...] = ()
+    owned: tuple[TopicPartitions, ...] = ()
+    assigned: tuple[TopicPartitions, ...] = ()
+    target: tuple[TopicPartitions, ...] = ()
     settled: bool = False
     """Whether it says that it has what it should have."""
 

@@ -12,7 +12,7 @@ from rules.facts.stretch import EpochRun
 from rules.history.moments import Committed, Moment
 from rules.history.statements import LogEvent, RoleTaken
 from rules.protocol.offsets import UNDEFINED_EPOCH
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 from rules.replicas.batch_ends import BatchEnds
 from rules.replicas.openings import ON_DISK, first_openings
 from rules.replicas.replica import Replica
@@ -79,7 +79,7 @@ class _Proofs:
     def furthest_before(self, opening: RoleTaken, lowest: int | None) -> Committed | None:
         """What was committed furthest before an opening and still counts; epochs may only rise from call to call."""
         epoch = -1 if opening.epoch is None else opening.epoch
-        terms = Bound(len(self._terms), "taking up proofs of committed records")
+        terms = StepLimit(len(self._terms), "taking up proofs of committed records")
         while self._terms and self._terms[-1] < epoch:
             terms.step()
             self._take(self._pending[self._terms.pop()])
@@ -89,7 +89,7 @@ class _Proofs:
             self._take(earlier)
             taken = {index for index, _ in earlier}
             self._pending[epoch] = [entry for entry in same if entry[0] not in taken]
-        proofs = Bound(len(self._pool), "laying proofs of committed records aside")
+        proofs = StepLimit(len(self._pool), "laying proofs of committed records aside")
         while self._pool and not _sure(self._pool[0][2], self._sure) and _lower(lowest, self._pool[0][2]):
             proofs.step()
             heappop(self._pool)

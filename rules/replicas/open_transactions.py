@@ -64,11 +64,11 @@ def open_transactions(evidence: PartitionEvidence, slack: int) -> tuple[OpenTran
     told = [each for each in leader.log.transactions.open if each.begun is not None]
     if not told:
         return ()
-    found = _Watch(evidence, leader, slack)
+    found = _Coordinators(evidence, leader, slack)
     return tuple(sorted(map(found.judged, told), key=lambda each: (each.begun.offset, each.producer_id)))
 
 
-class _Watch:
+class _Coordinators:
     """What tells the time, and what coordinators know; lives only inside `open_transactions`."""
 
     def __init__(self, evidence: PartitionEvidence, leader: Replica, slack: int) -> None:

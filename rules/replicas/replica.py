@@ -265,11 +265,11 @@ class Replica:
         chain = truncate_from_end(chain, Offset(self.log_end_offset))
         return truncate_from_start(chain, Offset(self.log_start_offset))
 
-    def at(self, end_offset: int) -> protocol.Replica:
+    def at(self, end_offset: int) -> protocol.ReplicaLog:
         """The replica as the protocol saw it when its log ended at `end_offset`."""
         end = min(end_offset, self.log_end_offset)
         watermark = self.high_watermark.offset if self.high_watermark else self.log_start_offset
-        return protocol.Replica(
+        return protocol.ReplicaLog(
             epochs=truncate_from_end(self.loaded_chain, Offset(end)),
             log_start_offset=Offset(self.log_start_offset),
             log_end_offset=Offset(end),

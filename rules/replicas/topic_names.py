@@ -24,7 +24,7 @@ class Nameless:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnnamedTopic:
+class UnnamedTopicId:
     """A topic id of which requests or logs tell, and whose name nobody does; or several tell several."""
 
     topic_id: str
@@ -46,14 +46,14 @@ class TopicIds:
         return tuple(sorted(self._names.get(topic_id, ())))
 
 
-def without_one_name(told: Iterable[Nameless], names: Mapping[str, tuple[str, ...]]) -> tuple[UnnamedTopic, ...]:
+def without_one_name(told: Iterable[Nameless], names: Mapping[str, tuple[str, ...]]) -> tuple[UnnamedTopicId, ...]:
     """The ids among statements that do not bear just one name."""
     left: dict[str, list[Nameless]] = {}
     for each in told:
         if len(names[each.topic_id]) != 1:
             left.setdefault(each.topic_id, []).append(each)
     return tuple(
-        UnnamedTopic(
+        UnnamedTopicId(
             topic_id=topic_id,
             partitions=tuple(sorted({each.partition for each in own})),
             statements=sum(each.statements for each in own),

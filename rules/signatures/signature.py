@@ -79,7 +79,7 @@ def _dotted(release: Release) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Untold:
+class UnseenDefect:
     """A known defect that no signature tells."""
 
     defect: str

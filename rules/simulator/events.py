@@ -20,7 +20,7 @@ class ProduceBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetch:
+class FetchBatches:
     """A follower asks and is answered."""
 
     follower: BrokerId
@@ -196,7 +196,7 @@ class Wait:
 
 
 Event = (
-    ProduceBatch | Fetch | Ask | Answer | Reconcile | Throttle | AskEnd | Elect | ElectPreferred | Reassign | Tell
-    | Fence | Crash | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
+    ProduceBatch | FetchBatches | Ask | Answer | Reconcile | Throttle | AskEnd | Elect | ElectPreferred | Reassign
+    | Tell | Fence | Crash | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
     | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Wait
 )  # fmt: skip

@@ -23,7 +23,7 @@ from rules.simulator.notes import (
     AnsweredProduce,
     TookProduce,
 )
-from rules.simulator.state import Batch, Broker, Cluster, Produce, lag_limit, note, put, say
+from rules.simulator.state import Batch, Broker, Cluster, SentBatch, lag_limit, note, put, say
 
 
 def view(cluster: Cluster, leader: Broker) -> LeaderView:
@@ -91,7 +91,7 @@ def _turned_away(broker: BrokerId, acks: Acks, count: int, error: int) -> Answer
 
 
 def _told(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks, *, answer: str) -> Cluster:
-    sent = Produce(
+    sent = SentBatch(
         name=name,
         count=count,
         broker=leader.id,
@@ -123,7 +123,7 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
     if leader.leading is None or all(sent.answer != "waiting" for sent in cluster.produces):
         return cluster
     isr_size = len(leader.leading.committed_isr)
-    answered: list[Produce] = []
+    answered: list[SentBatch] = []
     told: dict[str, list[str]] = {}
     notes: list[AnsweredProduce] = []
     for sent in cluster.produces:
@@ -144,7 +144,7 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
     return say(note(replace(cluster, produces=tuple(answered)), *notes), *said)
 
 
-def _written(sent: Produce, log_start_offset: Offset, *, in_full: bool) -> AnsweredProduce:
+def _written(sent: SentBatch, log_start_offset: Offset, *, in_full: bool) -> AnsweredProduce:
     if not in_full:
         return _turned_away(sent.broker, sent.acks, sent.count, NOT_ENOUGH_REPLICAS_AFTER_APPEND)
     base = Offset(sent.required_offset - sent.count)

@@ -10,7 +10,7 @@ from rules.simulator.controller import decide, elect, hand_over, register
 from rules.simulator.decision import keeps_eligible
 from rules.simulator.leading import dismiss_producers
 from rules.simulator.log import ranges, recovered, without_pages
-from rules.simulator.notes import Loaded, Stopped
+from rules.simulator.notes import Ended, Loaded
 from rules.simulator.roles import tell
 from rules.simulator.state import Broker, Cluster, note, put, say
 from rules.simulator.wire import abandon, let_go
@@ -21,7 +21,7 @@ def crash(cluster: Cluster, broker: Broker) -> Cluster:
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down already")
     cluster = dismiss_producers(abandon(cluster, broker), broker.id, crashed=True)
-    return put(note(cluster, Stopped(broker=broker.id, in_order=False)), _stopped(broker, in_order=False))
+    return put(note(cluster, Ended(broker=broker.id, in_order=False)), _stopped(broker, in_order=False))
 
 
 def _stopped(broker: Broker, *, in_order: bool) -> Broker:
@@ -37,7 +37,7 @@ def shut_down(cluster: Cluster, broker: Broker) -> Cluster:
     cluster = hand_over(cluster, broker.id)
     cluster = checkpoint(cluster, cluster.broker(broker.id))
     last = cluster.broker(broker.id)
-    cluster = note(let_go(abandon(cluster, last), last), Stopped(broker=broker.id, in_order=True))
+    cluster = note(let_go(abandon(cluster, last), last), Ended(broker=broker.id, in_order=True))
     stopped = put(cluster, _stopped(last, in_order=True))
     return replace(stopped, fenced=stopped.fenced | {broker.id})
 

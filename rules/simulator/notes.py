@@ -39,7 +39,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Heard:
     """A broker heard of a decision, and answered with an error code."""
 
     broker: BrokerId
@@ -224,7 +224,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
+class Ended:
     """A broker's process ended."""
 
     broker: BrokerId
@@ -232,7 +232,7 @@ class Stopped:
 
 
 Note = (
-    Decided | Told | TookRole | Created | Dropped | TookFetch | TookProduce | AnsweredFetch | AnsweredProduce
+    Decided | Heard | TookRole | Created | Dropped | TookFetch | TookProduce | AnsweredFetch | AnsweredProduce
     | AnsweredEpoch | AnsweredEnd | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr
-    | Loaded | Stopped
+    | Loaded | Ended
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rules.simulator.script import Script
-from rules.simulator.state import Batch, Broker, Cluster, Cut, Produce
+from rules.simulator.state import Batch, Broker, Cluster, ReconciledCut, SentBatch
 from rules.simulator.timeline import Run, run
 
 
@@ -49,9 +49,9 @@ class Outcome:
     leader: int | None
     visible: tuple[int, int] | None
     """What consumers can read from the leader at the end."""
-    cuts: tuple[Cut, ...]
+    cuts: tuple[ReconciledCut, ...]
     partings: tuple[Parting, ...]
-    lost: tuple[Produce, ...]
+    lost: tuple[SentBatch, ...]
     """Acknowledged (with acks 1 or all), and not whole in the leader's log at the end."""
     unread: tuple[Batch, ...]
     """Once visible to consumers, and not in the leader's log at the end."""

@@ -17,8 +17,19 @@ from rules.protocol.truncation import (
 )
 from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.log import begun_anew, cut, ranges
-from rules.simulator.notes import AnsweredEnd, AnsweredEpoch, Reconciled, Stopped
-from rules.simulator.state import Broker, Cluster, Cut, InFlight, Stage, may_elect_unclean, note, put, replica_of, say
+from rules.simulator.notes import AnsweredEnd, AnsweredEpoch, Ended, Reconciled
+from rules.simulator.state import (
+    Broker,
+    Cluster,
+    InFlight,
+    ReconciledCut,
+    Stage,
+    may_elect_unclean,
+    note,
+    put,
+    replica_of,
+    say,
+)
 from rules.simulator.wire import reach
 
 
@@ -107,7 +118,7 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
         cluster = note(cluster, replace(end, offset=other.log.start_offset, earliest=True))
     halts = follower.generation.halts_out_of_range and not may_elect_unclean(cluster, follower)
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
-        cluster = note(cluster, Stopped(broker=follower.id, in_order=False))
+        cluster = note(cluster, Ended(broker=follower.id, in_order=False))
         stopped = put(
             cluster, replace(follower, alive=False, stopped_in_order=False, told=None, in_flight=None, stage="idle")
         )
@@ -127,7 +138,7 @@ def _settle(
     before = follower.log.end_offset
     after, removed = begun_anew(follower, account.offset) if account.offset > before else cut(follower, account.offset)
     kept = after.log.batches[-1].end_offset if after.log.batches else after.log.start_offset
-    held = Cut(
+    held = ReconciledCut(
         broker=follower.id,
         leader=leader,
         epoch=follower.told.epoch if follower.told else cluster.in_force.epoch,
@@ -153,7 +164,7 @@ def _settle(
     return say(cluster, *_account(held))
 
 
-def _account(held: Cut) -> tuple[str, ...]:
+def _account(held: ReconciledCut) -> tuple[str, ...]:
     asked = tuple(_exchange(held.broker, exchange) for exchange in held.exchanges)
     if not held.removed:
         return (*asked, f"broker {held.broker} cuts nothing ({held.rule}: {held.because})")

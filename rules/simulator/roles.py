@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
 from rules.simulator.leading import advance, dismiss_producers
-from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Created, Dropped, Told, TookRole
+from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Created, Dropped, Heard, TookRole
 from rules.simulator.reconciling import begin
 from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
 from rules.simulator.wire import abandon, let_go
@@ -22,7 +22,7 @@ def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     after = _heard(cluster, broker, decided)  # the order is answered when it has been followed
     if broker.id not in decided.replicas:
         return after
-    return note(after, Told(broker=broker.id, decided=decision_note(decided), error=error))
+    return note(after, Heard(broker=broker.id, decided=decision_note(decided), error=error))
 
 
 def _heard(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:

@@ -48,7 +48,7 @@ from rules.protocol.offsets import BrokerId, Epoch, Offset
 from rules.simulator import events
 from rules.simulator.events import Event
 from rules.simulator.generation import Generation
-from rules.simulator.state import Cluster, Settings
+from rules.simulator.state import Cluster, TopicSettings
 from rules.simulator.step import create
 
 LONGEST_SCRIPT: Final = 1_000
@@ -106,7 +106,7 @@ class Script:
     inter_broker_protocol: str | None = None
     own_versions: tuple[tuple[BrokerId, str, str | None], ...] = ()
     """Brokers that run another version than the rest: id, binary, inter-broker protocol."""
-    settings: Settings
+    settings: TopicSettings
     first_epoch: Epoch = Epoch(0)
     lines: tuple[str, ...]
     events: tuple[Event, ...]
@@ -210,7 +210,7 @@ def _isr_change(kind: type[events.ShrinkIsr | events.ExpandIsr]) -> Callable[[Wo
 
 _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "produce": _produce,
-    "fetch": lambda words: events.Fetch(follower=_broker(words), limit=number(words, "limit")),
+    "fetch": lambda words: events.FetchBatches(follower=_broker(words), limit=number(words, "limit")),
     "ask": lambda words: events.Ask(follower=_broker(words), limit=number(words, "limit")),
     "answer": lambda words: events.Answer(follower=_broker(words)),
     "reconcile": lambda words: events.Reconcile(follower=_broker(words), limit=number(words, "limit")),

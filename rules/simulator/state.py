@@ -10,7 +10,7 @@ from rules.protocol.epochs import EpochChain, EpochEnd, latest_epoch
 from rules.protocol.isr import Brokers, RemoteReplica
 from rules.protocol.offsets import BrokerId, Epoch, Offset, OffsetRange
 from rules.protocol.placement import Assignment
-from rules.protocol.replica import Replica
+from rules.protocol.replica import ReplicaLog
 from rules.protocol.truncation import Exchange
 from rules.simulator.generation import Generation
 from rules.simulator.notes import Decided, Note
@@ -144,7 +144,7 @@ ProduceAnswer = Literal["acknowledged", "waiting", "refused", "refused-after-app
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Produce:
+class SentBatch:
     """One batch sent by a producer, and what the producer was told."""
 
     name: str
@@ -157,7 +157,7 @@ class Produce:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class ReconciledCut:
     """One reconciliation that took place: what was asked, answered, and cut."""
 
     broker: BrokerId
@@ -173,7 +173,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class TopicSettings:
     """The settings of the topic that the protocol asks for; None takes the default of the broker's version."""
 
     min_insync_replicas: int = 1
@@ -187,7 +187,7 @@ class Cluster:
     """Everything: brokers in the order of their ids, the controller's decisions, what producers and consumers know."""
 
     brokers: tuple[Broker, ...]
-    settings: Settings
+    settings: TopicSettings
     decided: tuple[Metadata, ...]
     """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
     reassignment_told: Brokers | None = None
@@ -197,8 +197,8 @@ class Cluster:
     fenced: Brokers = frozenset()
     """Brokers of which the controller knows that they are gone."""
     time_ms: int = CREATED_AT_MS
-    produces: tuple[Produce, ...] = ()
-    cuts: tuple[Cut, ...] = ()
+    produces: tuple[SentBatch, ...] = ()
+    cuts: tuple[ReconciledCut, ...] = ()
     shown: tuple[Batch, ...] = ()
     """What consumers could have read at any time, as far as it was visible."""
     said: tuple[str, ...] = ()
@@ -272,9 +272,9 @@ def decision_note(decided: Metadata) -> Decided:
     )
 
 
-def replica_of(broker: Broker) -> Replica:
+def replica_of(broker: Broker) -> ReplicaLog:
     """A broker's replica as the rules of the protocol see it."""
-    return Replica(
+    return ReplicaLog(
         epochs=broker.epochs,
         log_start_offset=broker.log.start_offset,
         log_end_offset=broker.log.end_offset,

@@ -23,13 +23,13 @@ from rules.simulator.events import Event
 from rules.simulator.generation import Generation
 from rules.simulator.log import visible_part
 from rules.simulator.roles import tell
-from rules.simulator.state import Batch, Broker, Cluster, Metadata, Settings, decision_note, note, replica_of, say
+from rules.simulator.state import Batch, Broker, Cluster, Metadata, TopicSettings, decision_note, note, replica_of, say
 
 
 def create(
     assignment: Sequence[BrokerId],
     generations: Sequence[Generation],
-    settings: Settings | None = None,
+    settings: TopicSettings | None = None,
     *,
     first_epoch: Epoch = Epoch(0),
     others: Sequence[BrokerId] = (),
@@ -44,7 +44,7 @@ def create(
         Broker(id=broker, generation=generation, holds=broker in replicas)
         for broker, generation in sorted(zip((*replicas, *others), generations, strict=True), key=lambda pair: pair[0])
     )
-    cluster = Cluster(brokers=brokers, settings=settings or Settings(), decided=(decided,))
+    cluster = Cluster(brokers=brokers, settings=settings or TopicSettings(), decided=(decided,))
     told = controller.announce(note(cluster, decision_note(decided)), decided)
     # an empty log has nothing to reconcile: whoever follows fetches from the start
     fresh = tuple(
@@ -79,7 +79,7 @@ def _happen(cluster: Cluster, event: Event) -> Cluster:
     match event:
         case events.ProduceBatch() | events.DeleteRecords() | events.DeleteSegments():
             return _touch_the_log(cluster, event)
-        case events.Fetch() | events.Ask() | events.Answer() | events.Reconcile():
+        case events.FetchBatches() | events.Ask() | events.Answer() | events.Reconcile():
             return _follow(cluster, event)
         case events.AskEnd() | events.Wait() | events.Throttle():
             return _let_be(cluster, event)
@@ -112,10 +112,10 @@ def _produce(cluster: Cluster, event: events.ProduceBatch) -> Cluster:
     return cluster
 
 
-def _follow(cluster: Cluster, event: events.Fetch | events.Ask | events.Answer | events.Reconcile) -> Cluster:
+def _follow(cluster: Cluster, event: events.FetchBatches | events.Ask | events.Answer | events.Reconcile) -> Cluster:
     follower = cluster.broker(event.follower)
     match event:
-        case events.Fetch():
+        case events.FetchBatches():
             return following.fetch(cluster, follower, event.limit)
         case events.Ask():
             return following.ask(cluster, follower, event.limit)

@@ -8,7 +8,7 @@ from typing import Final
 
 from rules.evidence import Difference, Replica
 from rules.facts.stretch import EpochRun, OffsetStep
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 
 PLAIN_CHARACTERS: Final = 16
 """Cells up to this wide are written out, longer ones as runs."""
@@ -79,7 +79,7 @@ def in_physical_order(replica: Replica, low: int, high: int) -> str:
 
 
 def _piece(runs: Sequence[EpochRun], start: int, stop: int) -> Iterator[str]:
-    bound = Bound(2 * len(runs) + 2, "drawing a log")
+    bound = StepLimit(2 * len(runs) + 2, "drawing a log")
     while start < stop:
         bound.step()
         run = next((run for run in runs if run.start_offset <= start < run.end_offset), None)

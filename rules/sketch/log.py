@@ -12,7 +12,7 @@ from rules.facts.stretch import LogFacts
 from rules.narrow.fold import fold
 from rules.protocol.epochs import EpochStart
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 from rules.sketch.batch_rows import BATCH_BYTES, EVERY_MILLISECOND, Pace, SketchedBatch, headers, zoom
 from rules.sketch.producers import NOBODY, Sender, sender
 from rules.zoom.ranges import Zoom
@@ -70,7 +70,7 @@ def sketch_log(cells: str, path: str, end_offset: int | None = None, pace: Pace 
     """
     layout = _Layout()
     position = 0
-    bound = Bound(len(cells), "reading a sketch")
+    bound = StepLimit(len(cells), "reading a sketch")
     while position < len(cells):
         bound.step()
         # A blank parts cells: a run's count ends there.
@@ -139,7 +139,7 @@ def _unread(layout: _Layout, kind: str) -> None:
 
 def _contents(group: str) -> Iterator[tuple[int, str] | None]:
     position = 0
-    bound = Bound(len(group), "reading a batch of a sketch")
+    bound = StepLimit(len(group), "reading a batch of a sketch")
     while position < len(group):
         bound.step()
         match = _MEMBER.match(group, position)

@@ -29,7 +29,7 @@ from rules.evidence import GroupCommit, PartitionEvidence
 from rules.narrow.placing import PlacingLedger
 from rules.protocol.partitioning import PARTITIONERS
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinated, CoordinatorLog, Coordinators, Reached
-from rules.replicas.groups import GroupAssignment, GroupHome, GroupMember, Held
+from rules.replicas.groups import GroupAssignment, GroupHome, GroupMember, TopicPartitions
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import PartitionCount, counts_of
 from rules.replicas.placing import KeysPlaced, Placing
@@ -91,7 +91,7 @@ class TopicLines:
         self._groups.append(GroupAssignment(group=words[1], generation=1, assignor=words[2], span=span))
 
     def _member(self, words: re.Match[str]) -> None:
-        held = Held(topic=words[2], partitions=tuple(map(int, words[3].split())))
+        held = TopicPartitions(topic=words[2], partitions=tuple(map(int, words[3].split())))
         member = GroupMember(topics=tuple(words[1].split()), rack=words[4], assigned=(held,))
         group = self._groups.pop()
         self._groups.append(replace(group, members=(*group.members, member)))

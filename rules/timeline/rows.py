@@ -17,7 +17,7 @@ from rules.replay import ClockOffset, Course, Missing, Told
 from rules.replay.followers import UNKNOWN, capped, restarted
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.leading.tracks import RemoteEnd, accepted
+from rules.replay.leading.tracks import RemoteEndBounds, accepted
 from rules.timeline.unplaced import unplaced, unreplayed
 from rules.timeline.words import words
 
@@ -61,7 +61,7 @@ class TimelineRow:
     moment: Moment
     text: str
     cells: tuple[Cell, ...]
-    remotes: tuple[RemoteEnd, ...]
+    remotes: tuple[RemoteEndBounds, ...]
     """What the leader knows of its followers' log ends; there is no remote high watermark."""
     last_stable: LastStable | None
     """The leader's; null of what is no answer."""

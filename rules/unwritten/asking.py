@@ -11,15 +11,15 @@ from types import MappingProxyType
 from typing import Final
 
 from rules.protocol.keeping import KEPT_BY, UP_TO_2_0_0
-from rules.protocol.replica import Replica
+from rules.protocol.replica import ReplicaLog
 from rules.protocol.truncation import RULES, RuleName, Truncation
-from rules.unwritten.held import FAR, Held
+from rules.unwritten.held import FAR, PossibleLog
 from rules.unwritten.turns import Lead
 from rules.unwritten.ways import SERVER_LOG, TRACES, Open, Ways
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class RuleAnswer:
     """What one rule makes of the two, whichever way their logs were written."""
 
     truncation: Truncation
@@ -47,16 +47,16 @@ class Answer:
         return f"{told} or later" if later else f"{told}, or at another end to the same effect"
 
 
-NO_ANSWERS: Final[Mapping[RuleName, Answer]] = MappingProxyType({})
+NO_ANSWERS: Final[Mapping[RuleName, RuleAnswer]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A follower and a leader, and what the rules make of them."""
 
-    asking: Replica | None
+    asking: ReplicaLog | None
     """The follower as it stood, in the shortest of the ways; null where nothing is known of it."""
-    answers: Mapping[RuleName, Answer]
+    answers: Mapping[RuleName, RuleAnswer]
     """Of each rule; none where nothing can be said."""
     open: Open | None
     """Why of others nothing can be said."""
@@ -64,7 +64,7 @@ class Asked:
     """The epochs that the follower held, as far as every way has them."""
 
 
-Pair = tuple[Held, Held]
+Pair = tuple[PossibleLog, PossibleLog]
 
 
 def ask(pairs: Iterable[Pair] | Open, high_watermark: int) -> Asked:
@@ -86,12 +86,12 @@ def ask(pairs: Iterable[Pair] | Open, high_watermark: int) -> Asked:
     )
 
 
-def _answer(name: RuleName, pairs: Iterable[Pair], high_watermark: int) -> Answer:
+def _answer(name: RuleName, pairs: Iterable[Pair], high_watermark: int) -> RuleAnswer:
     way = KEPT_BY.get(name, UP_TO_2_0_0)
     told = [RULES[name](f.asking(way, high_watermark), leader.asking(way, FAR)) for f, leader in pairs]
     offsets = {made.offset for made in told}
     ends = ((e.answered_epoch, e.answered_offset) for made in told for e in made.exchanges[-1:])
-    return Answer(
+    return RuleAnswer(
         truncation=told[0],
         least=min(offsets),
         most=max(offsets),
@@ -101,7 +101,7 @@ def _answer(name: RuleName, pairs: Iterable[Pair], high_watermark: int) -> Answe
     )
 
 
-def _shared_epochs(ways: Iterable[Held]) -> tuple[int, ...]:
+def _shared_epochs(ways: Iterable[PossibleLog]) -> tuple[int, ...]:
     found = {tuple(run.epoch for run in held.runs) for held in ways}
     shortest = min(found, key=len, default=())
     return shortest if all(epochs[: len(shortest)] == shortest for epochs in found) else ()
@@ -121,7 +121,7 @@ def pairs_of(followers: Ways, lead: Lead, led: Mapping[int, Iterable[Ways]], epo
     return list(dict.fromkeys(found))
 
 
-def _stood(opened: Held, follower: Held, epoch: int, over: int | None) -> Iterator[Held]:
+def _stood(opened: PossibleLog, follower: PossibleLog, epoch: int, over: int | None) -> Iterator[PossibleLog]:
     """A leader at the times of an epoch that make a difference: whoever holds its records shows that it wrote them."""
     last = FAR if over is None else over
     least = max(opened.log_end_offset, _reached(follower, epoch))
@@ -129,6 +129,6 @@ def _stood(opened: Held, follower: Held, epoch: int, over: int | None) -> Iterat
     yield from (opened.wrote(epoch, end) for end in sorted(ends) if least <= end <= last)
 
 
-def _reached(held: Held, epoch: int) -> int:
+def _reached(held: PossibleLog, epoch: int) -> int:
     """The end of the records of an epoch in a log; 0 for none."""
     return max((end for written, _, end in held.stretches if written == epoch), default=0)

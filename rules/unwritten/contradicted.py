@@ -8,13 +8,13 @@ from itertools import combinations, pairwise
 from rules.chronicle.extents import Extents
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.replica import Replica, same_topic
-from rules.unwritten.held import Held
+from rules.unwritten.held import PossibleLog
 from rules.unwritten.ways import SERVER_LOG, Open
-from rules.unwritten.written_logs import Fold
+from rules.unwritten.written_logs import WrittenLogs
 
 
 def contradicted(
-    fold: Fold, replicas: Sequence[Replica], differences: Sequence[Difference], uncompared: Sequence[Uncompared]
+    fold: WrittenLogs, replicas: Sequence[Replica], differences: Sequence[Difference], uncompared: Sequence[Uncompared]
 ) -> Open | None:
     """Why nothing is said: records differ where one was copied from the other, or are the same where none was."""
     for left, right in combinations(replicas, 2):
@@ -37,7 +37,7 @@ def _brokers(of: Difference | Uncompared) -> set[int]:
     return {of.left.broker, of.right.broker}
 
 
-def _apart(left: Held, right: Held) -> Iterator[tuple[int, int]]:
+def _apart(left: PossibleLog, right: PossibleLog) -> Iterator[tuple[int, int]]:
     """Where two logs hold records of different epochs."""
     edges = sorted({0, *(end for held in (left, right) for _, start, stop in held.stretches for end in (start, stop))})
     for start, end in pairwise(edges):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rules.unwritten.held import FAR, Held
-from rules.unwritten.places import At, Growth, Source
+from rules.unwritten.held import FAR, PossibleLog
+from rules.unwritten.places import At, GrowsFrom, Growth
 from rules.unwritten.traces import Traces
 from rules.unwritten.turns import Lead
 from rules.unwritten.ways import ROLES, TRACES, Open, Ways, copied, each, longer, written_on
@@ -42,7 +42,7 @@ class Copying:
         end = FAR if lead.end_offset is None else lead.end_offset
         return ways if isinstance(ways, Open) else tuple(held.wrote(lead.epochs[-1], end) for held in ways)
 
-    def grown(self, broker: int, at: At, ways: tuple[Held, ...], end: int) -> Ways | None:
+    def grown(self, broker: int, at: At, ways: tuple[PossibleLog, ...], end: int) -> Ways | None:
         """A log that was shorter than an end, taken there; null where its leader's log is not known yet."""
         source = at.growing
         if source is None or broker in self._untold:
@@ -71,7 +71,7 @@ class Copying:
         farther = known if isinstance(known, Open) else self._farther(broker, at, known, (min(ends), least))
         return None if farther is None else (farther, False)
 
-    def _farther(self, broker: int, at: At, known: tuple[Held, ...], ends: tuple[int, int]) -> Ways | None:
+    def _farther(self, broker: int, at: At, known: tuple[PossibleLog, ...], ends: tuple[int, int]) -> Ways | None:
         """A log at its least end, and at those beyond which it may have reached."""
         source = at.growing
         if source is None:
@@ -81,14 +81,14 @@ class Copying:
         sources = self._offered(broker, at, source, (ends[0], FAR))
         return sources if sources is None or isinstance(sources, Open) else longer(known, sources, ends[1])
 
-    def _wrote_to(self, broker: int, source: Source | None) -> int:
+    def _wrote_to(self, broker: int, source: GrowsFrom | None) -> int:
         """How far a leader's own request log tells that it had written; 0 of a follower."""
         if source is None or not source.leads:
             return 0
         lead = next(lead for lead in self.leads[broker] if lead.epochs[0] == source.epochs[0])
         return self.traces.wrote_to(lead, source.epochs)
 
-    def _offered(self, broker: int, at: At, source: Source, offsets: tuple[int, int]) -> list[Ways] | Open | None:
+    def _offered(self, broker: int, at: At, source: GrowsFrom, offsets: tuple[int, int]) -> list[Ways] | Open | None:
         """The logs of which a follower can have copied some offsets; null where one of them is not known yet."""
         leads, named = self._leads_of(broker, source, *offsets), self._named(source)
         known = [self.as_source(lead) for lead in (*leads, *named)]
@@ -104,11 +104,11 @@ class Copying:
         self.growths.append(Growth(broker=broker, place=at.place, since=at.since, leads=leads, start=start, end=end))
         return [ways for ways in known[: len(leads)] if ways is not None]
 
-    def _named(self, source: Source) -> list[Lead]:
+    def _named(self, source: GrowsFrom) -> list[Lead]:
         """The leads that a follower's roles name."""
         return [lead for lead in self.leads.get(source.leader, ()) if set(lead.epochs) & set(source.epochs)]
 
-    def _leads_of(self, broker: int, source: Source, start: int, end: int) -> tuple[Lead, ...]:
+    def _leads_of(self, broker: int, source: GrowsFrom, start: int, end: int) -> tuple[Lead, ...]:
         """The same, without those in which the follower asked for nothing; else those in which it asked."""
         served = {lead: self.traces.served(broker, lead, start, end) for lead in self.leads.get(source.leader, ())}
         serving = tuple(lead for lead in self._named(source) if served[lead] is not False)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from rules.unwritten.held import Held
+from rules.unwritten.held import PossibleLog
 from rules.unwritten.places import Growth
 from rules.unwritten.turns import Lead
 from rules.unwritten.ways import Open
-from rules.unwritten.written_logs import Fold
+from rules.unwritten.written_logs import WrittenLogs
 
 
-def doubted(fold: Fold) -> frozenset[tuple[int, int]]:
+def doubted(fold: WrittenLogs) -> frozenset[tuple[int, int]]:
     """The growths that may be of another lead in which other epochs stood there; by broker and turn."""
     return frozenset((growth.broker, growth.place) for growth in fold.copying.growths if _in_doubt(growth, fold))
 
 
-def _in_doubt(growth: Growth, fold: Fold) -> bool:
+def _in_doubt(growth: Growth, fold: WrittenLogs) -> bool:
     others = [lead for lead in fold.leads[growth.leads[0].broker] if lead not in growth.leads] if growth.leads else []
     for lead in others:
         served = fold.copying.traces.served(growth.broker, lead, growth.start, growth.end)
@@ -23,7 +23,7 @@ def _in_doubt(growth: Growth, fold: Fold) -> bool:
     return False
 
 
-def _agrees(growth: Growth, other: Lead, fold: Fold) -> bool:
+def _agrees(growth: Growth, other: Lead, fold: WrittenLogs) -> bool:
     """Whether another lead's log holds the same epochs where the follower's grew, as far as it reaches."""
     theirs = fold.copying.as_source(other)
     for lead in growth.leads:
@@ -35,7 +35,7 @@ def _agrees(growth: Growth, other: Lead, fold: Fold) -> bool:
     return True
 
 
-def _same(mine: Held, other: Held, growth: Growth) -> bool:
+def _same(mine: PossibleLog, other: PossibleLog, growth: Growth) -> bool:
     """Whether both would have sent the same; what reaches no farther than the follower's log has sent nothing."""
     end = min(growth.end, other.log_end_offset)
     edges = {growth.start, *(run.start_offset for run in (*mine.runs, *other.runs))}

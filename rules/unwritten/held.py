@@ -12,7 +12,7 @@ from typing import Final
 from rules.protocol.epochs import EpochChain, EpochStart, truncate_from_end, truncate_from_start
 from rules.protocol.keeping import WAYS, Keeping
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import Replica
+from rules.protocol.replica import ReplicaLog
 
 FAR: Final = 1 << 62
 """Beyond every offset."""
@@ -23,7 +23,7 @@ NO_CACHES: Final[Caches] = tuple(() for _ in WAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class PossibleLog:
     """One way in which a log can have been written."""
 
     runs: tuple[EpochStart, ...] = ()
@@ -38,7 +38,7 @@ class Held:
         ends = (*(run.start_offset for run in self.runs[1:]), self.log_end_offset)
         return ((run.epoch, run.start_offset, end) for run, end in zip(self.runs, ends, strict=False))
 
-    def opened(self, epoch: int) -> Held:
+    def opened(self, epoch: int) -> PossibleLog:
         """After its broker began to lead an epoch."""
         start = Offset(self.log_end_offset)
         entered = (
@@ -47,7 +47,7 @@ class Held:
         )
         return replace(self, caches=tuple(entered))
 
-    def wrote(self, epoch: int, end_offset: int) -> Held:
+    def wrote(self, epoch: int, end_offset: int) -> PossibleLog:
         """With records of one epoch appended, up to an offset."""
         if end_offset <= self.log_end_offset:
             return self
@@ -61,14 +61,14 @@ class Held:
             caches=tuple(way.assign(cache, first.epoch, first.start_offset) for way, cache in caches),
         )
 
-    def copied(self, source: Held, end_offset: int) -> Held:
+    def copied(self, source: PossibleLog, end_offset: int) -> PossibleLog:
         """With what another log holds from its own end on, up to an offset."""
         grown = self
         for epoch, _, end in source.stretches:
             grown = grown.wrote(epoch, min(end, end_offset))
         return grown
 
-    def cut(self, end_offset: int) -> Held:
+    def cut(self, end_offset: int) -> PossibleLog:
         """After it was cut there. Entries that begin there or later go, even where no record does."""
         end = min(end_offset, self.log_end_offset)
         return replace(
@@ -79,7 +79,7 @@ class Held:
             caches=tuple(truncate_from_end(cache, Offset(end)) for cache in self.caches),
         )
 
-    def started_at(self, log_start_offset: int) -> Held:
+    def started_at(self, log_start_offset: int) -> PossibleLog:
         """After what lies below an offset was deleted."""
         start = Offset(log_start_offset)
         return replace(
@@ -88,9 +88,9 @@ class Held:
             caches=tuple(truncate_from_start(cache, start) for cache in self.caches),
         )
 
-    def asking(self, way: Keeping, high_watermark: int) -> Replica:
+    def asking(self, way: Keeping, high_watermark: int) -> ReplicaLog:
         """The replica as the protocol sees it, with the cache that some releases keep."""
-        return Replica(
+        return ReplicaLog(
             epochs=self.caches[WAYS.index(way)],
             log_start_offset=Offset(self.log_start_offset),
             log_end_offset=Offset(self.log_end_offset),

@@ -10,7 +10,7 @@ from rules.unwritten.ways import UNTOLD, Open, Ways
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GrowsFrom:
     """From where a log grows: its broker leads an epoch, or follows somebody, in these epochs as far as it tells."""
 
     leader: int
@@ -55,8 +55,8 @@ class At:
         self._silent = silent
         self._ways: Ways = UNTOLD if silent is None else silent
         self.place = self.since = 0
-        self.source: Source | None = None
-        self.former: Source | None = None
+        self.source: GrowsFrom | None = None
+        self.former: GrowsFrom | None = None
         """Whom it followed before, until its log is told to be brought into line with its new leader's."""
         self.resting = False
         self.stands = False
@@ -72,6 +72,6 @@ class At:
         self._ways = ways if self._silent is None else self._silent
 
     @property
-    def growing(self) -> Source | None:
+    def growing(self) -> GrowsFrom | None:
         """Whence the log grows until it is next brought into line."""
         return self.source if self.former is None else self.former

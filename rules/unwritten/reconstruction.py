@@ -22,11 +22,11 @@ from rules.unwritten.places import Point
 from rules.unwritten.traces import Traces
 from rules.unwritten.turns import Turn, turns_of
 from rules.unwritten.ways import ROLES, Open
-from rules.unwritten.written_logs import NOBODY, Fold
+from rules.unwritten.written_logs import NOBODY, WrittenLogs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciled:
+class AskedFollower:
     """A follower that cut its log at its high watermark, or found nothing to cut, asked over reconstructed epochs."""
 
     broker: int
@@ -85,7 +85,7 @@ class Reconstruction:
         return contradicted(self._fold, self.replicas, differences, uncompared)
 
     @cached_property
-    def reconciled(self) -> tuple[Reconciled, ...]:
+    def reconciled(self) -> tuple[AskedFollower, ...]:
         """Every time that a follower brought its log into line by its high watermark, in the order of its log."""
         return tuple(self._reconciled()) if self.applies else ()
 
@@ -116,16 +116,16 @@ class Reconstruction:
         return found
 
     @cached_property
-    def _fold(self) -> Fold:
+    def _fold(self) -> WrittenLogs:
         told = self._turns, self.chronicle.leaders, self._silent, Traces(self.chronicle, self.gaps)
         without: frozenset[tuple[int, int]] = frozenset()
-        fold = Fold(*told, without)
+        fold = WrittenLogs(*told, without)
         for _ in range(sum(map(len, self._turns.values()))):
             more = without | doubted(fold)
             if more == without:
                 break
             without = more
-            fold = Fold(*told, without)
+            fold = WrittenLogs(*told, without)
         return fold
 
     @cached_property
@@ -140,7 +140,7 @@ class Reconstruction:
         ran = [parse_kafka_version(each) for each in (*settings.releases_told(broker), *last)]
         return bool(last) and all(version is not None and version.at_least(*release) for version in ran)
 
-    def _reconciled(self) -> Iterator[Reconciled]:
+    def _reconciled(self) -> Iterator[AskedFollower]:
         for point in self._fold.points:
             # Up to 0.10.2 no line tells what decided a cut: nothing else did, as long as its leader's log went so far.
             undecided = point.turn.decision is None and not self._ran_since(point.broker, 0, 11)
@@ -168,9 +168,9 @@ class Reconstruction:
         return ask(pairs if epochs else untold, point.turn.offset)
 
 
-def _told(point: Point, leader: int, epoch: int, asked: Asked, *, epoch_told: bool) -> Reconciled:
+def _told(point: Point, leader: int, epoch: int, asked: Asked, *, epoch_told: bool) -> AskedFollower:
     least = point.turn.offset + (point.turn.kind == "cuts")
-    return Reconciled(
+    return AskedFollower(
         broker=point.broker,
         leader=leader,
         epoch=epoch,

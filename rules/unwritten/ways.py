@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.unwritten.held import FAR, Held
+from rules.unwritten.held import FAR, PossibleLog
 
 MOST_WAYS: Final = 12
 """In how many ways a log may have been written, before nothing is said of it."""
@@ -23,7 +23,7 @@ class Open:
     missing: str
 
 
-Ways = tuple[Held, ...] | Open
+Ways = tuple[PossibleLog, ...] | Open
 """One of them is true."""
 UNTOLD: Final = Open("no log tells from the beginning on what the logs were written from", ROLES)
 
@@ -33,20 +33,20 @@ def unplaced(broker: int) -> Open:
     return Open(f"nothing tells where broker {broker}'s log ended when it took a role", SERVER_LOG)
 
 
-def each(ways: Ways, change: Callable[[Held], Held]) -> Ways:
+def each(ways: Ways, change: Callable[[PossibleLog], PossibleLog]) -> Ways:
     """The same change to each way."""
     return ways if isinstance(ways, Open) else tuple(dict.fromkeys(map(change, ways)))
 
 
-def bounded(found: Iterable[Held]) -> Ways:
+def bounded(found: Iterable[PossibleLog]) -> Ways:
     """The same, or nothing where there are too many."""
     ways = tuple(dict.fromkeys(found))
     return ways if len(ways) <= MOST_WAYS else Open("the logs can have been written in too many ways", ROLES)
 
 
-def copied(ways: tuple[Held, ...], sources: Sequence[Ways], end: int) -> Ways:
+def copied(ways: tuple[PossibleLog, ...], sources: Sequence[Ways], end: int) -> Ways:
     """Each way with what the sources would have sent, as long as they would all have sent the same."""
-    found: dict[tuple[Held, ...], None] = {}
+    found: dict[tuple[PossibleLog, ...], None] = {}
     for source in sources:
         if isinstance(source, Open):
             return source
@@ -58,13 +58,13 @@ def copied(ways: tuple[Held, ...], sources: Sequence[Ways], end: int) -> Ways:
     return bounded(next(iter(found))) if found else Open(f"no leader's log is known to have reached {end}", ROLES)
 
 
-def _from(held: Held, log: Held, end: int) -> tuple[Held, ...]:
+def _from(held: PossibleLog, log: PossibleLog, end: int) -> tuple[PossibleLog, ...]:
     if held.log_end_offset >= end:
         return (held,)
     return (held.copied(log, end),) if log.log_end_offset >= end else ()
 
 
-def longer(ways: tuple[Held, ...], sources: Sequence[Ways], least: int) -> Ways:
+def longer(ways: tuple[PossibleLog, ...], sources: Sequence[Ways], least: int) -> Ways:
     """A log of which only the least end is told: at that one, and at every later one that makes other epochs of it."""
     found = list(ways)
     for source in sources:
@@ -77,6 +77,6 @@ def longer(ways: tuple[Held, ...], sources: Sequence[Ways], least: int) -> Ways:
     return bounded(found)
 
 
-def written_on(ways: tuple[Held, ...], epoch: int) -> Ways:
+def written_on(ways: tuple[PossibleLog, ...], epoch: int) -> Ways:
     """A leader's log of which only the least end is told: as it is, and with more of its epoch."""
     return bounded([*ways, *(held.wrote(epoch, FAR) for held in ways)])

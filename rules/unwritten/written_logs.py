@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 from rules.unwritten.copying import Copying
-from rules.unwritten.held import Held
-from rules.unwritten.places import At, Point, Source
+from rules.unwritten.held import PossibleLog
+from rules.unwritten.places import At, GrowsFrom, Point
 from rules.unwritten.roles import between_roles, epochs_of_cuts, followed
 from rules.unwritten.traces import Traces
 from rules.unwritten.turns import ROLES_TAKEN, Lead, Turn, leads_of
@@ -30,7 +30,7 @@ NOBODY: Final = -1
 """Stands for a leader of whom a follower's line does not tell: the line of its cut does."""
 
 
-class Fold:
+class WrittenLogs:
     """The logs of all brokers, turn by turn; `doubted` are growths of which too much is in doubt."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Fold:
         return own[0] if len(own) == 1 else None
 
     def _run(self) -> None:
-        rounds = Bound(2 * sum(map(len, self.turns.values())) + 1, "following how logs were written")
+        rounds = StepLimit(2 * sum(map(len, self.turns.values())) + 1, "following how logs were written")
         while any(at.place < len(self.turns[broker]) for broker, at in self._at.items()):
             rounds.step()
             moved = [self._advance(broker) for broker in self._at]
@@ -109,7 +109,7 @@ class Fold:
             case "starts-at":
                 return self._starts(broker, at, turn)
             case "begins":
-                at.ways = (Held(log_start_offset=turn.offset, log_end_offset=turn.offset),)
+                at.ways = (PossibleLog(log_start_offset=turn.offset, log_end_offset=turn.offset),)
                 at.source = at.former = None
                 return True
 
@@ -129,7 +129,7 @@ class Fold:
             self.copying.note(broker, at)
         return True
 
-    def _reached(self, broker: int, at: At, ways: tuple[Held, ...], end: int) -> Ways | None:
+    def _reached(self, broker: int, at: At, ways: tuple[PossibleLog, ...], end: int) -> Ways | None:
         shorter = any(held.log_end_offset < end for held in ways)
         return self.copying.grown(broker, at, ways, end) if shorter else ways
 
@@ -141,9 +141,9 @@ class Fold:
             return False
         epochs = at.source.epochs if at.source is not None and at.source.leads else ()
         if turn.log_end_offset == 0:
-            at.ways = (Held(),)  # whatever came before, nothing is left of it
+            at.ways = (PossibleLog(),)  # whatever came before, nothing is left of it
         at.ways = each(at.ways, lambda held: held.opened(epoch))
-        at.source, at.former, at.since = Source(broker, (*epochs, epoch), leads=True), None, at.place
+        at.source, at.former, at.since = GrowsFrom(broker, (*epochs, epoch), leads=True), None, at.place
         self.copying.note(broker, at)
         return True
 
@@ -162,7 +162,7 @@ class Fold:
             at.source = replace(at.source, epochs=(*at.source.epochs, epoch))
         else:
             at.former = at.former if at.former is not None else at.source
-            at.source, at.since = Source(leader, (epoch,)), at.place
+            at.source, at.since = GrowsFrom(leader, (epoch,)), at.place
         at.resting = False
         return True
 
@@ -191,10 +191,10 @@ class Fold:
             )
         at.ways = each(before, lambda held: held.cut(turn.offset))
         if turn.offset == 0:
-            at.ways = (Held(),)
+            at.ways = (PossibleLog(),)
         same = at.source is not None and at.source.leader == leader and not at.source.leads and not at.resting
         if not same and leader is not None:
-            at.source, at.since = Source(leader, self.epochs_of(broker, at.place, leader)), at.place
+            at.source, at.since = GrowsFrom(leader, self.epochs_of(broker, at.place, leader)), at.place
         at.former, at.resting, at.stands = None, False, False
         return True
 
@@ -205,7 +205,7 @@ class Fold:
         elif not self._grow(broker, at, end, lost=True):
             return False
         elif turn.kind == "loads" and end == 0:
-            at.ways = (Held(),)
+            at.ways = (PossibleLog(),)
         elif turn.kind == "loads":
             at.ways = each(at.ways, lambda held: held.cut(end).started_at(turn.offset))
         else:  # a leader that is not started again knows the epoch in which it wrote nothing yet

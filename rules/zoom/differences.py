@@ -10,7 +10,7 @@ from typing import Final
 from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.facts.stretch import BUCKET_OFFSETS
 from rules.history.moments import ROLE_KINDS
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 from rules.replicas.lives import may_be_two_lives
 from rules.zoom.compare import identity, in_range, shared_range, unequal_buckets, unlike, unread_buckets
 from rules.zoom.ranges import BatchMark, RecordMark
@@ -20,7 +20,7 @@ RUNS_TOLD: Final = 256
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Run:
+class _DifferingRun:
     start: int
     end: int
     same_epoch: bool
@@ -36,7 +36,7 @@ class _Side:
     """Records of the batches that were decoded; null where not all were that had to be."""
     undecodable: frozenset[tuple[str, int]]
 
-    def within(self, run: _Run) -> tuple[BatchMark, ...]:
+    def within(self, run: _DifferingRun) -> tuple[BatchMark, ...]:
         """The batches that hold offsets of a run; they ascend."""
         first = bisect_right(self.batches, run.start, key=lambda batch: batch.end_offset)
         end = bisect_left(self.batches, run.end, key=lambda batch: batch.base_offset)
@@ -63,11 +63,12 @@ def _compare(
     conflicts, agreed, blind = _conflicts(left, right, ours, theirs, compacted=evidence.compacted)
     clipped = sorted(_clip(conflicts, start, end))
     unread = [(b * BUCKET_OFFSETS, (b + 1) * BUCKET_OFFSETS) for b in unread_buckets(left, right)]
-    inferred: list[_Run] = []
+    inferred: list[_DifferingRun] = []
     if clipped and not evidence.compacted:
         # Where contents differ at both ends of an unequal stretch, the buckets between them, left unread, differ too.
         first, last = clipped[0], clipped[-1]
-        inferred = [_Run(a, b, first.same_epoch, exact=False) for a, b in unread if first.start < a and b <= last.end]
+        between = [(a, b) for a, b in unread if first.start < a and b <= last.end]
+        inferred = [_DifferingRun(a, b, first.same_epoch, exact=False) for a, b in between]
     untold = [(a, b) for a, b in unread if (a, b) not in {(run.start, run.end) for run in inferred}]
     runs = _few(list(_merge(sorted([*clipped, *inferred]), sorted([*agreed, *(a for a, _ in untold)]))))
     told = evidence.told_committed(left), evidence.told_committed(right)
@@ -107,7 +108,7 @@ def _first_read(replica: Replica) -> dict[int, RecordMark]:
 
 def _conflicts(
     left: Replica, right: Replica, ours: _Side, theirs: _Side, *, compacted: bool
-) -> tuple[list[_Run], list[int], bool]:
+) -> tuple[list[_DifferingRun], list[int], bool]:
     """Conflicting runs, offsets at which both sides agree, and whether some batches could not be judged."""
     apart = unlike(ours.batches, theirs.batches)
     unequal = {identity(batch) for batch in apart[0]}
@@ -128,7 +129,7 @@ def _conflicts(
         if same_record(one, two):
             agreed.append(offset)
         else:
-            runs.append(_Run(offset, offset + 1, one.leader_epoch == two.leader_epoch >= 0))
+            runs.append(_DifferingRun(offset, offset + 1, one.leader_epoch == two.leader_epoch >= 0))
     return runs, agreed, False
 
 
@@ -162,10 +163,10 @@ def same_record(left: RecordMark, right: RecordMark) -> bool:
     return left.headers_hash == right.headers_hash or left.legacy or right.legacy
 
 
-def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator[_Run]:
+def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator[_DifferingRun]:
     """Offsets covered by batches of both sides; both ascend."""
     index = 0
-    bound = Bound(len(right), "laying the batches of two logs side by side")
+    bound = StepLimit(len(right), "laying the batches of two logs side by side")
     for batch in left:
         while index < len(right) and right[index].end_offset <= batch.base_offset:
             bound.step()
@@ -176,18 +177,18 @@ def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator
                 break
             start, end = max(batch.base_offset, other.base_offset), min(batch.end_offset, other.end_offset)
             if start < end and identity(batch) != identity(other):
-                yield _Run(start, end, batch.leader_epoch == other.leader_epoch >= 0)
+                yield _DifferingRun(start, end, batch.leader_epoch == other.leader_epoch >= 0)
 
 
-def _clip(conflicts: Iterable[_Run], start: int, end: int) -> Iterator[_Run]:
+def _clip(conflicts: Iterable[_DifferingRun], start: int, end: int) -> Iterator[_DifferingRun]:
     for run in conflicts:
         if max(run.start, start) < min(run.end, end):
             yield replace(run, start=max(run.start, start), end=min(run.end, end))
 
 
-def _merge(conflicts: Iterable[_Run], agreed: Sequence[int]) -> Iterator[_Run]:
+def _merge(conflicts: Iterable[_DifferingRun], agreed: Sequence[int]) -> Iterator[_DifferingRun]:
     """Conflicts of one kind as one run, unless both sides agree on something between them; the input ascends."""
-    current: _Run | None = None
+    current: _DifferingRun | None = None
     for run in conflicts:
         alike = current is not None and run.same_epoch == current.same_epoch
         if current is not None and alike and not _between(agreed, current.end, run.start):
@@ -205,7 +206,7 @@ def _between(agreed: Sequence[int], start: int, end: int) -> bool:
     return place < len(agreed) and agreed[place] < end
 
 
-def _few(runs: list[_Run]) -> list[_Run]:
+def _few(runs: list[_DifferingRun]) -> list[_DifferingRun]:
     if len(runs) <= RUNS_TOLD:
         return runs
     rest = runs[RUNS_TOLD - 1 :]
@@ -239,7 +240,7 @@ def _uncompared(
 def _difference(
     left: Replica,
     right: Replica,
-    run: _Run,
+    run: _DifferingRun,
     ours: tuple[BatchMark, ...],
     theirs: tuple[BatchMark, ...],
     committed: tuple[int, int],

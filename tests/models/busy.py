@@ -121,7 +121,7 @@ class Busy(Timed):
     def send_what_is_due(self, before: Note) -> None:
         """Answers whose time has come, those of brokers that stop, and of followers that ask anew."""
         asker = before.follower if isinstance(before, notes.AnsweredFetch) else None
-        stops = before.broker if isinstance(before, notes.Stopped) else None
+        stops = before.broker if isinstance(before, notes.Ended) else None
         self.send(
             held
             for held in self.held

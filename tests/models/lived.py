@@ -15,7 +15,7 @@ from auditor.simulation.dump import write_dump
 from rules.finding import Finding, Severity
 from rules.protocol.offsets import BrokerId
 from rules.simulator.script import Script, read_events
-from rules.simulator.state import Settings
+from rules.simulator.state import TopicSettings
 from rules.simulator.timeline import run
 from tests.models.oracle import Model, Record, Version
 from tests.models.search import SPOKEN, Pair, World, choice, named
@@ -122,7 +122,7 @@ def audited(found: Lived, folder: Path) -> AuditReport:
         others=tuple(map(BrokerId, found.model.replicas.keys() - set(found.assignment))),
         version=found.version.name,
         inter_broker_protocol=SPOKEN[found.version.name],
-        settings=Settings(unclean_leader_election=False, min_insync_replicas=found.world.min_isr),
+        settings=TopicSettings(unclean_leader_election=False, min_insync_replicas=found.world.min_isr),
         lines=lines,
         events=read_events(lines),
     )

@@ -11,7 +11,7 @@ from typing import Final
 from rules.protocol.offsets import BrokerId
 from rules.simulator.generation import generation
 from rules.simulator.script import read_event
-from rules.simulator.state import Batch, Broker, Cluster, Settings
+from rules.simulator.state import Batch, Broker, Cluster, TopicSettings
 from rules.simulator.step import create, step
 from tests.models.invariants import INVARIANTS, History, violated
 from tests.models.oracle import Model, Version
@@ -44,7 +44,7 @@ class Pair:
         """Both at their beginning."""
         found = generation(version.name, SPOKEN[version.name])
         ids = tuple(map(BrokerId, range(1, replicas + 1)))
-        settings = Settings(unclean_leader_election=False, min_insync_replicas=min_isr)
+        settings = TopicSettings(unclean_leader_election=False, min_insync_replicas=min_isr)
         more = tuple(map(BrokerId, range(replicas + 1, replicas + others + 1)))
         cluster = create(ids, [found] * (replicas + others), settings, others=more)
         return cls(Model(version, replicas, min_isr=min_isr, others=others), cluster, History(), [])

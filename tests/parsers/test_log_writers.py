@@ -22,7 +22,7 @@ from parsers.writers.metadata_log import partition_change_value, partition_value
 from parsers.writers.request_log import request_line
 from rules.simulator.generation import generation
 from rules.simulator.script import read_events
-from rules.simulator.state import Cluster, Settings
+from rules.simulator.state import Cluster, TopicSettings
 from rules.simulator.step import create, step
 
 RELEASES = ["1.0.2", "1.1.1", "2.0.1", "2.3.1", "2.5.1", "2.6.3", "2.7.2", "2.8.2", "3.2.0", "3.5.0", "3.9.1", "4.3.0"]
@@ -70,7 +70,7 @@ def numbers(release: str) -> tuple[int, ...]:
 
 def played(release: str) -> Recorder:
     versions = [generation(release)] * 3
-    cluster: Cluster = create((1, 2, 3), versions, Settings(min_insync_replicas=2, unclean_leader_election=True))  # type: ignore[arg-type]
+    cluster: Cluster = create((1, 2, 3), versions, TopicSettings(min_insync_replicas=2, unclean_leader_election=True))  # type: ignore[arg-type]
     recorder = Recorder({broker.id: broker.generation for broker in cluster.brokers})
     recorder.record(cluster)
     for event in read_events(STORY):

@@ -9,7 +9,7 @@ from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
 from rules.judging.judge import judge
-from rules.protocol.steps import Bound, Budget, TooManySteps, budgeted
+from rules.protocol.steps import Budget, StepLimit, TooManySteps, budgeted
 from rules.sketch.notation import read_sketch
 from tests.lab.sketches import ANEW
 
@@ -18,7 +18,7 @@ GAPPED = "broker 1 0..0|0\nbroker 2 0000|0\n"
 
 def turns(count: int, most: int, work: str = "a walk") -> int:
     """How many of its turns a loop makes."""
-    bound = Bound(most, work)
+    bound = StepLimit(most, work)
     for _ in range(count):
         bound.step()
     return count

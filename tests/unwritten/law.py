@@ -18,10 +18,10 @@ from rules.finding import Violation
 from rules.protocol.keeping import KEPT_BY
 from rules.protocol.offsets import BrokerId
 from rules.simulator.script import Script, read_events
-from rules.simulator.state import Settings
+from rules.simulator.state import TopicSettings
 from rules.simulator.timeline import run
-from rules.unwritten.asking import Answer, Asked
-from rules.unwritten.reconstruction import Reconciled
+from rules.unwritten.asking import Asked, RuleAnswer
+from rules.unwritten.reconstruction import AskedFollower
 from rules.zoom.differences import with_differences
 from tests.models.oracle import VERSIONS
 from tests.models.search import WORLDS, Pair, World, choice, named
@@ -72,7 +72,7 @@ def walked(rng: random.Random, world: World, replicas: int, release: str, length
         others=tuple(map(BrokerId, sorted(pair.model.replicas.keys() - set(assignment)))),
         version=release,
         inter_broker_protocol=SPOKEN,
-        settings=Settings(unclean_leader_election=False, min_insync_replicas=world.min_isr),
+        settings=TopicSettings(unclean_leader_election=False, min_insync_replicas=world.min_isr),
         lines=lines,
         events=read_events(lines),
     )
@@ -111,8 +111,8 @@ def judge(script: Script, folder: Path, tally: Tally, lost: frozenset[str] = fro
 
 
 def _side_by_side(
-    cuts: list[TrueCut], reconciled: tuple[Reconciled, ...]
-) -> Iterator[tuple[TrueCut, Reconciled]]:
+    cuts: list[TrueCut], reconciled: tuple[AskedFollower, ...]
+) -> Iterator[tuple[TrueCut, AskedFollower]]:
     """Each cut with what is told of it: both stand in the order of their broker's log."""
     brokers = sorted({cut.broker for cut in cuts} | {told.broker for told in reconciled})
     for broker in brokers:
@@ -126,7 +126,7 @@ def _side_by_side(
         yield from zip(true, told, strict=True)
 
 
-def _wrong(true: TrueCut, told: Reconciled, tally: Tally) -> Iterator[str]:
+def _wrong(true: TrueCut, told: AskedFollower, tally: Tally) -> Iterator[str]:
     kind = "cuts" if true.offset < true.log_end_offset else "keeps"
     if told.leader != true.leader:
         yield f"leader {told.leader} of {true}"
@@ -148,12 +148,12 @@ def _wrong(true: TrueCut, told: Reconciled, tally: Tally) -> Iterator[str]:
         yield f"log end {told.log_end_offset} of {true}"
 
 
-def _known(true: TrueCut, told: Reconciled) -> Mapping[str, frozenset[Made]]:
+def _known(true: TrueCut, told: AskedFollower) -> Mapping[str, frozenset[Made]]:
     """What the rules made of a cut; or would have, had its leader answered, where its epoch is not told."""
     return true.found if true.found or told.epoch_told else true.otherwise
 
 
-def _is_told(answer: Answer, found: Made) -> bool:
+def _is_told(answer: RuleAnswer, found: Made) -> bool:
     """Whether what a rule really made of a follower is what was told of it, as exactly as it was told."""
     offset, cuts, exchanges = found
     if answer.exact and exchanges != answer.truncation.exchanges:
@@ -163,7 +163,9 @@ def _is_told(answer: Answer, found: Made) -> bool:
     return answer.least <= offset <= answer.most
 
 
-def _findings(evidence: PartitionEvidence, pairs: Sequence[tuple[TrueCut, Reconciled]], tally: Tally) -> Iterator[str]:
+def _findings(
+    evidence: PartitionEvidence, pairs: Sequence[tuple[TrueCut, AskedFollower]], tally: Tally
+) -> Iterator[str]:
     """TRUNC003 names what differs between the two rules, no more; and all of it where that is decided."""
     said = [v for v in BY_ID["TRUNC003"].check(evidence) if isinstance(v, Violation)]
     found = {violation.exhibits[0].span: violation for violation in said}

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from rules.protocol.keeping import KEPT_BY, WAYS, Keeping
 from rules.protocol.offsets import BrokerId, Offset
-from rules.protocol.replica import Replica, truncate_to
+from rules.protocol.replica import ReplicaLog, truncate_to
 from rules.protocol.truncation import RULES, Exchange, RuleName, Truncation
 from rules.protocol.watermarks import high_watermark_at_start
 from rules.simulator.events import Restart
 from rules.simulator.log import recovered
 from rules.simulator.script import Script, cluster_of
-from rules.simulator.state import Broker, Cluster, Cut, replica_of
+from rules.simulator.state import Broker, Cluster, ReconciledCut, replica_of
 from rules.simulator.step import step
 from rules.simulator.timeline import versions_of
 
@@ -59,7 +59,7 @@ class Shadows:
                     restarted = isinstance(event, Restart) and event.broker == cut.broker
                     yield self._cut(number, cut, leader, restarted=restarted)
 
-    def _cut(self, number: int, cut: Cut, leader: BrokerId, *, restarted: bool) -> TrueCut:
+    def _cut(self, number: int, cut: ReconciledCut, leader: BrokerId, *, restarted: bool) -> TrueCut:
         found: dict[RuleName, frozenset[Made]] = {}
         otherwise: dict[RuleName, frozenset[Made]] = {}
         for rule, way in KEPT_BY.items():
@@ -117,7 +117,7 @@ def _remembering(script: Script, way: Keeping) -> list[Cluster]:
     return states
 
 
-def _asked_then(states: list[Cluster], leader: BrokerId, epoch: int | None, number: int) -> set[Replica]:
+def _asked_then(states: list[Cluster], leader: BrokerId, epoch: int | None, number: int) -> set[ReplicaLog]:
     """A leader at every time from a cut on at which it led an epoch; else as it last did."""
     led = [(place, state.broker(leader)) for place, state in enumerate(states) if _leads(state.broker(leader), epoch)]
     later = [broker for place, broker in led if place >= number]
@@ -134,6 +134,6 @@ def _started(broker: Broker) -> Broker:
     return replace(loaded, high_watermark=watermark)
 
 
-def _plain(broker: Broker) -> Replica:
+def _plain(broker: Broker) -> ReplicaLog:
     """Messages of old formats stand one by one: no cut lies inside a batch."""
     return replace(replica_of(broker), batches=())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.internal_topics import GroupMembers, Membership
-from rules.replicas.groups import GroupAssignment, GroupMember, Held
+from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
 
 
 def assignment_of(told: GroupMembers) -> GroupAssignment:
@@ -29,5 +29,5 @@ def _member(told: Membership) -> GroupMember:
     )
 
 
-def _held(told: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[Held, ...]:
-    return tuple(Held(topic=topic, partitions=partitions) for topic, partitions in told)
+def _held(told: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[TopicPartitions, ...]:
+    return tuple(TopicPartitions(topic=topic, partitions=partitions) for topic, partitions in told)

@@ -10,12 +10,12 @@ from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least, why_counted
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, overtaken, read_since, taken_in_before
-from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
+from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track, accepted
 from rules.replay.reign.in_force import InForceOverTime, Isr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class LeaderThen:
     """The leader when it had logged an answer: its asker's next fetch came after that."""
 
     row: Fetched
@@ -35,10 +35,10 @@ class Answers:
 
     def __init__(self, tracks: Mapping[int, Track], counting: Counting, isr: InForceOverTime, first_low: Bound) -> None:
         self.tracks, self.counting, self.isr, self.first_low = tracks, counting, isr, first_low
-        self.former: dict[int, Asked] = {}
+        self.former: dict[int, LeaderThen] = {}
         self.windows: dict[int, Callable[[int | None, int | None], tuple[Isr, ...]]] = {}
 
-    def note(self, broker: int, asked: Asked) -> None:
+    def note(self, broker: int, asked: LeaderThen) -> None:
         """An answer was logged."""
         self.former[broker] = asked
 
@@ -66,7 +66,7 @@ class Answers:
         settings = counting.relied_on(awaited, [len(isr) for isr in isrs], proved)
         return at_least(reached, why_counted(counted, reached) + settings)
 
-    def _log_end(self, row: Fetched, former: Asked) -> int:
+    def _log_end(self, row: Fetched, former: LeaderThen) -> int:
         """How far the leader's log had come when it answered: what its follower went on with, it had been sent."""
         track = self.tracks[row.broker or 0]
         end, place = max(former.log_end, row.offset or 0), track.index + 1
@@ -77,7 +77,7 @@ class Answers:
         told = accepted(following) and not following.doubtful and following.session == row.session
         return max(end, following.offset or 0) if told else end
 
-    def _counted(self, broker: int, row: Fetched, former: Asked, instant: Instant) -> RemoteEnd:
+    def _counted(self, broker: int, row: Fetched, former: LeaderThen, instant: Instant) -> RemoteEndBounds:
         """Where a follower surely stood in the leader's memory when the answer was made."""
         track = self.tracks[broker]
         now = track.now(in_flight_at_end=False, asking=broker == row.broker)
@@ -85,10 +85,10 @@ class Answers:
             low = (row.offset or 0) if row.waited else min(former.ends[broker], row.offset or 0)
         else:
             low = self._lowest(track, former, instant)
-        remote = RemoteEnd(broker=broker, low=low, high=None, last=now.last, following=None)
+        remote = RemoteEndBounds(broker=broker, low=low, high=None, last=now.last, following=None)
         return self.counting.slowest(remote, row.time)
 
-    def _lowest(self, track: Track, former: Asked, instant: Instant) -> int:
+    def _lowest(self, track: Track, former: LeaderThen, instant: Instant) -> int:
         """The lowest of a follower's offsets since the last fetch that surely was taken in by then."""
         furthest = min(track.index + track.done, len(track.runs) - 1)
         lowest: int | None = None

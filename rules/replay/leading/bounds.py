@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay.leading.tracks import NEVER, RemoteEnd
+from rules.replay.leading.tracks import NEVER, RemoteEndBounds
 
 
 def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
@@ -24,7 +24,7 @@ def at_most(offset: int, because: str) -> Bound:
     return Bound(side="high", offset=Offset(offset), because=because)
 
 
-def why_counted(counted: Sequence[RemoteEnd], reached: int) -> str:
+def why_counted(counted: Sequence[RemoteEndBounds], reached: int) -> str:
     """Why a leader's high watermark is at least an offset."""
     if not counted:
         return f"nobody else was counted, and the leader held offset {reached - 1}"
@@ -38,7 +38,7 @@ def why_resting(because: str, enough: int | None) -> str:
     return because if because.endswith(rests) else f"{because}{rests}"
 
 
-def why_in_sync(remote: RemoteEnd) -> str:
+def why_in_sync(remote: RemoteEndBounds) -> str:
     """Why it is no more than what a member of the ISR asked for."""
     if remote.high == NEVER:
         return f"broker {remote.broker}, in sync, had not fetched yet"

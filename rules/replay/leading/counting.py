@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, RemoteEnd, Track
+from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, RemoteEndBounds, Track
 from rules.replay.reign.in_force import InForceOverTime, Isr
 from rules.replay.reign.rank import Rank
 from rules.replay.reign.reigns import UnbrokenReign
@@ -93,7 +93,7 @@ class Counting:
         """Whether the trace ends so soon that a fetch in flight may never have been logged."""
         return time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
 
-    def slowest(self, remote: RemoteEnd, time: int | None) -> RemoteEnd:
+    def slowest(self, remote: RemoteEndBounds, time: int | None) -> RemoteEndBounds:
         """A follower that has not been seen in this term may ask for any offset, unseen."""
         unseen = remote.last is None and self.may_ask_unseen(self.tracks[remote.broker], time)
         return replace(remote, low=NEVER) if unseen else remote

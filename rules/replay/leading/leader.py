@@ -13,12 +13,12 @@ from rules.history.rotated import FileOrder, Place
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.acknowledged import acknowledged_end, committed, taken
-from rules.replay.leading.answers import Answers, Asked
+from rules.replay.leading.answers import Answers, LeaderThen
 from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync, why_resting
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, taken_in_before
 from rules.replay.leading.silences import Silences
-from rules.replay.leading.tracks import NEVER, RemoteEnd, Track, accepted
+from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track, accepted
 from rules.replay.leading.weighing import Weighing
 from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, PossibleIsrs
 from rules.replay.reign.in_sync import IsrHistory
@@ -38,7 +38,7 @@ class LeaderRow:
     high_watermark: ExpectedHighWatermark
     answer: ExpectedHighWatermark
     """The high watermark that this answer could carry: it was read before the asker's next fetch, after its former."""
-    remotes: tuple[RemoteEnd, ...]
+    remotes: tuple[RemoteEndBounds, ...]
     isr: tuple[frozenset[int], ...]
     """The ISRs that may be in force."""
     likely_isr: frozenset[int] | None
@@ -135,9 +135,9 @@ class LeaderWalk:
         return max(low, self.low, key=_offset) if row.count > 1 else low
 
     def _note(
-        self, row: Fetched, broker: int, remotes: dict[int, RemoteEnd], possible: PossibleIsrs, time: int | None
+        self, row: Fetched, broker: int, remotes: dict[int, RemoteEndBounds], possible: PossibleIsrs, time: int | None
     ) -> None:
-        asked = Asked(
+        asked = LeaderThen(
             row=row,
             time=time,
             low=self.low,
@@ -148,7 +148,7 @@ class LeaderWalk:
         )
         self.answers.note(broker, asked)
 
-    def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEnd:
+    def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEndBounds:
         """Only the last fetches of a trace can have been applied without ever being logged."""
         instant = Instant(log_end=self.end_low.offset, time=time)
         place = track.index + 1
@@ -163,7 +163,9 @@ class LeaderWalk:
         elif row.kind == "fetched" and accepted(row) and row.offset > self.end_low.offset:
             self.end_low = at_least(row.offset, f"broker {row.broker} asked for offset {row.offset}, in range")
 
-    def _raise_low(self, row: Served, remotes: dict[int, RemoteEnd], possible: PossibleIsrs, time: int | None) -> None:
+    def _raise_low(
+        self, row: Served, remotes: dict[int, RemoteEndBounds], possible: PossibleIsrs, time: int | None
+    ) -> None:
         end = acknowledged_end(row)
         if end is not None:
             everyone = self.tracks if self.rank.everyone_known else {}
@@ -191,7 +193,7 @@ class LeaderWalk:
         if row.error in (None, 0) and not row.doubtful and start is not None and start > self.low.offset:
             self.low = at_least(start, f"its log starts at {start}, and only committed records are deleted")
 
-    def _raise_high(self, remotes: dict[int, RemoteEnd], possible: PossibleIsrs) -> None:
+    def _raise_high(self, remotes: dict[int, RemoteEndBounds], possible: PossibleIsrs) -> None:
         for remote in remotes.values():
             before = self.reached[remote.broker]
             self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
@@ -202,7 +204,7 @@ class LeaderWalk:
             self.high = at_most(self.high.offset, why_resting(self.high.because, self.rank.enough))
 
     def _raise_under(
-        self, isrs: Sequence[frozenset[int]], remotes: dict[int, RemoteEnd], joined: frozenset[int]
+        self, isrs: Sequence[frozenset[int]], remotes: dict[int, RemoteEndBounds], joined: frozenset[int]
     ) -> None:
         """As far as any of these ISRs may have let it advance."""
         surely = (frozenset.intersection(*isrs) if isrs else frozenset()) - self.uncounted
@@ -215,7 +217,7 @@ class LeaderWalk:
                     reached, f"broker {broker} joined the ISR, and so had reached it, with offset {reached}"
                 )
 
-    def _raise_to(self, slowest: RemoteEnd | None) -> None:
+    def _raise_to(self, slowest: RemoteEndBounds | None) -> None:
         """No higher than the slowest of those in sync, or the leader's own log end."""
         end = self.end_high
         if self.high is None:

@@ -21,7 +21,7 @@ _FEW: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteEnd:
+class RemoteEndBounds:
     """A follower's log end offset in the leader's memory, from low to high; a null high is open."""
 
     broker: int
@@ -130,7 +130,7 @@ class Track:
         self.low = max(self.low, self.acknowledged(end))
         self.high = None if self.high is None else max(self.high, self.low)
 
-    def now(self, *, in_flight_at_end: bool, asking: bool, applied: bool = False) -> RemoteEnd:
+    def now(self, *, in_flight_at_end: bool, asking: bool, applied: bool = False) -> RemoteEndBounds:
         """Where the follower may stand in the leader's memory at this place of the log.
 
         While it is asking, its next fetch has not been sent; else that one surely is `applied`, or may be. A fetch that
@@ -147,7 +147,7 @@ class Track:
             high = None if self.log_end is None or high is None else max(high, self.log_end)
         if self.holed:
             high = None
-        return RemoteEnd(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
+        return RemoteEndBounds(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
 
 
 def _reaches(run: Fetched, end: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
 
-from rules.protocol.steps import Bound
+from rules.protocol.steps import StepLimit
 from rules.replay.reign.in_sync import InForce, IsrHistory, middle_of
 
 Isr = frozenset[int]
@@ -46,7 +46,7 @@ class _Window:
 
     def isrs(self, first: int, time: int) -> tuple[Isr, ...]:
         """Their ISRs, each once, in the order of statements; that of the first in any case."""
-        begun = Bound(len(self.order), "taking up ISRs")
+        begun = StepLimit(len(self.order), "taking up ISRs")
         while self.entered < len(self.order):
             begun.step()
             index = self.order[self.entered]
@@ -56,7 +56,7 @@ class _Window:
             self.entered += 1
         found = {self.statements[first].isr: first}
         for isr, places in list(self.places.items()):
-            past = Bound(len(places), "laying ISRs aside")
+            past = StepLimit(len(places), "laying ISRs aside")
             while places and places[0] < first:
                 past.step()
                 heappop(places)

@@ -11,7 +11,7 @@ from parsers.provenance import Span
 from rules.chronicle.extents import Extents
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
-from rules.loss.bill import Answered, contents, portions
+from rules.loss.bill import ToldProducers, contents, portions
 from rules.loss.read_before import groups_at_risk, readers
 from rules.replicas.groups import GroupCommit
 from rules.zoom.aftermath import CopiedBatch, CopyRead
@@ -53,7 +53,7 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
     end = batches[-1].end_offset
     read = [copy(100, tuple(batches))] if held else []
     ends = {one.base_offset: one.end_offset for one in batches}
-    told = Answered([answer(base) for base in bases], Extents.of((base, ends[base]) for base in bases))
+    told = ToldProducers([answer(base) for base in bases], Extents.of((base, ends[base]) for base in bases))
     parts = portions((100, end), committed, told, read)
     assert [part.start_offset for part in parts] == [100, *(part.end_offset for part in parts[:-1])]
     assert parts[-1].end_offset == end
@@ -78,21 +78,21 @@ def test_parts_are_the_whole_and_a_copy_tells_all_of_each(
 
 
 def test_a_copy_of_half_does_not_count_for_the_whole() -> None:
-    (part,) = portions((100, 110), 110, Answered([answer(100, 7), answer(105, 8)]), [copy(100, (batch(100, 5),))])
+    (part,) = portions((100, 110), 110, ToldProducers([answer(100, 7), answer(105, 8)]), [copy(100, (batch(100, 5),))])
     assert (part.records, part.bytes) == (None, None)
     assert (part.records_at_least, part.bytes_at_least) == (6, 50)
 
 
 def test_records_of_a_batch_with_gaps_are_not_shared_out() -> None:
     sparse = replace(batch(100, 10), records=3)
-    told = portions((100, 110), 104, Answered([answer(100)]), [copy(100, (sparse,))])
+    told = portions((100, 110), 104, ToldProducers([answer(100)]), [copy(100, (sparse,))])
     assert [(part.records, part.bytes, part.divided) for part in told] == [(None, 40, True), (None, 60, True)]
     assert [part.records_at_least for part in told] == [0, 0]
 
 
 def test_answers_alone_tell_the_fewest_records_and_the_bytes_that_were_sent() -> None:
     told = [answer(100, 7), answer(100, 7), answer(105, 8), answer(107)]
-    (part,) = portions((100, 110), 110, Answered(told), [])
+    (part,) = portions((100, 110), 110, ToldProducers(told), [])
     assert (part.records, part.bytes) == (None, None)
     # One that was answered twice was sent twice and stands once.
     assert (part.records_at_least, part.bytes_at_least) == (3, 15)
@@ -100,7 +100,7 @@ def test_answers_alone_tell_the_fewest_records_and_the_bytes_that_were_sent() ->
 
 def test_a_copy_that_could_be_read_in_part_tells_no_whole() -> None:
     damaged = replace(copy(100, (batch(100, 5), batch(105, 5))), complete=False)
-    (part,) = portions((100, 110), 110, Answered(), [damaged])
+    (part,) = portions((100, 110), 110, ToldProducers(), [damaged])
     told = contents([damaged])
     assert part.records is None
     assert told is not None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rules.protocol.epochs import EpochChain, EpochStart, assign, epoch_at, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import Replica, divergence_point, truncate_fully, truncate_to
+from rules.protocol.replica import ReplicaLog, divergence_point, truncate_fully, truncate_to
 
 
 def chain(*pairs: tuple[int, int]) -> EpochChain:
@@ -16,9 +16,9 @@ def chain(*pairs: tuple[int, int]) -> EpochChain:
     return tuple(EpochStart(epoch=Epoch(epoch), start_offset=Offset(offset)) for epoch, offset in pairs)
 
 
-def replica(*pairs: tuple[int, int], leo: int, hw: int = 0, start: int = 0) -> Replica:
+def replica(*pairs: tuple[int, int], leo: int, hw: int = 0, start: int = 0) -> ReplicaLog:
     """A replica from (epoch, start offset) pairs and its offsets."""
-    return Replica(
+    return ReplicaLog(
         epochs=chain(*pairs),
         log_start_offset=Offset(start),
         log_end_offset=Offset(leo),
@@ -75,7 +75,7 @@ class History:
 
 
 @st.composite
-def elections(draw: st.DrawFn, *, deletes: bool = False) -> tuple[Replica, Replica]:
+def elections(draw: st.DrawFn, *, deletes: bool = False) -> tuple[ReplicaLog, ReplicaLog]:
     """A follower and a newly elected leader after a lawful history of up to seven epochs."""
     history = History()
     epoch = 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rules.protocol.epochs import assign, end_offset_for_before_kafka_7415, offset_only
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
-from rules.protocol.replica import Replica, divergence_point, truncate_to
+from rules.protocol.replica import ReplicaLog, divergence_point, truncate_to
 from rules.protocol.truncation import (
     RULES,
     Exchange,
@@ -49,7 +49,7 @@ def exchange(asked: int, answered: int, end: int, *, at: int | None = None) -> E
 @pytest.mark.parametrize("name", RULES)
 @settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
-def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[Replica, Replica]) -> None:
+def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     follower, leader = pair
     truncation = RULES[name](follower, leader)
     assert truncation.rule == name
@@ -62,7 +62,7 @@ def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[Replica, 
 @pytest.mark.parametrize("name", ["hw-truncation", *EPOCH_RULES])
 @settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
-def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[Replica, Replica]) -> None:
+def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     follower, leader = pair
     after = after_truncation(follower, RULES[name](follower, leader))
     assert not RULES[name](after, leader).cuts
@@ -71,7 +71,7 @@ def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[Replica
 @pytest.mark.parametrize("name", EPOCH_RULES)
 @settings(max_examples=cases(100))
 @given(pair=elections())
-def test_epoch_rules_end_with_logs_that_agree(name: RuleName, pair: tuple[Replica, Replica]) -> None:
+def test_epoch_rules_end_with_logs_that_agree(name: RuleName, pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     follower, leader = pair
     assume(follower.epochs)
     truncation = RULES[name](follower, leader)
@@ -81,7 +81,7 @@ def test_epoch_rules_end_with_logs_that_agree(name: RuleName, pair: tuple[Replic
 
 @settings(max_examples=cases(100))
 @given(pair=elections())
-def test_epoch_rules_cut_at_most_what_differs(pair: tuple[Replica, Replica]) -> None:
+def test_epoch_rules_cut_at_most_what_differs(pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     follower, leader = pair
     assume(follower.epochs)
     shared = divergence_point(follower, leader)
@@ -92,7 +92,7 @@ def test_epoch_rules_cut_at_most_what_differs(pair: tuple[Replica, Replica]) -> 
 
 @settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
-def test_epochs_asked_for_fall_until_an_answer_ends_the_rounds(pair: tuple[Replica, Replica]) -> None:
+def test_epochs_asked_for_fall_until_an_answer_ends_the_rounds(pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     asked = [one.asked_epoch for one in truncate_by_epoch_end(*pair).exchanges]
     assert all(after < before for before, after in pairwise(asked))
 
@@ -246,7 +246,7 @@ def test_a_log_start_beyond_the_log_end_sends_a_follower_round_in_vain() -> None
 
 
 @st.composite
-def contradictory(draw: st.DrawFn) -> Replica:
+def contradictory(draw: st.DrawFn) -> ReplicaLog:
     """A replica whose checkpoints may be of other moments than its log: nothing in it need fit together."""
     start, end, watermark = (draw(st.integers(0, 40)) for _ in range(3))
     return replace(replica(leo=end, hw=watermark, start=start), epochs=draw(chains()))
@@ -254,7 +254,7 @@ def contradictory(draw: st.DrawFn) -> Replica:
 
 @given(contradictory(), contradictory())
 @settings(max_examples=cases(2000))
-def test_every_rule_ends_whatever_the_checkpoints_say(follower: Replica, leader: Replica) -> None:
+def test_every_rule_ends_whatever_the_checkpoints_say(follower: ReplicaLog, leader: ReplicaLog) -> None:
     for rule in RULES.values():
         assert rule(follower, leader).rule in RULES
 

@@ -13,7 +13,7 @@ from rules.history.statements import Fetched, Produced
 from rules.judging.judge import judge
 from rules.protocol.watermarks import expected_interval
 from rules.replay import LeaderRow
-from rules.replay.leading.tracks import RemoteEnd
+from rules.replay.leading.tracks import RemoteEndBounds
 from rules.replay.reign.statements import Statements
 from rules.sketch.notation import read_sketch
 from tests.lab.expected_from_truth import SAMPLES
@@ -53,7 +53,7 @@ def test_followers_fetches_tell_whether_a_leader_stood_alone(
     answer = Produced(kind="produced", clock="broker 1", offset=2, span=Span(source="", start=0, end=0))
     row = LeaderRow(
         moment=answer, last=False, log_end=UNKNOWN, high_watermark=UNKNOWN, answer=UNKNOWN,
-        remotes=(RemoteEnd(broker=2, low=low, high=high, last=None, following=None),),
+        remotes=(RemoteEndBounds(broker=2, low=low, high=high, last=None, following=None),),
         isr=tuple(map(frozenset, possible)), likely_isr=frozenset({1}),
     )  # fmt: skip
     assert row.stands_alone(1) is alone
@@ -79,7 +79,7 @@ def test_a_fetch_that_came_in_after_the_answer_had_told_nothing_by_then(
     before = None if last is None else Fetched(kind="fetched", clock="broker 1", offset=last, error=0, span=nowhere)
     row = LeaderRow(
         moment=answer, last=False, log_end=UNKNOWN, high_watermark=UNKNOWN, answer=UNKNOWN,
-        remotes=(RemoteEnd(broker=2, low=-1, high=4, last=before, following=asks),),
+        remotes=(RemoteEndBounds(broker=2, low=-1, high=4, last=before, following=asks),),
         isr=(frozenset({1}), frozenset({1, 2})), likely_isr=frozenset({1}),
     )  # fmt: skip
     assert row.stands_alone(1) is alone

@@ -16,7 +16,7 @@ from rules.simulator.drawing import draw
 from rules.simulator.generation import Generation, UnknownGeneration, generation
 from rules.simulator.outcome import first_difference
 from rules.simulator.script import ScriptError, read_event, read_events
-from rules.simulator.state import Cluster, Settings
+from rules.simulator.state import Cluster, TopicSettings
 from rules.simulator.step import create, step
 from rules.simulator.timeline import run
 from rules.sketch.notation import read_sketch
@@ -40,7 +40,9 @@ VERSIONS = [
 ]
 
 
-def played(version: str | list[Generation], *lines: str, topic: Settings | None = None, brokers: int = 2) -> Cluster:
+def played(
+    version: str | list[Generation], *lines: str, topic: TopicSettings | None = None, brokers: int = 2
+) -> Cluster:
     found = [generation(version)] * brokers if isinstance(version, str) else version
     cluster = create(tuple(range(1, len(found) + 1)), found, topic)  # type: ignore[arg-type]
     for event in read_events(lines):
@@ -226,7 +228,7 @@ def test_a_diverging_answer_raised_the_high_watermark_up_to_3_4(version: str, hi
 @pytest.mark.parametrize(("version", "moves"), [("3.6.0", True), ("3.7.0", False)])
 def test_the_high_watermark_rests_below_min_isr_since_3_7(version: str, moves: bool) -> None:
     lines = ("wait 31s", "produce 1 a acks=1", "check", "produce 1 b acks=1")
-    cluster = played(version, *lines, topic=Settings(min_insync_replicas=2))
+    cluster = played(version, *lines, topic=TopicSettings(min_insync_replicas=2))
     assert cluster.in_force.isr == {1}
     assert cluster.brokers[0].high_watermark == (2 if moves else 0)
 
