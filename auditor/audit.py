@@ -11,7 +11,7 @@ from typing import Final
 from auditor.collection import refused_by_manifests
 from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
-from auditor.dumps import Dump, gather
+from auditor.dumps import DumpParts, gather
 from auditor.engines import local
 from auditor.engines.plan.brought_along import plan_told
 from auditor.engines.plan.selection import Selection
@@ -77,7 +77,7 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
 
 
-def prepare(dump: Dump, config: AuditConfig) -> Prepared:
+def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
     """What is there, and how it will be read; refuses what cannot be meant."""
     places, files = _overrides(dump.root, config)
     inventory = take_inventory(dump.root, log_dirs=places, parts=dump.parts)

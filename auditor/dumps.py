@@ -13,7 +13,7 @@ from parsers.inventory import NotADump, enclose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dump:
+class DumpParts:
     """One dump, wherever its parts lie."""
 
     root: Path
@@ -30,10 +30,10 @@ class Dump:
         return any(is_inside(place, os.path.realpath(self.root / part)) for part in self.parts or (".",))
 
 
-def gather(given: Path | Sequence[Path], archives: tuple[Path, ...] = ()) -> Dump:
+def gather(given: Path | Sequence[Path], archives: tuple[Path, ...] = ()) -> DumpParts:
     """One folder as it is; several under the folder that encloses them all."""
     try:
         root, parts = enclose([given] if isinstance(given, Path) else list(given))
     except NotADump as refused:
         raise ConfigError(str(refused)) from refused
-    return Dump(root=root, parts=parts, archives=archives)
+    return DumpParts(root=root, parts=parts, archives=archives)

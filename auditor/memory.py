@@ -11,7 +11,7 @@ from pathlib import Path
 from auditor.archives import at_hand, is_readable_archive
 from auditor.config import ConfigError
 from auditor.config.files import text_of
-from auditor.dumps import Dump, gather
+from auditor.dumps import DumpParts, gather
 from auditor.java import cache_dir
 from auditor.whole_files import whole_file
 from parsers.files import locate
@@ -39,7 +39,7 @@ class Remembered:
         return f"the audit of {', '.join(map(str, self.archives or (self.dump,)))}"
 
 
-def remember(report_text: str, dump: Dump) -> None:
+def remember(report_text: str, dump: DumpParts) -> None:
     """Keep the report as the last one; a cache that cannot be written is no reason to fail an audit."""
     folder = cache_dir()
     if dump.holds(folder):

@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.settings import shortened
-from auditor.dumps import Dump
+from auditor.dumps import DumpParts
 from auditor.report.formats import FORMATS, PICTURE, keeps_promise
 from auditor.streams import require_stdout, say
 from auditor.whole_files import whole_file
@@ -43,7 +43,7 @@ def one_of(words: Collection[str]) -> str:
     return f"one of {', '.join(words)}" if len(words) > TWO else " or ".join(words)
 
 
-def require_writable(config: AuditConfig, dump: Dump) -> None:
+def require_writable(config: AuditConfig, dump: DumpParts) -> None:
     """Asked before the audit, so that a long run does not end in nothing."""
     if config.output == TO_STDOUT:
         require_stdout()
@@ -58,7 +58,7 @@ def require_writable(config: AuditConfig, dump: Dump) -> None:
         raise ConfigError(f"{config.named('format')}: {twice} would take two formats")
 
 
-def _require_file(output: Path, told_as: str, name: str, config: AuditConfig, dump: Dump) -> None:
+def _require_file(output: Path, told_as: str, name: str, config: AuditConfig, dump: DumpParts) -> None:
     if dump.holds(output):
         raise ConfigError(f"{name}: {output} lies inside the dump, which is never written into: give a place outside")
     require_place(output, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.config import AuditConfig, ConfigError
-from auditor.config.policy import NO_POLICY, Policy, Silence
+from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy
 from auditor.kept_report import NO_REPORT, fingerprint_of, report_in, topic_id_of
 from auditor.report.policy import PolicyOutcome, SilencedLine, ThresholdSet
 from rules.catalog import BY_ID
@@ -79,13 +79,13 @@ def counted(findings: Iterable[Finding], outcome: PolicyOutcome | None) -> tuple
     return tuple(f for f in findings if f.id not in known and (f.verdict == "undecided" or f.id not in silenced))
 
 
-def _meant(silence: Silence, findings: Sequence[Finding]) -> Finding | None:
+def _meant(silence: AcceptedFinding, findings: Sequence[Finding]) -> Finding | None:
     """The one finding whose fingerprint begins so."""
     found = [finding for finding in findings if finding.fingerprint.startswith(silence.digits)]
     return found[0] if len(found) == 1 else None
 
 
-def _line(silence: Silence, found: Finding | None) -> SilencedLine:
+def _line(silence: AcceptedFinding, found: Finding | None) -> SilencedLine:
     named = f"F-{silence.digits}" if found is None else found.id
     return SilencedLine(finding=named, reason=silence.reason, until=silence.until.isoformat())
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from auditor.archives import at_hand
 from auditor.audit import audit
 from auditor.config import AuditConfig, merge
-from auditor.dumps import Dump, gather
+from auditor.dumps import DumpParts, gather
 from auditor.memory import remember
 from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_one_of, require_reports, require_writable
 from auditor.progress_bar import watched
@@ -31,7 +31,7 @@ def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
         return _audit_and_tell(here.folders, gather(here.folders, here.archives), config)
 
 
-def _audit_and_tell(folders: Sequence[Path], dump: Dump, config: AuditConfig) -> int:
+def _audit_and_tell(folders: Sequence[Path], dump: DumpParts, config: AuditConfig) -> int:
     if config.engine == "local":
         spare_pandas()
     require_writable(config, dump)

@@ -18,7 +18,7 @@ class Stopped(KeyboardInterrupt):
     """A stop from outside; of a class of its own, for Python kills itself by SIGINT where it saw the plain one."""
 
 
-class _Run:
+class _StopState:
     """What this process knows of being stopped."""
 
     listening = False
@@ -29,10 +29,10 @@ class _Run:
 def listen() -> None:
     """Turn the signals that stop a process into an interrupt; what is ignored stays ignored, as under nohup."""
     if threading.current_thread() is threading.main_thread():
-        if not _Run.listening:
+        if not _StopState.listening:
             # Registered first, called last: while Python takes itself apart it handles no signal any more.
             atexit.register(_heed_no_more)
-        _Run.listening, _Run.telling, _Run.stopped = True, False, False
+        _StopState.listening, _StopState.telling, _StopState.stopped = True, False, False
         _handle_stops()
 
 
@@ -48,9 +48,9 @@ def _handle_stops() -> None:
 
 
 def _on_stop(_number: int, _frame: FrameType | None) -> None:
-    if not _Run.telling or _Run.stopped:
+    if not _StopState.telling or _StopState.stopped:
         raise Stopped
-    _Run.stopped = True
+    _StopState.stopped = True
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, _on_stop)
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
@@ -58,19 +58,19 @@ def _on_stop(_number: int, _frame: FrameType | None) -> None:
 
 def now_telling() -> None:
     """All is known: a stop waits until it is told, a second one or a reader who takes nothing does not."""
-    _Run.telling = True
-    if _Run.listening:
+    _StopState.telling = True
+    if _StopState.listening:
         _handle_stops()  # Spark has put a handler of its own in the place of ours.
 
 
 def was_stopped() -> bool:
     """Whether a stop came while the result was told."""
-    return _Run.stopped
+    return _StopState.stopped
 
 
 def is_telling() -> bool:
     """Whether all is known that this run will know."""
-    return _Run.telling
+    return _StopState.telling
 
 
 def end_at_once_with(code: int) -> None:
@@ -79,7 +79,7 @@ def end_at_once_with(code: int) -> None:
     def end(_number: int, _frame: FrameType | None) -> None:
         os._exit(code)
 
-    if not _Run.listening:
+    if not _StopState.listening:
         return
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -27,7 +27,7 @@ class NotUnpacked(ValueError):
     """An archive that is not unpacked; the text says why."""
 
 
-class Budget:
+class ArchiveBudget:
     """What one archive has held so far."""
 
     def __init__(self, archive: Path, tell: Callable[[str], None] | None = None) -> None:

@@ -34,7 +34,7 @@ _PLAIN_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class ArchiveMember:
     """One entry of an archive, to be read before the next one is asked for."""
 
     name: str
@@ -54,7 +54,7 @@ def is_readable_archive(name: str) -> bool:
     return name.lower().endswith(ENDINGS)
 
 
-def members_of(archive: Path) -> Iterator[Member]:
+def members_of(archive: Path) -> Iterator[ArchiveMember]:
     """All members in their order; the archive's own bytes tell what it is, not its name."""
     with archive.open("rb") as file:
         head = file.read(4)
@@ -103,12 +103,12 @@ class _Forward:
         return self._at
 
 
-def _of_tar(stream: IO[bytes]) -> Iterator[Member]:
+def _of_tar(stream: IO[bytes]) -> Iterator[ArchiveMember]:
     """Read in one pass, so that nothing packed is unpacked twice."""
     forward = _Forward(stream)
     with tarfile.open(fileobj=cast("Any", forward), mode="r:") as tar:
         while (info := tar.next()) is not None:
-            yield Member(
+            yield ArchiveMember(
                 name=info.name,
                 kind=_kind_of(info),
                 size=info.size,
@@ -144,7 +144,7 @@ def _said_of(info: tarfile.TarInfo) -> str:
     return "a device" if info.isdev() else f"of the unknown type {info.type!r}"
 
 
-def _of_zip(file: IO[bytes]) -> Iterator[Member]:
+def _of_zip(file: IO[bytes]) -> Iterator[ArchiveMember]:
     with zipfile.ZipFile(file) as packed:
         listed = packed.infolist()
         if len(listed) > MEMBERS:
@@ -152,7 +152,7 @@ def _of_zip(file: IO[bytes]) -> Iterator[Member]:
         for info in listed:
             mode = stat.S_IFMT(info.external_attr >> 16)
             linked = mode == stat.S_IFLNK
-            yield Member(
+            yield ArchiveMember(
                 name=info.filename,
                 kind=_zipped_kind(info, mode),
                 size=info.file_size,

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
-from auditor.archives.limits import Budget, NotUnpacked
-from auditor.archives.members import Member, members_of
+from auditor.archives.limits import ArchiveBudget, NotUnpacked
+from auditor.archives.members import ArchiveMember, members_of
 from auditor.archives.names import Refuse, require_link_inside, steps_of, target_of
 from parsers.files import is_inside
 
@@ -28,7 +28,7 @@ _DAMAGED: Final = (
 
 def unpack(archive: Path, folder: Path, tell: Callable[[str], None] | None = None) -> None:
     """All of an archive; one that is damaged, or no archive, is refused whole. `tell` hears how it goes on."""
-    budget = Budget(archive, tell)
+    budget = ArchiveBudget(archive, tell)
     try:
         _Unpacking(folder, budget).take_all(archive)
     except NotUnpacked as refused:
@@ -51,13 +51,13 @@ def unpack(archive: Path, folder: Path, tell: Callable[[str], None] | None = Non
 class _Unpacking:
     """What is known of an archive while it is unpacked."""
 
-    def __init__(self, folder: Path, budget: Budget) -> None:
+    def __init__(self, folder: Path, budget: ArchiveBudget) -> None:
         self._folder = folder
         self._budget = budget
         self._refuse: Refuse = budget.refuse
         self._files: set[tuple[str, ...]] = set()
         self._folders: set[tuple[str, ...]] = {()}
-        self._links: list[tuple[tuple[str, ...], Member]] = []
+        self._links: list[tuple[tuple[str, ...], ArchiveMember]] = []
 
     def take_all(self, archive: Path) -> None:
         """Every member; links come last, so that nothing is written through one."""
@@ -69,7 +69,7 @@ class _Unpacking:
         for steps, member in self._links:
             self._require_inside(steps, member)
 
-    def _take(self, member: Member, steps: tuple[str, ...]) -> None:
+    def _take(self, member: ArchiveMember, steps: tuple[str, ...]) -> None:
         if member.kind == "other":
             self._refuse(f"its member {member.name!r} is {member.says or 'neither a file nor a folder'}")
         if member.kind == "folder":
@@ -84,14 +84,14 @@ class _Unpacking:
             require_link_inside(member.name, steps, member.target, self._refuse)
             self._links.append((steps, member))
 
-    def _claim(self, steps: tuple[str, ...], member: Member) -> None:
+    def _claim(self, steps: tuple[str, ...], member: ArchiveMember) -> None:
         """A place that no other member has, in a folder."""
         if steps in self._files or steps in self._folders:
             self._refuse(f"it holds {member.name!r} twice")
         self._make_folder(steps[:-1], member)
         self._files.add(steps)
 
-    def _make_folder(self, steps: tuple[str, ...], member: Member) -> None:
+    def _make_folder(self, steps: tuple[str, ...], member: ArchiveMember) -> None:
         for depth in range(1, len(steps) + 1):
             part = steps[:depth]
             if part in self._files:
@@ -103,7 +103,7 @@ class _Unpacking:
     def _place(self, steps: tuple[str, ...]) -> Path:
         return self._folder.joinpath(*steps)
 
-    def _write(self, steps: tuple[str, ...], member: Member) -> None:
+    def _write(self, steps: tuple[str, ...], member: ArchiveMember) -> None:
         descriptor = os.open(self._place(steps), _NEW, 0o600)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             with member.open() as content:
@@ -126,14 +126,14 @@ class _Unpacking:
             count += len(piece)
         return count
 
-    def _repeat(self, steps: tuple[str, ...], target: tuple[str, ...], member: Member) -> None:
+    def _repeat(self, steps: tuple[str, ...], target: tuple[str, ...], member: ArchiveMember) -> None:
         """A second name of a file that came before."""
         place = self._place(target)
         if target not in self._files or place.is_symlink() or not place.is_file():
             self._refuse(f"its member {member.name!r} is a hard link to {member.target!r}, which it does not hold")
         os.link(place, self._place(steps))
 
-    def _require_inside(self, steps: tuple[str, ...], member: Member) -> None:
+    def _require_inside(self, steps: tuple[str, ...], member: ArchiveMember) -> None:
         """Asked when all links are there: one may lead out through another."""
         if not is_inside(os.path.realpath(self._place(steps)), os.path.realpath(self._folder)):
             self._refuse(f"its member {member.name!r} is a link that leaves the archive, to {member.target!r}")

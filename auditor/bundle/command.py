@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from auditor.archives import at_hand
 from auditor.audit import audit, prepare
-from auditor.bundle.masked_files import Place, Taken, write_masked
+from auditor.bundle.masked_files import BundledFile, Place, write_masked
 from auditor.bundle.masking import new_mask
 from auditor.bundle.request import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
-from auditor.dumps import Dump, gather
+from auditor.dumps import DumpParts, gather
 from auditor.exit_codes import ExitCode
 from auditor.outlet import require_place
 from auditor.progress_bar import watched
@@ -87,7 +87,7 @@ def _whole(report: AuditReport) -> AuditReport:
     return report
 
 
-def _require_target(target: Path, dump: Dump, *, force: bool) -> None:
+def _require_target(target: Path, dump: DumpParts, *, force: bool) -> None:
     if not target.name.lower().endswith(ENDINGS):
         names = f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
         raise ConfigError(f"--output: {target}: expected a name that ends in {names}")
@@ -119,7 +119,7 @@ def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -
     )
 
 
-def _manifest(taken: Sequence[Taken], proof: Proof) -> str:
+def _manifest(taken: Sequence[BundledFile], proof: Proof) -> str:
     told: dict[str, object] = {
         "format": FORMAT,
         "tool": {"name": "tidemark", "version": tool_version()},
@@ -177,7 +177,7 @@ def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
     return info
 
 
-def _told(target: Path, taken: Sequence[Taken], proof: Proof) -> Iterator[str]:
+def _told(target: Path, taken: Sequence[BundledFile], proof: Proof) -> Iterator[str]:
     held = [each for each in taken if not each.how.startswith("left out")]
     yield f"{target}: {counted(len(held), 'file')}, {size(target.stat().st_size)}. {MEANING}"
     yield f"tidemark audit {target} finds again: {_named(proof.reproduced)}."

@@ -32,7 +32,7 @@ LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class BundledFile:
     """What became of one file of the dump."""
 
     source: str
@@ -46,12 +46,12 @@ class Taken:
 
 def write_masked(
     root: Path, inventory: Inventory, places: frozenset[Place], folder: Path, mask: Callable[[bytes], bytes]
-) -> Iterator[Taken]:
+) -> Iterator[BundledFile]:
     """Every file that the partitions' findings may rest on; all others are named as left out."""
     for file in inventory.files:
         reason = _left_out(file, places)
         if reason:
-            yield Taken(source=file.origin.source, kind=file.kind, how=f"left out: {reason}")
+            yield BundledFile(source=file.origin.source, kind=file.kind, how=f"left out: {reason}")
             continue
         target = folder / disk_name(file.origin.source)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,16 +71,16 @@ def _left_out(file: Source, places: frozenset[Place]) -> str:
     return ""
 
 
-def _taken(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> Taken:
+def _taken(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> BundledFile:
     if file.kind in LOGS:
         return _masked_log(root, file, written, mask)
     place = locate(root, file.origin.source)
     content = place if isinstance(place, FileFault) else _content(place, file, mask)
     if isinstance(content, FileFault):
-        return Taken(source=file.origin.source, kind=file.kind, how=f"left empty: {content.found}")
+        return BundledFile(source=file.origin.source, kind=file.kind, how=f"left empty: {content.found}")
     written.write(content)
     how = "as it is" if file.kind in AS_THEY_ARE else "masked"
-    return Taken(source=file.origin.source, kind=file.kind, how=how)
+    return BundledFile(source=file.origin.source, kind=file.kind, how=how)
 
 
 def _content(place: Path, file: Source, mask: Callable[[bytes], bytes]) -> bytes | FileFault:
@@ -97,11 +97,11 @@ def _content(place: Path, file: Source, mask: Callable[[bytes], bytes]) -> bytes
     return content if own is None or isinstance(content, FileFault) else own(content)
 
 
-def _masked_log(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> Taken:
+def _masked_log(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> BundledFile:
     """A log entry by entry; what lies between entries, or behind them, is no header that anybody could vouch for."""
     place = locate(root, file.origin.source)
     if isinstance(place, FileFault):
-        return Taken(source=file.origin.source, kind=file.kind, how=f"left empty: {place.found}")
+        return BundledFile(source=file.origin.source, kind=file.kind, how=f"left empty: {place.found}")
     own = metadata_value if file.origin.topic == METADATA_TOPIC or file.kind == "kraft-snapshot" else None
     at, held, failed = 0, 0, []
     for chunk in scan_source(root, file.origin):
@@ -115,7 +115,7 @@ def _masked_log(root: Path, file: Source, written: BinaryIO, mask: Callable[[byt
             if valid is False:
                 failed.append((start, end))
     _between(place, at, file.size, written, tail=True)
-    return Taken(
+    return BundledFile(
         source=file.origin.source, kind=file.kind, how="masked", checksums_held=held, checksums_failed=tuple(failed)
     )
 

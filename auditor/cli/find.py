@@ -34,9 +34,9 @@ def find(  # noqa: PLR0913 - one parameter an option
     show_settings: ShowSettings = False,
 ) -> None:
     """Look up an offset or a timestamp as a broker does, and say where its batch stands on every replica."""
-    from auditor.find import Asked, run_find
+    from auditor.find import Sought, run_find
 
-    asked = Asked(
+    asked = Sought(
         dumps=dump,
         topic=topic,
         partition=partition,

@@ -27,7 +27,7 @@ _SUM_LETTERS: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _CollectedFile:
     """One file as it was collected."""
 
     path: str
@@ -68,7 +68,7 @@ def _held_against(root: Path, manifest: Source, files: Mapping[str, Source], lev
         yield refuse(manifest.origin, "unreadable", 0, len(content), expected=expected, found="no such end")
 
 
-def _line_of(words: list[str]) -> _Line | None:
+def _line_of(words: list[str]) -> _CollectedFile | None:
     if len(words) != _FIELDS + 1 or not (words[2].isascii() and words[2].isdigit() and len(words[2]) <= _DIGITS):
         return None
     steps = words[3].split("/")
@@ -76,11 +76,11 @@ def _line_of(words: list[str]) -> _Line | None:
         return None
     if words[1] != NO_SUM and len(words[1]) != _SUM_LETTERS:
         return None
-    return _Line(path="/".join(map(printable, steps)), size=int(words[2]), sum=words[1])
+    return _CollectedFile(path="/".join(map(printable, steps)), size=int(words[2]), sum=words[1])
 
 
 def _arrived(
-    root: Path, manifest: Origin, source: str, line: _Line, files: Mapping[str, Source], level: Level
+    root: Path, manifest: Origin, source: str, line: _CollectedFile, files: Mapping[str, Source], level: Level
 ) -> Iterator[Refusal]:
     """What is to be said of one file; nothing where it is here as it was."""
     here = files.get(source)

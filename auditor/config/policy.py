@@ -11,7 +11,7 @@ from rules.thresholds import Chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Silence:
+class AcceptedFinding:
     """A finding that somebody knows and accepts for a time; it is told, and makes no run fail."""
 
     digits: str
@@ -30,7 +30,7 @@ class Policy:
     severities: tuple[tuple[str, Severity], ...] = ()
     """Rules whose findings weigh more or less than their pages say."""
     thresholds: tuple[Chosen, ...] = ()
-    silences: tuple[Silence, ...] = ()
+    silences: tuple[AcceptedFinding, ...] = ()
 
 
 NO_POLICY: Final = Policy()

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from auditor.config.error import ConfigError
-from auditor.config.policy import Policy, Silence
+from auditor.config.policy import AcceptedFinding, Policy
 from auditor.config.settings import shortened
 from rules.finding import Severity
 from rules.thresholds import Chosen, Threshold
@@ -71,14 +71,14 @@ def _thresholds(known: Iterable[Threshold], rule: str, section: object, where: s
             yield Chosen(rule=rule, name=name, value=value)
 
 
-def _silences(section: object, where: str) -> Iterator[Silence]:
+def _silences(section: object, where: str) -> Iterator[AcceptedFinding]:
     if not isinstance(section, list):
         raise ConfigError(f"{where}: expected a list of findings, found {shortened(section)}")
     for number, entry in enumerate(section, 1):
         yield _silence(entry, f"{where}, entry {number}")
 
 
-def _silence(entry: object, where: str) -> Silence:
+def _silence(entry: object, where: str) -> AcceptedFinding:
     told = {nearest(n, _KEYS, f"{where}: unknown key {n!r}"): v for n, v in _pairs(entry, where, "a finding")}
     for key in _KEYS:
         if not told.get(key):
@@ -86,7 +86,7 @@ def _silence(entry: object, where: str) -> Silence:
     finding = _FINDING.fullmatch(str(told["finding"]))
     if finding is None:
         raise ConfigError(f"{where}: expected an id such as F-1a2b3c4d, found {shortened(told['finding'])}")
-    return Silence(digits=finding[1], reason=str(told["reason"]), until=_day(told["until"], where))
+    return AcceptedFinding(digits=finding[1], reason=str(told["reason"]), until=_day(told["until"], where))
 
 
 def _day(told: object, where: str) -> date:

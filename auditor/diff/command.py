@@ -13,8 +13,8 @@ from auditor.diff.compare import difference
 from auditor.diff.comparison_text import diff_text
 from auditor.diff.document import diff_document
 from auditor.diff.ending import exit_code, reasons
-from auditor.diff.side import Side, side_of
-from auditor.dumps import Dump, gather
+from auditor.diff.side import ComparedReport, side_of
+from auditor.dumps import DumpParts, gather
 from auditor.kept_report import NO_REPORT, report_in
 from auditor.memory import remember
 from auditor.outlet import TO_STDOUT, deliver, require_one_of, require_writable
@@ -46,19 +46,19 @@ def _is_report(place: Path) -> bool:
     return found_at(place) == "a regular file" and not is_readable_archive(place.name)
 
 
-def _opened(here: AtHand) -> Dump:
+def _opened(here: AtHand) -> DumpParts:
     return gather(here.folders, here.archives)
 
 
-def _require_output(config: AuditConfig, sides: tuple[Path, Path], given: dict[Path, Dump]) -> None:
-    for dump in given.values() or (Dump(root=Path(os.devnull)),):
+def _require_output(config: AuditConfig, sides: tuple[Path, Path], given: dict[Path, DumpParts]) -> None:
+    for dump in given.values() or (DumpParts(root=Path(os.devnull)),):
         require_writable(config, dump)
     taken = {os.path.realpath(side) for side in sides}
     if config.output != TO_STDOUT and os.path.realpath(config.output) in taken:
         raise ConfigError(f"{config.named('output')}: {config.output} is one of the two that are compared")
 
 
-def _side(place: Path, dump: Dump | None, config: AuditConfig) -> Side:
+def _side(place: Path, dump: DumpParts | None, config: AuditConfig) -> ComparedReport:
     if dump is None:
         try:
             document = report_in(place, "the report")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.diff.side import LEVELS, Side, ToldFinding
+from auditor.diff.side import LEVELS, ComparedReport, ToldFinding
 from parsers.inventory import parse_file_name
 from rules.finding import may_be_one_topic
 
@@ -54,11 +54,11 @@ class Untold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Comparison:
     """What became of the findings from one report to the other."""
 
-    before: Side
-    after: Side
+    before: ComparedReport
+    after: ComparedReport
     new: tuple[New, ...]
     changed: tuple[Changed, ...]
     fixed: tuple[ToldFinding, ...]
@@ -66,7 +66,7 @@ class Difference:
     same: int
 
 
-def difference(before: Side, after: Side) -> Difference:
+def difference(before: ComparedReport, after: ComparedReport) -> Comparison:
     """Findings are the same where their fingerprints are, as for a baseline, and no topic ids tell them apart."""
     alike = [(finding, after.findings[key]) for key, finding in before.findings.items() if key in after.findings]
     both = [(old, new) for old, new in alike if may_be_one_topic(old.topic_id, new.topic_id)]
@@ -78,7 +78,7 @@ def difference(before: Side, after: Side) -> Difference:
     )
     untold = tuple(Untold(finding=f, because=reason) for f in gone if (reason := _unseen(f, before, after, added)))
     left = {each.finding.fingerprint for each in untold}
-    return Difference(
+    return Comparison(
         before=before,
         after=after,
         new=tuple(New(finding=finding, instead_of=_moved(finding, gone, added)) for finding in added),
@@ -121,7 +121,7 @@ def _moved(finding: ToldFinding, gone: Sequence[ToldFinding], added: Sequence[To
     return was[0].id if len(was) == len(now) == 1 else None
 
 
-def _unseen(finding: ToldFinding, before: Side, after: Side, added: Sequence[ToldFinding]) -> str:
+def _unseen(finding: ToldFinding, before: ComparedReport, after: ComparedReport, added: Sequence[ToldFinding]) -> str:
     """Why its absence does not say that it was mended; empty where it was looked for and is not there."""
     if after.interrupted:
         return "the later audit was stopped early"
@@ -138,7 +138,7 @@ def _unseen(finding: ToldFinding, before: Side, after: Side, added: Sequence[Tol
     return _not_read(finding, before, after)
 
 
-def _ruled_out(finding: ToldFinding, before: Side, after: Side) -> str:
+def _ruled_out(finding: ToldFinding, before: ComparedReport, after: ComparedReport) -> str:
     """What of the later audit's policy may have kept it silent."""
     if finding.rule in after.rules_off:
         return f"{finding.rule} was turned off"
@@ -146,7 +146,7 @@ def _ruled_out(finding: ToldFinding, before: Side, after: Side) -> str:
     return f"{finding.rule}'s threshold was raised: {', '.join(sorted(raised))}" if raised else ""
 
 
-def _not_read(finding: ToldFinding, before: Side, after: Side) -> str:
+def _not_read(finding: ToldFinding, before: ComparedReport, after: ComparedReport) -> str:
     held, here = (
         {each for each in side.replicas if each[:2] == (finding.topic, finding.partition)} for side in (before, after)
     )

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.diff.compare import Change, Difference
-from auditor.diff.side import Side, ToldFinding
-from auditor.report.layout import Page, percent, size, table
+from auditor.diff.compare import Change, Comparison
+from auditor.diff.side import ComparedReport, ToldFinding
+from auditor.report.layout import Screen, percent, size, table
 
 INDENT: Final = 2
 LONGEST_VALUE: Final = 200
 
 
 def diff_text(
-    found: Difference, ending: tuple[int, Sequence[str]] = (0, ()), columns: int = 100, *, verbose: bool = False
+    found: Comparison, ending: tuple[int, Sequence[str]] = (0, ()), columns: int = 100, *, verbose: bool = False
 ) -> str:
     """The whole comparison; hostile names and messages are escaped by the page.
 
     With `verbose` every value is told in full, and every finding with the files that its evidence lies in.
     """
-    page = Page(columns=columns, colour=False)
+    page = Screen(columns=columns, colour=False)
     return "\n".join(line.rstrip() for line in _lines(found, page, ending, verbose=verbose)) + "\n"
 
 
-def _lines(found: Difference, page: Page, ending: tuple[int, Sequence[str]], *, verbose: bool) -> Iterator[str]:
+def _lines(found: Comparison, page: Screen, ending: tuple[int, Sequence[str]], *, verbose: bool) -> Iterator[str]:
     yield from page.wrapped(f"BEFORE  {found.before.name}: {_said(found.before)}", hanging=8)
     yield from page.wrapped(f"AFTER   {found.after.name}: {_said(found.after)}", hanging=8)
     yield from page.wrapped(f"FOUND   {_summary(found)}", hanging=8)
@@ -45,27 +45,27 @@ def _lines(found: Difference, page: Page, ending: tuple[int, Sequence[str]], *, 
     yield from table(("", "before", "after"), _seen(found), right=(1, 2), indent=INDENT)
 
 
-def _said(side: Side) -> str:
+def _said(side: ComparedReport) -> str:
     told = {"findings": "findings", "clean": "clean", "unknown": "the verdict is open"}[side.verdict]
     stopped = ", stopped early" if side.interrupted else ""
     return f"{told}{stopped}; {percent(side.ratio)} read at level {side.level}"
 
 
-def _summary(found: Difference) -> str:
+def _summary(found: Comparison) -> str:
     return (
         f"{len(found.new)} new, {len(found.changed)} changed, {len(found.fixed)} fixed, "
         f"{len(found.untold)} no longer told, {found.same} as before"
     )
 
 
-def _new(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
+def _new(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
     for new in found.new:
         yield from _finding(new.finding, page, verbose=verbose)
         if new.instead_of is not None:
             yield from page.wrapped(f"Before, {new.instead_of} said the same of other offsets.", 4)
 
 
-def _changed(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
+def _changed(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
     for each in found.changed:
         yield from _finding(each.after, page, verbose=verbose)
         for change in each.changes:
@@ -83,18 +83,18 @@ def _pair(change: Change) -> tuple[str, str]:
     return change.before, change.after
 
 
-def _fixed(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
+def _fixed(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
     for finding in found.fixed:
         yield from _finding(finding, page, verbose=verbose)
 
 
-def _untold(found: Difference, page: Page, *, verbose: bool) -> Iterator[str]:
+def _untold(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
     for each in found.untold:
         yield from _finding(each.finding, page, verbose=verbose)
         yield from page.wrapped(f"Not counted as fixed: {each.because}.", 4)
 
 
-def _finding(finding: ToldFinding, page: Page, *, verbose: bool) -> Iterator[str]:
+def _finding(finding: ToldFinding, page: Screen, *, verbose: bool) -> Iterator[str]:
     weight = "open" if finding.verdict == "undecided" else finding.severity.label.upper()
     yield from page.wrapped(f"{weight}  {finding.rule}  {finding.place}  {finding.id}", INDENT)
     yield from page.wrapped(finding.message, 4)
@@ -102,7 +102,7 @@ def _finding(finding: ToldFinding, page: Page, *, verbose: bool) -> Iterator[str
         yield from page.wrapped(f"Evidence in {', '.join(finding.sources)}.", 4)
 
 
-def _seen(found: Difference) -> list[list[str]]:
+def _seen(found: Comparison) -> list[list[str]]:
     sides = (found.before, found.after)
     rows = [
         ["findings", *(_weighed(side) for side in sides)],
@@ -118,12 +118,12 @@ def _seen(found: Difference) -> list[list[str]]:
     return rows + [[kind, *("read" if kind in side.kinds else "-" for side in sides)] for kind in kinds]
 
 
-def _weighed(side: Side) -> str:
+def _weighed(side: ComparedReport) -> str:
     """Findings by severity, the gravest first."""
     violated = [finding.severity for finding in side.findings.values() if finding.verdict == "violated"]
     told = [f"{violated.count(each)} {each.label}" for each in sorted(set(violated), reverse=True)]
     return ", ".join(told) or "none"
 
 
-def _open(side: Side) -> int:
+def _open(side: ComparedReport) -> int:
     return sum(finding.verdict == "undecided" for finding in side.findings.values())

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from auditor.diff.compare import Difference
-from auditor.diff.side import Side, ToldFinding
+from auditor.diff.compare import Comparison
+from auditor.diff.side import ComparedReport, ToldFinding
 
 FORMAT: Final = "tidemark-diff/1"
 Json = dict[str, object]
 
 
-def diff_document(found: Difference, code: int, why: Sequence[str]) -> str:
+def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
     """The document, always the same for the same two reports."""
     told: Json = {
         "format": FORMAT,
@@ -36,7 +36,7 @@ def diff_document(found: Difference, code: int, why: Sequence[str]) -> str:
     return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
 
 
-def _side(side: Side) -> Json:
+def _side(side: ComparedReport) -> Json:
     return {
         "name": side.name,
         "version": side.version,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.config import AuditConfig
-from auditor.diff.compare import Difference
-from auditor.diff.side import Side
+from auditor.diff.compare import Comparison
+from auditor.diff.side import ComparedReport
 from auditor.exit_codes import ExitCode
 from auditor.report.layout import counted, percent
 
 
-def exit_code(found: Difference, config: AuditConfig) -> ExitCode:
+def exit_code(found: Comparison, config: AuditConfig) -> ExitCode:
     """As an audit with the earlier report as its baseline ends."""
     if config.exit_zero:
         return ExitCode.CLEAN
@@ -20,7 +20,7 @@ def exit_code(found: Difference, config: AuditConfig) -> ExitCode:
     return ExitCode.UNKNOWN if any(_open(found, config)) else ExitCode.CLEAN
 
 
-def reasons(found: Difference, config: AuditConfig) -> tuple[str, ...]:
+def reasons(found: Comparison, config: AuditConfig) -> tuple[str, ...]:
     """Why it ends so, in clauses."""
     asked = f"of severity {config.failing_severity.label} or graver"
     if config.exit_zero:
@@ -30,13 +30,13 @@ def reasons(found: Difference, config: AuditConfig) -> tuple[str, ...]:
     return tuple(_open(found, config)) or (f"nothing new {asked}",)
 
 
-def _failing(found: Difference, config: AuditConfig) -> int:
+def _failing(found: Comparison, config: AuditConfig) -> int:
     """How many new findings make the command fail; those that the later side silences do not."""
     own = [new.finding for new in found.new if new.finding.id not in found.after.silenced]
     return sum(finding.verdict == "violated" and finding.severity >= config.failing_severity for finding in own)
 
 
-def _open(found: Difference, config: AuditConfig) -> Iterator[str]:
+def _open(found: Comparison, config: AuditConfig) -> Iterator[str]:
     """What keeps the later side from saying that there is nothing new."""
     after = found.after
     if asked := sum(new.finding.verdict == "undecided" for new in found.new):
@@ -49,7 +49,7 @@ def _open(found: Difference, config: AuditConfig) -> Iterator[str]:
         yield "the later audit was stopped early"
 
 
-def _unseen(after: Side) -> Iterator[str]:
+def _unseen(after: ComparedReport) -> Iterator[str]:
     if after.unread:
         yield f"the later side could not read {counted(after.unread, 'thing')} that may hold more"
     if not after.replicas:

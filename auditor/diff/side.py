@@ -49,7 +49,7 @@ class ToldFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparedReport:
     """What a report says, as far as it is compared."""
 
     name: str
@@ -85,16 +85,16 @@ COUNTED: Final = (
 )  # fmt: skip
 
 
-def side_of(document: Mapping[str, Any], name: str) -> Side:
+def side_of(document: Mapping[str, Any], name: str) -> ComparedReport:
     """A report's document as a side; what is no report is refused by the first place where it is none."""
-    reader = _Reader(name)
+    reader = _DocumentReader(name)
     if reader.field(document, "schemaVersion", int) != SCHEMA_VERSION:
         reader.refuse("schemaVersion", f"expected {SCHEMA_VERSION}", document["schemaVersion"])
     tool = reader.field(document, "tool", dict)
     coverage = reader.field(document, "coverage", dict)
     scope = reader.field(coverage, "scope", dict, "coverage.")
     policy = reader.or_null(document, "policy", dict, "") or {}
-    return Side(
+    return ComparedReport(
         name=name,
         version=reader.field(tool, "version", str, "tool."),
         level=reader.one_of(tool, "level", LEVELS, "tool."),
@@ -114,7 +114,7 @@ def side_of(document: Mapping[str, Any], name: str) -> Side:
     )
 
 
-class _Reader:
+class _DocumentReader:
     """Values of a document, each of the kind that it must be of."""
 
     def __init__(self, name: str) -> None:
@@ -153,7 +153,7 @@ class _Reader:
         return float(value or 0)
 
 
-def _findings(reader: _Reader, listed: Sequence[object]) -> dict[str, ToldFinding]:
+def _findings(reader: _DocumentReader, listed: Sequence[object]) -> dict[str, ToldFinding]:
     found: dict[str, ToldFinding] = {}
     for place, each in enumerate(listed):
         finding = _finding(reader, f"findings[{place}]", each)
@@ -163,7 +163,7 @@ def _findings(reader: _Reader, listed: Sequence[object]) -> dict[str, ToldFindin
     return found
 
 
-def _finding(reader: _Reader, at: str, told: object) -> ToldFinding:
+def _finding(reader: _DocumentReader, at: str, told: object) -> ToldFinding:
     if not isinstance(told, dict):
         reader.refuse(at, "expected an object", told)
         raise TypeError
@@ -188,7 +188,7 @@ def _finding(reader: _Reader, at: str, told: object) -> ToldFinding:
     )
 
 
-def _replicas(reader: _Reader, listed: Sequence[object]) -> list[tuple[str, int, int]]:
+def _replicas(reader: _DocumentReader, listed: Sequence[object]) -> list[tuple[str, int, int]]:
     found: list[tuple[str, int, int]] = []
     for place, each in enumerate(listed):
         told, where = (each if isinstance(each, dict) else {}), f"replicas[{place}]."
@@ -198,12 +198,12 @@ def _replicas(reader: _Reader, listed: Sequence[object]) -> list[tuple[str, int,
     return found
 
 
-def _blocks(reader: _Reader, place: int, refusal: object) -> bool:
+def _blocks(reader: _DocumentReader, place: int, refusal: object) -> bool:
     told = refusal if isinstance(refusal, dict) else {}
     return bool(reader.field(told, "blocking", bool, f"refusals[{place}]."))
 
 
-def _lacking(reader: _Reader, coverage: Mapping[str, Any], scope: Mapping[str, Any]) -> bool:
+def _lacking(reader: _DocumentReader, coverage: Mapping[str, Any], scope: Mapping[str, Any]) -> bool:
     """As the audit itself asks; a report that does not count the replicas that matter is taken to lack them all."""
     if scope.get("partial") is True:
         return False

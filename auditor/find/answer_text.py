@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from auditor.evidence_bytes import LAST_MOMENT
-from auditor.find.lookup import Answer
+from auditor.find.lookup import ReplicaLookup
 from auditor.report.plain import plain
 from rules.finding import offsets_told
 
 
-def told(topic: str, partition: int, sought: str, answers: Sequence[Answer], *, explain: bool) -> str:
+def told(topic: str, partition: int, sought: str, answers: Sequence[ReplicaLookup], *, explain: bool) -> str:
     """All answers, one replica after the other."""
     lines = [f"{topic}-{partition}, {sought}"]
     for answer in answers:
@@ -21,7 +21,7 @@ def told(topic: str, partition: int, sought: str, answers: Sequence[Answer], *, 
     return "\n".join(map(plain, lines)) + "\n"
 
 
-def _answer(answer: Answer, *, explain: bool) -> Iterator[str]:
+def _answer(answer: ReplicaLookup, *, explain: bool) -> Iterator[str]:
     replica = answer.replica
     watermark = "unknown" if replica.high_watermark is None else str(replica.high_watermark.offset)
     log = offsets_told(replica.log_start_offset, replica.log_end_offset)

@@ -16,7 +16,7 @@ from auditor.engines.plan.units import plan
 from auditor.engines.reading import read_unit
 from auditor.exit_codes import ExitCode
 from auditor.find.answer_text import told
-from auditor.find.lookup import Answer, find_offset, find_time
+from auditor.find.lookup import ReplicaLookup, find_offset, find_time
 from auditor.find.segment import OpenSegment
 from auditor.streams import say
 from auditor.unmatched import require_matches
@@ -33,7 +33,7 @@ HIGHEST: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Sought:
     """What the user looks for."""
 
     dumps: Sequence[Path]
@@ -45,7 +45,7 @@ class Asked:
     explain: bool = False
 
 
-def run_find(asked: Asked, config: AuditConfig) -> int:
+def run_find(asked: Sought, config: AuditConfig) -> int:
     """Look up and tell; the exit code says whether a log has the offset, an index misleads, or a part is unread."""
     if (asked.offset is None) == (asked.timestamp is None):
         found = "neither" if asked.offset is None else "both"
@@ -62,11 +62,11 @@ def run_find(asked: Asked, config: AuditConfig) -> int:
     return int(ExitCode.FINDINGS if all(answer.outside for answer in answers) else ExitCode.CLEAN)
 
 
-def _sought(asked: Asked) -> str:
+def _sought(asked: Sought) -> str:
     return f"offset {asked.offset}" if asked.timestamp is None else f"timestamp {_time(asked.timestamp)}"
 
 
-def _answers(asked: Asked, config: AuditConfig) -> Iterator[Answer]:
+def _answers(asked: Sought, config: AuditConfig) -> Iterator[ReplicaLookup]:
     root = gather(asked.dumps).root
     for evidence in _evidence(asked, root, config):
         for replica in evidence.current:
@@ -80,7 +80,7 @@ def _answers(asked: Asked, config: AuditConfig) -> Iterator[Answer]:
                 yield find_time(replica, segments, _time(asked.timestamp or ""))
 
 
-def _evidence(asked: Asked, root: Path, config: AuditConfig) -> list[PartitionEvidence]:
+def _evidence(asked: Sought, root: Path, config: AuditConfig) -> list[PartitionEvidence]:
     """The partition as the disks of each cluster show it; headers are believed."""
     inventory = _inventory(asked, root, config)
     units = plan(str(root), inventory, Selection(topics=(asked.topic,), partitions=(asked.partition,)))
@@ -97,7 +97,7 @@ def _evidence(asked: Asked, root: Path, config: AuditConfig) -> list[PartitionEv
     return found
 
 
-def _inventory(asked: Asked, root: Path, config: AuditConfig) -> Inventory:
+def _inventory(asked: Sought, root: Path, config: AuditConfig) -> Inventory:
     for broker, path in config.log_dir_overrides:
         if found_at(root / path) != "a folder":
             raise ConfigError(f"{config.named('log_dir')} {broker}={path}: no such folder in {root}")

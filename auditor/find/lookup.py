@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.engines.files import entry_at
-from auditor.find.segment import Held, OpenSegment
+from auditor.find.segment import OpenSegment, PlacedBatch
 from parsers.provenance import Span
 from parsers.records import decode_entry
 from rules.evidence import Replica
@@ -19,12 +19,12 @@ SCANNED: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ReplicaLookup:
     """What a lookup came to on one replica."""
 
     replica: Replica
     steps: tuple[str, ...] = ()
-    found: Held | None = None
+    found: PlacedBatch | None = None
     offset: int | None = None
     """Of the record that a lookup by time is answered with."""
     remark: str = ""
@@ -36,18 +36,18 @@ class Answer:
     """Whether a broker refuses the offset as out of range."""
 
 
-def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) -> Answer:
+def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) -> ReplicaLookup:
     """The batch that a fetch from this offset is answered with."""
     start, end = replica.log_start_offset, replica.log_end_offset
     held = f"holds {offsets_told(start, end)}"
     steps = [f"the log of broker {replica.broker} {held}"]
     if replica.unseen(offset, offset + 1):
         remark = f"offset {offset} may be in a segment that is not here or cannot be read"
-        return Answer(replica=replica, steps=tuple(steps), remark=remark, unread=True)
+        return ReplicaLookup(replica=replica, steps=tuple(steps), remark=remark, unread=True)
     if not start <= offset < end or not segments:
         where = "where the log ends: nothing is there yet" if offset == end else f"outside of the log, which {held}"
         remark = f"offset {offset} is {where}"
-        return Answer(replica=replica, steps=tuple(steps), remark=remark, outside=offset != end)
+        return ReplicaLookup(replica=replica, steps=tuple(steps), remark=remark, outside=offset != end)
     place = max((i for i, one in enumerate(segments) if one.file.base_offset <= offset), default=0)
     segment = segments[place]
     base = segment.file.base_offset
@@ -60,14 +60,14 @@ def find_offset(replica: Replica, segments: Sequence[OpenSegment], offset: int) 
     return answer
 
 
-def find_time(replica: Replica, segments: Sequence[OpenSegment], timestamp: int) -> Answer:
+def find_time(replica: Replica, segments: Sequence[OpenSegment], timestamp: int) -> ReplicaLookup:
     """The first record at or after a time, as ListOffsets is answered."""
     start, end = replica.log_start_offset, replica.log_end_offset
     steps = [f"the log of broker {replica.broker} holds {offsets_told(start, end)}"]
     place = next((i for i, one in enumerate(segments) if _latest(one) >= timestamp), None)
     if place is None:
         unread = bool(replica.unopened)
-        return Answer(replica=replica, steps=tuple(steps), remark="no record is so late", unread=unread)
+        return ReplicaLookup(replica=replica, steps=tuple(steps), remark="no record is so late", unread=unread)
     segment = segments[place]
     base = segment.file.base_offset
     steps.append(f"segment {base}: the first one with a timestamp as late; its latest is {_latest(segment)}")
@@ -108,7 +108,7 @@ def _scan(
     steps: list[str],
     values: Sequence[int],
     wanted: int,
-) -> Answer:
+) -> ReplicaLookup:
     """The first batch from a byte on whose value is as high, and the first one of the segment."""
     first = segments[0]
     starts = first.starts()
@@ -127,13 +127,13 @@ def _scan(
     if due is not None:
         found = first.at(due)
         steps.append(_words(found) + (": found by a scan from byte 0" if misled else ": it is this one"))
-        return Answer(replica=replica, steps=tuple(steps), found=found, misled=misled, unread=unread)
+        return ReplicaLookup(replica=replica, steps=tuple(steps), found=found, misled=misled, unread=unread)
     for later in segments[1:]:
         if later.starts():
             found = later.at(0)
             steps.append(f"the segment ends before; the next one begins with {_words(found)}")
-            return Answer(replica=replica, steps=tuple(steps), found=found, misled=misled, unread=unread)
-    return Answer(replica=replica, steps=tuple(steps), remark="no batch holds it", misled=misled, unread=unread)
+            return ReplicaLookup(replica=replica, steps=tuple(steps), found=found, misled=misled, unread=unread)
+    return ReplicaLookup(replica=replica, steps=tuple(steps), remark="no batch holds it", misled=misled, unread=unread)
 
 
 def _first(values: Sequence[int], start: int, wanted: int) -> int | None:
@@ -147,7 +147,7 @@ def _passed(segment: OpenSegment, start: int, end: int) -> list[str]:
     return [f"{hidden} batches are passed over", *told] if hidden else told
 
 
-def _words(held: Held) -> str:
+def _words(held: PlacedBatch) -> str:
     return f"batch of {held.offsets} at byte {held.start}, latest timestamp {held.max_timestamp}"
 
 
@@ -156,7 +156,7 @@ def _latest(segment: OpenSegment) -> int:
     return max(segment.last_time() or -1, max(segment.column("max_timestamp"), default=-1))
 
 
-def _first_record(answer: Answer, segment: OpenSegment, timestamp: int) -> Answer:
+def _first_record(answer: ReplicaLookup, segment: OpenSegment, timestamp: int) -> ReplicaLookup:
     if answer.found is None:
         return answer
     held = answer.found

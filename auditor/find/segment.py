@@ -22,7 +22,7 @@ SUFFIXES: Final[dict[IndexKind, str]] = {"offset": ".index", "time": ".timeindex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class PlacedBatch:
     """A batch, and where it stands."""
 
     source: str
@@ -82,10 +82,10 @@ class OpenSegment:
         """A column of the headers; what is not told is -1."""
         return [] if not self._chunks else list(self.batches[name].fill_null(-1).to_pylist())
 
-    def at(self, row: int) -> Held:
+    def at(self, row: int) -> PlacedBatch:
         """A batch by its place in the segment."""
         (told,) = self.batches.slice(row, 1).to_pylist()
-        return Held(
+        return PlacedBatch(
             source=self.file.source,
             start=told["span_start"],
             end=told["span_end"],

@@ -16,7 +16,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from auditor.quality.frames import in_order
-from auditor.quality.outcome import Outcome, TableOutcome
+from auditor.quality.outcome import ExpectationResult, TableOutcome
 from auditor.quality.plan import ADDRESS, Expected, TablePlan
 from auditor.quality.suite import NAME, suite_of
 from parsers.provenance import Span
@@ -63,7 +63,7 @@ class Quality:
 
     def _check(
         self, name: str, expected: Sequence[Expected], frame: DataFrame, result_format: Mapping[str, Any]
-    ) -> list[Outcome]:
+    ) -> list[ExpectationResult]:
         checkpoint = self._checkpoint(name, suite_of(name, expected), result_format)
         answer = checkpoint.run(batch_parameters={"dataframe": frame}, run_id=self._run)
         (validation,) = answer.run_results.values()
@@ -99,16 +99,16 @@ def _name(result: ExpectationValidationResult) -> str | None:
     return told.get(NAME) if told else None
 
 
-def _outcome(expected: Expected, result: ExpectationValidationResult | None) -> Outcome:
+def _outcome(expected: Expected, result: ExpectationValidationResult | None) -> ExpectationResult:
     if result is None:
-        return Outcome(expected=expected, verdict="not evaluated", reason="no result was given")
+        return ExpectationResult(expected=expected, verdict="not evaluated", reason="no result was given")
     reason = _raised(result.exception_info or {})
     if reason is not None:
-        return Outcome(expected=expected, verdict="not evaluated", reason=reason)
+        return ExpectationResult(expected=expected, verdict="not evaluated", reason=reason)
     if result.success:
-        return Outcome(expected=expected, verdict="met")
+        return ExpectationResult(expected=expected, verdict="met")
     detail = result.result
-    return Outcome(
+    return ExpectationResult(
         expected=expected,
         verdict="failed",
         unexpected=detail.get("unexpected_count"),

@@ -13,7 +13,7 @@ Verdict = Literal["met", "failed", "not evaluated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ExpectationResult:
     """What came of one expectation."""
 
     expected: Expected
@@ -32,9 +32,9 @@ class TableOutcome:
 
     table: str
     rows: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ExpectationResult, ...]
 
-    def with_verdict(self, verdict: Verdict) -> tuple[Outcome, ...]:
+    def with_verdict(self, verdict: Verdict) -> tuple[ExpectationResult, ...]:
         """The outcomes that ended so."""
         return tuple(outcome for outcome in self.outcomes if outcome.verdict == verdict)
 
@@ -47,7 +47,7 @@ class QualityReport:
     topics: tuple[str, ...]
     tables: tuple[TableOutcome, ...]
 
-    def with_verdict(self, verdict: Verdict) -> tuple[Outcome, ...]:
+    def with_verdict(self, verdict: Verdict) -> tuple[ExpectationResult, ...]:
         """The outcomes of all tables that ended so."""
         return tuple(outcome for table in self.tables for outcome in table.with_verdict(verdict))
 

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from auditor.quality.outcome import Outcome, QualityReport, TableOutcome
+from auditor.quality.outcome import ExpectationResult, QualityReport, TableOutcome
 
 # The browser itself then refuses whatever a page might still ask of a network.
 _HEAD: Final = """<meta http-equiv="Content-Security-Policy"
@@ -63,7 +63,7 @@ def _table_row(folder: Path, table: TableOutcome) -> str:
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{_links(folder, table.table)}</td></tr>"
 
 
-def _failed_row(outcome: Outcome) -> str:
+def _failed_row(outcome: ExpectationResult) -> str:
     """Addresses instead of values: those may be what people stored."""
     places = "<br>".join(f"{escape(span.source)} [{span.start}, {span.end})" for span in outcome.addresses)
     count = outcome.verdict if outcome.unexpected is None else outcome.unexpected

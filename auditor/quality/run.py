@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from auditor.archives import at_hand
 from auditor.config import AuditConfig, ConfigError
-from auditor.dumps import Dump, gather
+from auditor.dumps import DumpParts, gather
 from auditor.quality.checkpoint import Quality
 from auditor.quality.data_docs import build_site
 from auditor.quality.frames import measured
@@ -60,7 +60,7 @@ def assess(
     return QualityReport(dump=dump, topics=tuple(topics), tables=outcomes)
 
 
-def _require_input(dump: Dump, config: AuditConfig) -> None:
+def _require_input(dump: DumpParts, config: AuditConfig) -> None:
     """A dump without logs, or words that match nothing in it, are mistakes that an empty report would hide."""
     root = dump.root
     for broker, path in config.log_dir_overrides:
@@ -76,7 +76,7 @@ def _require_input(dump: Dump, config: AuditConfig) -> None:
     require_matches(config.selection, held, config, root)
 
 
-def _require_output(dump: Dump, output: Path) -> None:
+def _require_output(dump: DumpParts, output: Path) -> None:
     """Refuse to write into the dump, and over anything that an earlier run of this command has not written."""
     if dump.holds(output):
         raise ConfigError(f"--output: {output} lies inside the dump, which is never written into")

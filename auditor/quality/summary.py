@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from auditor.exit_codes import ExitCode
-from auditor.quality.outcome import Outcome, QualityReport, TableOutcome
+from auditor.quality.outcome import ExpectationResult, QualityReport, TableOutcome
 from parsers.provenance import Span
 
 SCHEMA_VERSION: Final = 1
@@ -61,7 +61,7 @@ def _table(table: TableOutcome) -> dict[str, object]:
     }
 
 
-def _expectation(outcome: Outcome) -> dict[str, object]:
+def _expectation(outcome: ExpectationResult) -> dict[str, object]:
     told: dict[str, object] = {"name": outcome.expected.name, "verdict": outcome.verdict}
     if outcome.verdict == "met":
         return told
@@ -89,7 +89,7 @@ def _told(report: QualityReport) -> Iterator[str]:
             yield "  …"
 
 
-def _came(outcome: Outcome) -> str:
+def _came(outcome: ExpectationResult) -> str:
     if outcome.verdict == "not evaluated":
         return f"not evaluated: {outcome.reason}"
     if outcome.unexpected is None:

@@ -32,7 +32,7 @@ NOT_TOLD: Final = "not told"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Screen:
     """How wide the page is, and whether it takes colour."""
 
     columns: int

@@ -19,7 +19,7 @@ from auditor.report.plain import plain
 from auditor.salvage.remotely import kept_remotely
 from auditor.salvage.sources import (
     Lost,
-    Place,
+    LostBatch,
     held_again,
     lost_log_dirs,
     lost_of,
@@ -136,7 +136,7 @@ def _require_target(target: Path, protected: Sequence[str]) -> None:
     require_place(target, "--to")
 
 
-def _described(lost: Lost, chosen: Sequence[Survivor], found: Sequence[Place]) -> Iterator[str]:
+def _described(lost: Lost, chosen: Sequence[Survivor], found: Sequence[LostBatch]) -> Iterator[str]:
     """The copies, and of each the batches that are read from it: a copy that others make needless is not named."""
     what = f"{lost.topic}-{lost.partition}, {offsets_told(lost.start, lost.end)}{_whose(lost)}"
     yield f"{lost.finding} {lost.rule}: {what}"
@@ -159,7 +159,7 @@ def _whose(lost: Lost) -> str:
 
 
 def _write(
-    target: Path, remembered: Remembered, lost: Lost, found: Sequence[Place], markers: Mapping[str, Markers]
+    target: Path, remembered: Remembered, lost: Lost, found: Sequence[LostBatch], markers: Mapping[str, Markers]
 ) -> Salvaged:
     """Into a file that must not be there yet, readable by its owner alone; there is never half of one."""
     try:
@@ -170,7 +170,7 @@ def _write(
 
 
 def _copy(
-    file: TextIO, dump: Path, lost: Lost, found: Sequence[Place], markers: Mapping[str, Markers]
+    file: TextIO, dump: Path, lost: Lost, found: Sequence[LostBatch], markers: Mapping[str, Markers]
 ) -> Salvaged:
     """Epoch by epoch in the order of offsets, each record once."""
     refusals: list[Refusal] = []
@@ -204,7 +204,7 @@ def _copy(
     )
 
 
-def _contents(place: Place, dump: Path, lost: Lost) -> tuple[tuple[RecordContent, ...], tuple[Refusal, ...]]:
+def _contents(place: LostBatch, dump: Path, lost: Lost) -> tuple[tuple[RecordContent, ...], tuple[Refusal, ...]]:
     origin = Origin(source=place.span.source, topic=lost.topic, partition=lost.partition)
     path = locate(dump, place.span.source)
     if isinstance(path, FileFault):

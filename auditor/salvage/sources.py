@@ -55,7 +55,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LostBatch:
     """One batch to write again, and which of its offsets."""
 
     epoch: int
@@ -236,16 +236,16 @@ def _leads_now(copy: Survivor, evidence: PartitionEvidence) -> bool:
     )
 
 
-def places(chosen: Sequence[Survivor], dump: Path) -> list[Place]:
+def places(chosen: Sequence[Survivor], dump: Path) -> list[LostBatch]:
     """The batches of the copies whose checksums hold, by epoch and offset; the more lasting copy first."""
     found = [place for copy in chosen for place in _batches(copy, dump)]
     return sorted(found, key=lambda place: (place.epoch, place.last_offset))
 
 
-def written_first(found: Sequence[Place]) -> list[Place]:
+def written_first(found: Sequence[LostBatch]) -> list[LostBatch]:
     """The batches that bring records which no batch before them brings, as long as every one of them can be read."""
     due: dict[int, int] = {}
-    first: list[Place] = []
+    first: list[LostBatch] = []
     for place in found:
         end = min(place.last_offset + 1, place.end)
         if end > max(place.start, due.get(place.epoch, 0)):
@@ -254,7 +254,7 @@ def written_first(found: Sequence[Place]) -> list[Place]:
     return first
 
 
-def _batches(copy: Survivor, dump: Path) -> Iterator[Place]:
+def _batches(copy: Survivor, dump: Path) -> Iterator[LostBatch]:
     for span in copy.spans:
         origin = Origin(source=span.source)
         for chunk in scan_source(dump, origin, start=span.start, end=span.end):
@@ -267,8 +267,8 @@ def _batches(copy: Survivor, dump: Path) -> Iterator[Place]:
                     yield _place(row, copy, span.source)
 
 
-def _place(row: Mapping[str, int], copy: Survivor, source: str) -> Place:
-    return Place(
+def _place(row: Mapping[str, int], copy: Survivor, source: str) -> LostBatch:
+    return LostBatch(
         epoch=copy.epoch,
         start=copy.start_offset,
         end=copy.end_offset,

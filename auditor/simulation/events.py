@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.simulation.place import STATE_CHANGE, TOPIC, TOPIC_ID, Place, ids
+from auditor.simulation.place import STATE_CHANGE, TOPIC, TOPIC_ID, StatementStamp, ids
 from parsers.tables import BrokerEvent
 from rules.protocol.truncation import Exchange
 from rules.simulator import notes
@@ -12,7 +12,9 @@ from rules.simulator.generation import Generation
 from rules.simulator.notes import Note
 
 
-def event_rows(said: Note, place: Place, generation: Generation, former: notes.Decided | None) -> Iterator[BrokerEvent]:
+def event_rows(
+    said: Note, place: StatementStamp, generation: Generation, former: notes.Decided | None
+) -> Iterator[BrokerEvent]:
     """The lines of the writer's own log; `former` is the role that its process took before this one."""
     match said:
         case notes.TookRole():
@@ -35,7 +37,7 @@ def event_rows(said: Note, place: Place, generation: Generation, former: notes.D
 
 
 def _role(
-    said: notes.TookRole, place: Place, generation: Generation, former: notes.Decided | None
+    said: notes.TookRole, place: StatementStamp, generation: Generation, former: notes.Decided | None
 ) -> Iterator[BrokerEvent]:
     binary, decided, end = generation.binary, said.decided, said.log_end_offset
     told: dict[str, object] = {
@@ -67,21 +69,21 @@ def _role(
     yield place.event("follower-starts", **told, leader=leader if binary.at_least(3, 5) else None)
 
 
-def created_rows(place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def created_rows(place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     """What a broker prints when it makes a replica of the new partition."""
     if generation.binary.at_least(1):
         yield place.event("no-checkpointed-high-watermark", component="Partition")
         yield _first_high_watermark(0, place, generation)
 
 
-def _first_high_watermark(high_watermark: int, place: Place, generation: Generation) -> BrokerEvent:
+def _first_high_watermark(high_watermark: int, place: StatementStamp, generation: Generation) -> BrokerEvent:
     if generation.binary.at_least(2, 4):
         return place.event("initial-high-watermark", component="Partition", high_watermark=high_watermark)
     return place.event("replica-loaded", high_watermark=high_watermark)
 
 
 def _on_disk(
-    said: notes.Created | notes.Dropped | notes.Loaded, place: Place, generation: Generation
+    said: notes.Created | notes.Dropped | notes.Loaded, place: StatementStamp, generation: Generation
 ) -> Iterator[BrokerEvent]:
     """A replica is made, given up, or loaded."""
     match said:
@@ -94,7 +96,7 @@ def _on_disk(
             yield from _loaded(said, place, generation)
 
 
-def _loaded(said: notes.Loaded, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _loaded(said: notes.Loaded, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     binary = generation.binary
     if not binary.at_least(1):
         return
@@ -112,7 +114,7 @@ def _loaded(said: notes.Loaded, place: Place, generation: Generation) -> Iterato
     yield _first_high_watermark(said.high_watermark, place, generation)
 
 
-def _moved(said: notes.MovedStart, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _moved(said: notes.MovedStart, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     if generation.binary.at_least(1):
         yield place.event(
             "log-start-incremented",
@@ -123,7 +125,7 @@ def _moved(said: notes.MovedStart, place: Place, generation: Generation) -> Iter
         )
 
 
-def _proposed(said: notes.ProposedIsr, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _proposed(said: notes.ProposedIsr, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     told: dict[str, object] = {"component": "Partition", "previous_isr": ids(said.before), "isr": ids(said.isr)}
     if said.before - said.isr:
         if generation.binary.at_least(2, 4):
@@ -134,13 +136,13 @@ def _proposed(said: notes.ProposedIsr, place: Place, generation: Generation) -> 
         yield place.event("isr-expanding", **told)
 
 
-def _reconciled(said: notes.Reconciled, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _reconciled(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     if generation.binary.at_least(1) or said.to_offset < said.from_offset:
         yield from _decided(said, place, generation)
         yield from _cut(said, place, generation)
 
 
-def _decided(said: notes.Reconciled, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _decided(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     """By whose word the fetcher cuts."""
     if said.out_of_range:
         yield from _out_of_range(said, place, generation)
@@ -158,7 +160,9 @@ def _decided(said: notes.Reconciled, place: Place, generation: Generation) -> It
         yield _by_answer(said, place, last, fetcher)
 
 
-def _by_answer(said: notes.Reconciled, place: Place, last: Exchange, fetcher: dict[str, object]) -> BrokerEvent:
+def _by_answer(
+    said: notes.Reconciled, place: StatementStamp, last: Exchange, fetcher: dict[str, object]
+) -> BrokerEvent:
     return place.event(
         "truncating-by-epoch-answer",
         **fetcher,
@@ -168,7 +172,9 @@ def _by_answer(said: notes.Reconciled, place: Place, last: Exchange, fetcher: di
     )
 
 
-def _by_high_watermark(said: notes.Reconciled, place: Place, generation: Generation, *, asked: bool) -> BrokerEvent:
+def _by_high_watermark(
+    said: notes.Reconciled, place: StatementStamp, generation: Generation, *, asked: bool
+) -> BrokerEvent:
     fetcher: dict[str, object] = {"component": "ReplicaFetcher", "leader": said.leader, "offset": said.to_offset}
     watermark = said.high_watermark
     if asked or not generation.binary.at_least(2, 1):
@@ -177,7 +183,7 @@ def _by_high_watermark(said: notes.Reconciled, place: Place, generation: Generat
     return place.event("truncating-to-high-watermark", **{**fetcher, "offset": watermark}, high_watermark=watermark)
 
 
-def _out_of_range(said: notes.Reconciled, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _out_of_range(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     told: dict[str, object] = {
         "component": "ReplicaFetcher" if generation.binary.at_least(1, 1) else "ReplicaFetcherThread",
         "leader": said.leader if generation.binary.at_least(1, 1) else None,
@@ -192,7 +198,7 @@ def _out_of_range(said: notes.Reconciled, place: Place, generation: Generation) 
         yield place.event("fetch-offset-out-of-range", **told, level="WARN")
 
 
-def _cut(said: notes.Reconciled, place: Place, generation: Generation) -> Iterator[BrokerEvent]:
+def _cut(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
     """What the log says when it is cut."""
     binary = generation.binary
     log: dict[str, object] = {

@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from auditor.simulation.events import created_rows, event_rows
-from auditor.simulation.place import CLUSTER, CONTROLLER, STATE_CHANGE, TOPIC, TOPIC_ID, Handling, Place, blank, ids
+from auditor.simulation.place import (
+    CLUSTER,
+    CONTROLLER,
+    STATE_CHANGE,
+    TOPIC,
+    TOPIC_ID,
+    Handling,
+    StatementStamp,
+    blank,
+    ids,
+)
 from auditor.simulation.requests import FetchSessions, RequestRow, request_rows
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids
@@ -58,7 +68,7 @@ class Recorder:
         self.appended: dict[tuple[int, str], int] = {}
         """When a leader appended the batch of a producer that waits."""
         for broker, generation in generations.items():
-            place = Place(node=broker, number=0, ms=FIRST_TIMESTAMP)
+            place = StatementStamp(node=broker, number=0, ms=FIRST_TIMESTAMP)
             if broker not in others:
                 self.journals[broker].server.extend(created_rows(place, generation))
 
@@ -98,7 +108,7 @@ class Recorder:
         writer = writer_of(said)
         self._live(said, writer, ms)
         number, generation = LINES_A_STATEMENT * self.written, self.generations[BrokerId(writer)]
-        place = Place(node=writer, number=number, ms=ms, handling=self.handling(said))
+        place = StatementStamp(node=writer, number=number, ms=ms, handling=self.handling(said))
         for row in request_rows(said, place, generation, self.sessions):
             self.keep(row)
         for line, event in enumerate(event_rows(said, place, generation, self.roles.get(writer))):

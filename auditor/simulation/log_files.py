@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from auditor.simulation.journal_rows import Journal
-from auditor.simulation.place import CONTROLLER, Place
+from auditor.simulation.place import CONTROLLER, StatementStamp
 from parsers.tables import BrokerEvent
 from parsers.writers.broker_log import event_line, start_lines
 from parsers.writers.request_log import request_line
@@ -48,5 +48,5 @@ def _starts(journal: Journal, generation: Generation, end: Cluster) -> Iterator[
     }
     metadata_version = str(generation.spoken) if generation.kraft else None
     for started in journal.starts:
-        text = Place(node=journal.node, number=0, ms=started).time_text
+        text = StatementStamp(node=journal.node, number=0, ms=started).time_text
         yield text, start_lines(text, generation.binary.release, settings, metadata_version)

@@ -30,7 +30,7 @@ class Handling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class StatementStamp:
     """The node that writes a statement, the statement's number in the run, and its time."""
 
     node: int
@@ -54,7 +54,7 @@ class Place:
         told = datetime.fromtimestamp(self.ms / 1000, UTC)
         return f"{told:%Y-%m-%d %H:%M:%S},{self.ms % 1000:03d}"
 
-    def by(self, node: int) -> Place:
+    def by(self, node: int) -> StatementStamp:
         """The same statement in another node's files."""
         return replace(self, node=node)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.simulation.place import CONTROLLER, TOPIC, TOPIC_ID, Place, blank, ids
+from auditor.simulation.place import CONTROLLER, TOPIC, TOPIC_ID, StatementStamp, blank, ids
 from parsers.tables.metadata import NO_LEADER, join_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 from rules.protocol.versions import protocol
@@ -63,7 +63,9 @@ def fetch_version(generation: Generation) -> int:
     return next((number for since, number in FETCH_VERSIONS if generation.spoken >= protocol(since)), OLDEST_FETCH)
 
 
-def request_rows(said: Note, place: Place, generation: Generation, sessions: FetchSessions) -> Iterator[RequestRow]:
+def request_rows(
+    said: Note, place: StatementStamp, generation: Generation, sessions: FetchSessions
+) -> Iterator[RequestRow]:
     """The rows that a line of a request log is read into."""
     match said:
         case notes.AnsweredFetch():
@@ -87,7 +89,7 @@ def _fetcher(follower: int) -> str:
     return f"broker-{follower}-fetcher-0"
 
 
-def _fetch(said: notes.AnsweredFetch, place: Place, generation: Generation, sessions: FetchSessions) -> Fetch:
+def _fetch(said: notes.AnsweredFetch, place: StatementStamp, generation: Generation, sessions: FetchSessions) -> Fetch:
     version = fetch_version(generation)
     values: dict[str, object] = {
         **blank(Fetch), **place.request(), "client_id": _fetcher(said.follower), "correlation_id": place.number,
@@ -150,7 +152,7 @@ def _in_session(values: dict[str, object], said: notes.AnsweredFetch, sessions: 
     return told
 
 
-def _produce(said: notes.AnsweredProduce, place: Place, generation: Generation) -> Produce:
+def _produce(said: notes.AnsweredProduce, place: StatementStamp, generation: Generation) -> Produce:
     failed = said.base_offset is None
     json = generation.binary.at_least(2, 8)
     values: dict[str, object] = {
@@ -168,7 +170,7 @@ def _produce(said: notes.AnsweredProduce, place: Place, generation: Generation) 
     return Produce(**values)  # type: ignore[arg-type]
 
 
-def _epoch(said: notes.AnsweredEpoch, place: Place, generation: Generation) -> EpochRequest:
+def _epoch(said: notes.AnsweredEpoch, place: StatementStamp, generation: Generation) -> EpochRequest:
     version = 3 if generation.spoken >= protocol("2.3") else 2 if generation.sends_epoch_in_question else 0
     if version == 0 and generation.spoken >= protocol("2.0"):
         version = 1
@@ -186,7 +188,7 @@ def _epoch(said: notes.AnsweredEpoch, place: Place, generation: Generation) -> E
     return EpochRequest(**values)  # type: ignore[arg-type]
 
 
-def _end(said: notes.AnsweredEnd, place: Place, generation: Generation) -> OffsetRequest:
+def _end(said: notes.AnsweredEnd, place: StatementStamp, generation: Generation) -> OffsetRequest:
     version = 5 if generation.spoken >= protocol("2.3") else 4 if generation.spoken >= protocol("2.1") else 1
     values: dict[str, object] = {
         **blank(OffsetRequest), **place.request(), "client_id": _fetcher(said.follower),
@@ -198,7 +200,7 @@ def _end(said: notes.AnsweredEnd, place: Place, generation: Generation) -> Offse
     return OffsetRequest(**values)  # type: ignore[arg-type]
 
 
-def _deletion(said: notes.AnsweredDeletion, place: Place, generation: Generation) -> RequestEvent:
+def _deletion(said: notes.AnsweredDeletion, place: StatementStamp, generation: Generation) -> RequestEvent:
     values: dict[str, object] = {
         **blank(RequestEvent), **place.request(), "client_id": "admin-1", "correlation_id": place.number,
         "api_version": 2 if generation.binary.at_least(2, 8) else 1 if generation.binary.at_least(2) else 0,
@@ -207,7 +209,7 @@ def _deletion(said: notes.AnsweredDeletion, place: Place, generation: Generation
     return RequestEvent(**values)  # type: ignore[arg-type]
 
 
-def _order(said: notes.Heard, place: Place, generation: Generation) -> IsrRequest:
+def _order(said: notes.Heard, place: StatementStamp, generation: Generation) -> IsrRequest:
     binary, decided = generation.binary, said.decided
     version = 5 if binary.at_least(2, 8) else 4 if binary.at_least(2, 4) else 2 if binary.at_least(2, 2) else 1
     values: dict[str, object] = {
@@ -224,7 +226,7 @@ def _order(said: notes.Heard, place: Place, generation: Generation) -> IsrReques
     return IsrRequest(**values)  # type: ignore[arg-type]
 
 
-def _alteration(said: notes.CommittedIsr, place: Place, generation: Generation) -> Iterator[IsrRequest]:
+def _alteration(said: notes.CommittedIsr, place: StatementStamp, generation: Generation) -> Iterator[IsrRequest]:
     """A leader's proposal and the controller's answer, in one line."""
     binary, decided = generation.binary, said.decided
     version = 3 if binary.at_least(3, 5) else 2 if binary.at_least(3, 3) else 1 if binary.at_least(3, 2) else 0

@@ -30,7 +30,7 @@ AS_IT_STANDS: Final = AuditConfig()
 FORMATS: Final = ("terminal", "json", "svg", "html")
 
 
-def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Asked) -> None:
+def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> None:
     """Draw the history of one partition where it was asked for."""
     with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
@@ -38,7 +38,7 @@ def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Asked) -> No
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Excerpt:
     """The partition, and the stretch of its history; null for all of it."""
 
     topic: str
@@ -48,7 +48,7 @@ class Asked:
     offsets: str | None = None
 
 
-def timeline(dump: Path | Sequence[Path], asked: Asked, config: AuditConfig = AS_IT_STANDS) -> str:
+def timeline(dump: Path | Sequence[Path], asked: Excerpt, config: AuditConfig = AS_IT_STANDS) -> str:
     """The history of one partition in the format that the settings name."""
     require_one_of(config, FORMATS)
     billed = config.shown_format == "terminal"
@@ -71,7 +71,7 @@ def _told(whole: Timeline, window: Window, config: AuditConfig) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class GatheredFacts:
     """What a dump holds about one partition: its facts with headers believed, and for a bill as an audit reads them."""
 
     dump: str
@@ -87,11 +87,11 @@ def evidence_of(
     return _evidence(_gathered(dump, topic, partition, config, billed=False))
 
 
-def _evidence(held: Gathered) -> PartitionEvidence:
+def _evidence(held: GatheredFacts) -> PartitionEvidence:
     return assemble(owned(held.believed, held.around), held.around)
 
 
-def _lost(held: Gathered, level: Level) -> tuple[Loss, ...]:
+def _lost(held: GatheredFacts, level: Level) -> tuple[Loss, ...]:
     """The losses that an audit of the partition bills."""
     cluster = held.believed[0].cluster_id
     verdicts = settle(held.verified, {cluster: replace(held.around, level=level)}, held.dump)
@@ -100,7 +100,7 @@ def _lost(held: Gathered, level: Level) -> tuple[Loss, ...]:
 
 def _gathered(
     dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig, *, billed: bool
-) -> Gathered:
+) -> GatheredFacts:
     given = gather(dump)
     only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
     asked = merge(config, {**only, "level": "quick", "engine": "local"})
@@ -121,7 +121,7 @@ def _gathered(
     cluster = _one_cluster(named, str(given.root), f"{topic}-{partition}")
     around = informed(prepared.surroundings, of_clusters)[cluster]
     whole = [fact for fact in heard_of.named(verified) if fact.topic == topic and fact.cluster_id == cluster]
-    return Gathered(
+    return GatheredFacts(
         dump=prepared.units[0].dump if prepared.units else "", believed=named, verified=whole, around=around
     )
 

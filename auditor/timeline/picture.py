@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from auditor.report.html.timeline_page import TimelinePage, Told
+from auditor.report.html.timeline_page import DrawnRow, TimelinePage
 from auditor.timeline.legend import legend
 from auditor.timeline.text import clock_lines, columns, missing_lines, name_of
 from auditor.timeline.window import Window
@@ -23,7 +23,7 @@ def page_of(whole: Timeline, window: Window, zones: Sequence[str] = ()) -> Timel
         offsets=window.offsets,
         heads=told.heads,
         rows=tuple(
-            Told(cells=cells, why=tuple(_why(row, len(cells))), source=span.source, start=span.start, end=span.end)
+            DrawnRow(cells=cells, why=tuple(_why(row, len(cells))), source=span.source, start=span.start, end=span.end)
             for cells, row in zip(told.rows, shown.rows, strict=True)
             for span in (row.moment.span,)
         ),

@@ -15,8 +15,8 @@ from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
 from auditor.report.html.scale import scale_through
-from auditor.report.html.shapes import LEFT, RIGHT, Box, Line, Picture, Words
-from auditor.report.html.stories import Story, gravest_first, stories
+from auditor.report.html.shapes import LEFT, RIGHT, Box, Label, Picture, Polyline
+from auditor.report.html.stories import PartitionStory, gravest_first, stories
 from auditor.report.layout import between
 from auditor.report.model import AuditReport
 from rules.verdict import EpochLine
@@ -30,7 +30,7 @@ def report(case: str) -> AuditReport:
     return report_on(SAMPLES / case)
 
 
-def gravest(case: str) -> Story:
+def gravest(case: str) -> PartitionStory:
     told = report(case)
     return replace(gravest_first(told, stories(told).values())[0], anchor="p1")
 
@@ -73,7 +73,7 @@ def test_a_short_stretch_beside_a_long_one_is_seen_and_the_long_one_is_marked() 
 
 def scale_of(picture: Picture) -> dict[str, float]:
     """Where the axis names offsets."""
-    return {shape.text: shape.x for shape in picture.shapes if isinstance(shape, Words) and shape.look == "tick"}
+    return {shape.text: shape.x for shape in picture.shapes if isinstance(shape, Label) and shape.look == "tick"}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -113,9 +113,9 @@ def test_losses_and_their_copies_stand_at_their_offsets(case: str) -> None:
 def test_each_protocol_cuts_where_the_table_says(case: str) -> None:
     for placed in gravest(case).tables:
         picture = side_by_side(placed.table)
-        cuts = [shape for shape in picture.shapes if isinstance(shape, Line) and shape.look == "cut-line"]
+        cuts = [shape for shape in picture.shapes if isinstance(shape, Polyline) and shape.look == "cut-line"]
         assert [line.says for line in cuts] == [f"Cut to {o.cut_to}" for o in placed.table.outcomes if o.cuts]
-        words = [shape.text for shape in picture.shapes if isinstance(shape, Words)]
+        words = [shape.text for shape in picture.shapes if isinstance(shape, Label)]
         assert [outcome.rule for outcome in placed.table.outcomes] == [w for w in words if "-" in w and " " not in w]
         assert words.count("ran here") == sum(outcome.in_force for outcome in placed.table.outcomes)
 
@@ -136,7 +136,7 @@ def test_reigns_follow_one_another_and_told_values_are_dots(case: str) -> None:
 
 def places(picture: Picture) -> Iterable[tuple[float, float]]:
     for shape in picture.shapes:
-        if isinstance(shape, Line):
+        if isinstance(shape, Polyline):
             yield from shape.points
         elif isinstance(shape, Box):
             assert shape.width >= 0
@@ -185,7 +185,7 @@ def test_the_greatest_offsets_and_empty_logs_are_drawn() -> None:
 
 
 def test_a_partition_of_which_no_log_is_here_has_no_lanes() -> None:
-    assert lanes(Story(place=(None, "t", 0)), {}) is None
+    assert lanes(PartitionStory(place=(None, "t", 0)), {}) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from html_pages import page_read
 from test_html_report import CASES, FINDING, HOSTILE, INCIDENT, assert_self_contained, with_words
 
 from auditor.report.formats import rendered
-from auditor.report.html.prose import Block, Piece, blocks
+from auditor.report.html.prose import ProseBlock, StyledWords, blocks
 from auditor.report.markdown import code, text
 from auditor.report.postmortem.document import parts
 from tests.lab.effort import fast_if
@@ -20,7 +20,7 @@ from tests.lab.sample_reports import is_typical, report_on
 NAME = "postmortem-html"
 
 
-def words_of(block: Block) -> str:
+def words_of(block: ProseBlock) -> str:
     lines = [cell for row in block.rows for cell in row] if block.rows else [block.words]
     return "".join("".join(piece.words for piece in line) for line in lines)
 
@@ -85,9 +85,9 @@ def test_words_of_a_dump_make_no_element_and_no_attribute(case: Path) -> None:
 )
 def test_what_was_escaped_for_text_stands_as_itself(words: str) -> None:
     (told,) = blocks([f"- {text(words)}"], ())
-    assert told.words == (Piece(words=words),)
+    assert told.words == (StyledWords(words=words),)
     (table,) = blocks([f"| {text(words)} | {code('path')} |"], ())
-    assert table.rows == (((Piece(words=words),), (Piece(words="path", look="code"),)),)
+    assert table.rows == (((StyledWords(words=words),), (StyledWords(words="path", look="code"),)),)
 
 
 def test_looks_lists_and_links_are_told_apart() -> None:
@@ -96,4 +96,4 @@ def test_looks_lists_and_links_are_told_apart() -> None:
         ("heading", 0), ("item", 0), ("item", 1), ("paragraph", 0),
     ]  # fmt: skip
     assert [piece.look for piece in told[1].words] == ["strong", "", "finding"]
-    assert told[3].words[1] == Piece(words="a|b", look="code")
+    assert told[3].words[1] == StyledWords(words="a|b", look="code")

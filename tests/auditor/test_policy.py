@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from auditor.config import AuditConfig, ConfigError, merge, read_config
-from auditor.config.policy import Policy, Silence
+from auditor.config.policy import AcceptedFinding, Policy
 from auditor.policy import outcome_of
 from auditor.report import terminal
 from auditor.report.formats import rendered
@@ -61,7 +61,7 @@ def told(report: AuditReport) -> dict[str, Any]:
 
 
 def silence(finding: str, until: date = NEVER) -> Policy:
-    return Policy(silences=(Silence(digits=finding.removeprefix("F-"), reason="known", until=until),))
+    return Policy(silences=(AcceptedFinding(digits=finding.removeprefix("F-"), reason="known", until=until),))
 
 
 def test_without_a_policy_nothing_is_said_of_one(dump: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_policy_is_read_from_the_file(tmp_path: Path) -> None:
     assert policy(text, tmp_path) == Policy(
         off=("PLACE002",),
         severities=(("CONF001", Severity.INFO),),
-        silences=(Silence(digits="1a2b3c4d", reason="planned", until=date(2031, 5, 6)),),
+        silences=(AcceptedFinding(digits="1a2b3c4d", reason="planned", until=date(2031, 5, 6)),),
     )
     assert merge(AuditConfig(), read_config(tmp_path / "tidemark.yaml")).fail_on == "high"
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import pytest
 
 from auditor.exit_codes import ExitCode
-from auditor.quality.outcome import Outcome, QualityReport, TableOutcome, Verdict
+from auditor.quality.outcome import ExpectationResult, QualityReport, TableOutcome, Verdict
 from auditor.quality.pages import index_page, standing_alone
 from auditor.quality.plan import QUALITY_TABLES, Expected, natural_key, plan_quality, plan_table
 from auditor.quality.summary import as_json, markdown, terminal
@@ -97,9 +97,9 @@ def report(*verdicts: Verdict) -> QualityReport:
     expected = expected_of(Tide)["tides.level.range"]
     where = Span(source="a<b>/data", start=3, end=5)
     detail = {
-        "met": Outcome(expected=expected, verdict="met"),
-        "failed": Outcome(expected=expected, verdict="failed", unexpected=4, addresses=(where,) * 4),
-        "not evaluated": Outcome(expected=expected, verdict="not evaluated", reason="no such column"),
+        "met": ExpectationResult(expected=expected, verdict="met"),
+        "failed": ExpectationResult(expected=expected, verdict="failed", unexpected=4, addresses=(where,) * 4),
+        "not evaluated": ExpectationResult(expected=expected, verdict="not evaluated", reason="no such column"),
     }
     outcomes = tuple(detail[verdict] for verdict in verdicts)
     return QualityReport(dump="d&d", topics=(), tables=(TableOutcome(table="tides", rows=7, outcomes=outcomes),))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from auditor.config import AuditConfig, ConfigError
-from auditor.timeline import Asked, evidence_of, run_timeline
+from auditor.timeline import Excerpt, evidence_of, run_timeline
 from auditor.timeline import timeline as told_of
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import window_of
@@ -33,7 +33,7 @@ t1 leads 1 epoch 0 at 0 hw 0
 
 
 def timeline(dump: Path, *, config: AuditConfig | None = None, **asked: Any) -> str:  # noqa: ANN401 - words of a command
-    return told_of(dump, Asked(**asked), config or AuditConfig())
+    return told_of(dump, Excerpt(**asked), config or AuditConfig())
 
 
 @cache
@@ -187,10 +187,10 @@ def test_a_format_that_it_does_not_have_is_said() -> None:
 def test_it_is_written_beside_the_dump_and_never_into_it(tmp_path: Path) -> None:
     dump = SAMPLES / "unclean_rejoined" / "dump"
     written = tmp_path / "pay-0.txt"
-    run_timeline([dump], AuditConfig(output=str(written)), Asked(topic="pay", partition=0))
+    run_timeline([dump], AuditConfig(output=str(written)), Excerpt(topic="pay", partition=0))
     assert written.read_text() == timeline(dump, topic="pay", partition=0)
     with pytest.raises(ConfigError, match="lies inside the dump"):
-        run_timeline([dump], AuditConfig(output=str(dump / "pay-0.txt")), Asked(topic="pay", partition=0))
+        run_timeline([dump], AuditConfig(output=str(dump / "pay-0.txt")), Excerpt(topic="pay", partition=0))
 
 
 def test_a_folder_is_a_brokers_log_dir_and_its_release_is_what_one_says() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from auditor.report.bill import sentence
-from auditor.timeline.draw import Asked, timeline
+from auditor.timeline.draw import Excerpt, timeline
 from tests.auditor.dumps_at_hand import SAMPLES, audited
 from tests.lab.effort import fast_if
 
@@ -25,7 +25,7 @@ def test_a_timeline_tells_the_bill_of_the_audit(case: tuple[str, str]) -> None:
     dump = SAMPLES / name / "dump"
     report = audited(dump, topic=(topic,), partition=(0,))
     losses = [loss for history in report.histories for loss in history.losses if loss.matters]
-    assert bill(timeline(dump, Asked(topic=topic, partition=0))) == [sentence(loss, f"{topic}-0") for loss in losses]
+    assert bill(timeline(dump, Excerpt(topic=topic, partition=0))) == [sentence(loss, f"{topic}-0") for loss in losses]
     assert bool(losses) == (name != "clean_mixed")
 
 
@@ -35,7 +35,7 @@ def test_records_that_no_copy_holds_readable_are_read_as_an_audit_reads_them(tmp
         content = bytearray(log.read_bytes())
         content[100] ^= 1
         log.write_bytes(bytes(content))
-    text = timeline(dump, Asked(topic="pay", partition=0))
+    text = timeline(dump, Excerpt(topic="pay", partition=0))
     report = audited(dump, topic=("pay",), partition=(0,))
     losses = [loss for history in report.histories for loss in history.losses if loss.matters]
     assert bill(text) == [sentence(loss, "pay-0") for loss in losses]

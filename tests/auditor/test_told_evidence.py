@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from auditor.config import AuditConfig, ConfigError
-from auditor.timeline import Asked, evidence_of, timeline
+from auditor.timeline import Excerpt, evidence_of, timeline
 from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
 from parsers.request_log import read_request_log
@@ -195,7 +195,7 @@ def test_a_migration_does_not_date_what_it_carries_over() -> None:
 
 
 def test_the_timeline_shows_them() -> None:
-    text = timeline(SAMPLES / "migrated" / "dump", Asked(topic="pay", partition=0))
+    text = timeline(SAMPLES / "migrated" / "dump", Excerpt(topic="pay", partition=0))
     assert "znode holds leader 1, epoch 2, isr {1,2}" in text
     assert text.rstrip().splitlines()[-1].split("  ")[0] == "?"
     assert "a tool printed: leader 2, isr {1,2}" in text.splitlines()[-1]

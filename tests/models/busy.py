@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
-from auditor.simulation.place import Handling, Place
+from auditor.simulation.place import Handling, StatementStamp
 from auditor.simulation.requests import RequestRow
 from parsers.tables.requests import Fetch, Produce
 from rules.protocol.offsets import BrokerId
@@ -137,7 +137,9 @@ class Busy(Timed):
         for held in sorted(answers, key=lambda one: one.due):
             self.held.remove(held)
             self.tick()
-            place = Place(node=held.row.broker or 0, number=LINES_A_STATEMENT * self.written, ms=self.now // 1000)
+            place = StatementStamp(
+                node=held.row.broker or 0, number=LINES_A_STATEMENT * self.written, ms=self.now // 1000
+            )
             total, start = self.now - held.arrived, place.number
             late = replace(
                 held.row, time_text=place.time_text, total_time_us=total, span_start=start, span_end=start + 1

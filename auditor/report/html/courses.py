@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.report.bill import moment
 from auditor.report.html.scale import Scale
-from auditor.report.html.shapes import Box, Line, Shape, Words, room_for
+from auditor.report.html.shapes import Box, Label, Polyline, Shape, room_for
 from auditor.report.layout import between
 from auditor.report.model import Loss
 from rules.finding import offsets_told
@@ -58,7 +58,7 @@ def course(
     top = panel.top
     yield Box(x=panel.left, y=top, width=panel.right - panel.left, height=HEIGHT, look="panel-ground")
     name = f"broker {replica.broker}"
-    yield Words(x=panel.left - 12, y=top + HEIGHT / 2 + 4, text=name, look="name", anchor="end")
+    yield Label(x=panel.left - 12, y=top + HEIGHT / 2 + 4, text=name, look="name", anchor="end")
     yield from _heights(panel)
     yield from _gone(losses, panel)
     yield from _band(replica.points, panel, scale)
@@ -77,8 +77,8 @@ def _heights(panel: Panel) -> Iterator[Shape]:
     """The lowest and the highest offset."""
     for offset in {panel.low, panel.high}:
         height = panel.at(offset)
-        yield Line(points=((panel.left, height), (panel.right, height)), look="grid")
-        yield Words(x=panel.left - 6, y=height + 4, text=str(offset), look="tick", anchor="end")
+        yield Polyline(points=((panel.left, height), (panel.right, height)), look="grid")
+        yield Label(x=panel.left - 6, y=height + 4, text=str(offset), look="tick", anchor="end")
 
 
 def _gone(losses: Sequence[Loss], panel: Panel) -> Iterator[Shape]:
@@ -124,13 +124,13 @@ def _log_end(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterat
     says = "Log end, by what was told: at least this"
     for point, left, right in _steps(points, scale):
         if point.end_low is None:
-            yield from (Line(points=tuple(line), look="log-end", says=says),) if line else ()
+            yield from (Polyline(points=tuple(line), look="log-end", says=says),) if line else ()
             line = []
             continue
         height = panel.at(point.end_low)
         line += [(left, height), (right, height)]
     if line:
-        yield Line(points=tuple(line), look="log-end", says=says)
+        yield Polyline(points=tuple(line), look="log-end", says=says)
 
 
 def _dots(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterator[Shape]:
@@ -164,16 +164,16 @@ def _events(
         link = steps.get((event.span.source, event.span.start), "")
         if event.kind in ("cut", "reset"):
             height = panel.at(event.offset or 0)
-            yield Line(points=((place, panel.top + 4), (place, height)), look="cut-line", says=says, link=link)
-            yield Line(points=((place - 5, height - 8), (place + 5, height - 8), (place, height)), look="cut-head")
-            yield Words(x=place + 8, y=panel.top + 14, text=_called(event), look="cut-word", says=says, link=link)
+            yield Polyline(points=((place, panel.top + 4), (place, height)), look="cut-line", says=says, link=link)
+            yield Polyline(points=((place - 5, height - 8), (place + 5, height - 8), (place, height)), look="cut-head")
+            yield Label(x=place + 8, y=panel.top + 14, text=_called(event), look="cut-word", says=says, link=link)
         elif event.kind == "load":
             foot = panel.top + HEIGHT
             points = ((place - 5, foot), (place, foot - 8), (place + 5, foot))
-            yield Line(points=points, look="loaded", says=says, link=link)
+            yield Polyline(points=points, look="loaded", says=says, link=link)
         elif event.kind == "unclean" and place - named > room_for("unclean election"):
             named = place
-            yield Words(x=place + 4, y=panel.top + 14, text="unclean election", look="cut-word", says=says, link=link)
+            yield Label(x=place + 4, y=panel.top + 14, text="unclean election", look="cut-word", says=says, link=link)
 
 
 def _called(event: DrawnEvent) -> str:
@@ -185,8 +185,8 @@ def _at_last(replica: DrawnReplica, panel: Panel) -> Iterator[Shape]:
     last = replica.points[-1]
     x, y = panel.right + 30, panel.top + HEIGHT / 2
     end = between(last.end_low, last.end_high)
-    yield Words(x=x, y=y - 4, text=f"LEO {end}", look="fact")
-    yield Words(x=x, y=y + 12, text=f"HW {between(last.watermark_low, last.watermark_high)}", look="fact hw-fact")
+    yield Label(x=x, y=y - 4, text=f"LEO {end}", look="fact")
+    yield Label(x=x, y=y + 12, text=f"HW {between(last.watermark_low, last.watermark_high)}", look="fact hw-fact")
     if replica.points_told > len(replica.points):
         text = f"{len(replica.points)} of {replica.points_told} states"
-        yield Words(x=x, y=y + 28, text=text, look="small")
+        yield Label(x=x, y=y + 28, text=text, look="small")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.report.html.prose import Block, blocks
+from auditor.report.html.prose import ProseBlock, blocks
 from auditor.report.html.shelf import SCRIPT, STYLE, policy, shelf
 from auditor.report.html.values import page_values
 from auditor.report.model import AuditReport
@@ -17,12 +17,12 @@ PICTURED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class IncidentPart:
     """One part of the story."""
 
     anchor: str
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[ProseBlock, ...]
 
 
 def render(report: AuditReport) -> str:
@@ -33,12 +33,12 @@ def render(report: AuditReport) -> str:
     return shelf().get_template("incident.html").render(**given) + "\n"
 
 
-def _parts(report: AuditReport) -> Iterator[Part]:
+def _parts(report: AuditReport) -> Iterator[IncidentPart]:
     """The parts of the text, in its order."""
     ids = {finding.id for finding in report.findings}
     for number, lines in enumerate(parts(report)):
         first, *rest = _flat(lines)
-        yield Part(anchor=f"part{number}", title=first.removeprefix("## "), blocks=blocks(rest, ids))
+        yield IncidentPart(anchor=f"part{number}", title=first.removeprefix("## "), blocks=blocks(rest, ids))
 
 
 def _flat(lines: Iterable[str]) -> list[str]:

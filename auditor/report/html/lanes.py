@@ -10,8 +10,8 @@ from auditor.report.bill import moment, sentence
 from auditor.report.html.marks import Mark, marks_of
 from auditor.report.html.replica_lanes import BAR, facts, log, watermark
 from auditor.report.html.scale import Scale, scale_through
-from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Line, Picture, Shape, Words, room_for
-from auditor.report.html.stories import Story
+from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
+from auditor.report.html.stories import PartitionStory
 from auditor.report.layout import counted
 from auditor.report.model import Loss, ReplicaVerdict, Survivor
 from rules.finding import Bearings, offsets_told
@@ -30,7 +30,7 @@ KNOTS: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class BilledSurvivor:
     """Records that survive, and the id of the bill that names them."""
 
     survivor: Survivor
@@ -47,12 +47,12 @@ class Lane:
     """A second, smaller line of its name."""
     top: float
     replica: ReplicaVerdict | None
-    copies: tuple[Copy, ...]
+    copies: tuple[BilledSurvivor, ...]
     marks: tuple[Mark, ...]
     cuts: tuple[DrawnEvent, ...] = ()
 
 
-def lanes(story: Story, bearings: Bearings) -> Picture | None:
+def lanes(story: PartitionStory, bearings: Bearings) -> Picture | None:
     """The picture; nothing where neither a log nor a loss is told of."""
     losses = story.losses[:BILLS_SHOWN]
     if not story.replicas and not losses:
@@ -70,7 +70,7 @@ def lanes(story: Story, bearings: Bearings) -> Picture | None:
     return Picture(width=WIDTH, height=bottom + AXIS, words=_in_words(story), shapes=tuple(shapes))
 
 
-def _in_words(story: Story) -> str:
+def _in_words(story: PartitionStory) -> str:
     """The picture for those who do not see it."""
     logs = (
         f"Broker {r.broker}{'' if r.state == 'current' else f' ({r.state})'} holds"
@@ -81,10 +81,10 @@ def _in_words(story: Story) -> str:
     return ". ".join((*logs, *lost)) + "."
 
 
-def _rows(story: Story, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
+def _rows(story: PartitionStory, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
     """Logs in use first, then what waits aside."""
     copies = [
-        Copy(survivor=survivor, bill=story.part("bill", number))
+        BilledSurvivor(survivor=survivor, bill=story.part("bill", number))
         for number, loss in enumerate(story.losses)
         if not loss.restored
         for survivor in loss.survivors
@@ -112,7 +112,7 @@ def _rows(story: Story, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
         yield Lane(broker=broker, name=name, below=kind, top=top + LANE * number, replica=None, copies=own, marks=())
 
 
-def _cuts(story: Story, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
+def _cuts(story: PartitionStory, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
     """Where a log was cut amid what it holds now, as it is told; what it cut off is not there to be drawn."""
     told = [event for history in story.histories for drawn in history.drawn for event in drawn.events]
     own = [event for event in told if event.kind == "cut" and event.broker == replica.broker]
@@ -120,7 +120,7 @@ def _cuts(story: Story, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
     yield from within[-CUTS_SHOWN:]
 
 
-def _knots(story: Story, rows: Iterable[Lane]) -> list[int]:
+def _knots(story: PartitionStory, rows: Iterable[Lane]) -> list[int]:
     """The offsets that must stand apart: ends first, then what happened, then epochs."""
     told: list[int] = []
     for r in story.replicas:
@@ -145,7 +145,7 @@ def _columns(losses: Iterable[Loss], scale: Scale, bottom: float) -> Iterator[Sh
             yield Box(x=left, y=HEAD, width=right - left, height=bottom - HEAD, look="gone-column")
 
 
-def _bill(loss: Loss, story: Story, scale: Scale, number: int) -> Iterator[Shape]:
+def _bill(loss: Loss, story: PartitionStory, scale: Scale, number: int) -> Iterator[Shape]:
     """One loss above the lanes; it leads to its bill."""
     top, link = HEAD + BILL * number, story.part("bill", number)
     left, right = scale.at(loss.start_offset), scale.at(loss.end_offset)
@@ -153,20 +153,20 @@ def _bill(loss: Loss, story: Story, scale: Scale, number: int) -> Iterator[Shape
     name = "was missing" if loss.restored else "LOST"
     amount = f"{'' if loss.end_known else '≥ '}{counted(loss.offsets, 'offset')}"
     says = sentence(loss)
-    yield Words(x=LEFT - 12, y=top + 16, text=name, look=f"name {look}-name", anchor="end", says=says)
+    yield Label(x=LEFT - 12, y=top + 16, text=name, look=f"name {look}-name", anchor="end", says=says)
     for own in (f"hue-{loss.epoch % HUES} faded" if loss.epoch >= 0 else "hue-none faded", look):
         yield Box(x=left, y=top, width=max(3, right - left), height=20, look=own, says=says, link=link)
     if not loss.end_known:
-        yield Line(points=((right, top), (right + 8, top + 10), (right, top + 20)), look="open-end", says=says)
+        yield Polyline(points=((right, top), (right + 8, top + 10), (right, top + 20)), look="open-end", says=says)
     text = f"{amount}, epoch {loss.epoch}"
-    yield Words(x=RIGHT + 30, y=top + 15, text=text, look=f"fact {look}-name", says=says)
+    yield Label(x=RIGHT + 30, y=top + 15, text=text, look=f"fact {look}-name", says=says)
 
 
 def _lane(row: Lane, scale: Scale) -> Iterator[Shape]:
     middle = row.top + BAR / 2
-    yield Words(x=LEFT - 12, y=middle + 1 if row.below else middle + 5, text=row.name, look="name", anchor="end")
+    yield Label(x=LEFT - 12, y=middle + 1 if row.below else middle + 5, text=row.name, look="name", anchor="end")
     if row.below:
-        yield Words(x=LEFT - 12, y=middle + 15, text=row.below, look="small", anchor="end")
+        yield Label(x=LEFT - 12, y=middle + 15, text=row.below, look="small", anchor="end")
     if row.replica is not None:
         yield from log(row.replica, row.top, scale)
     yield from (shape for copy in row.copies for shape in _copy(copy, row, scale))
@@ -180,7 +180,7 @@ def _lane(row: Lane, scale: Scale) -> Iterator[Shape]:
         yield from facts(row.replica, row.top)
 
 
-def _copy(standing: Copy, row: Lane, scale: Scale) -> Iterator[Shape]:
+def _copy(standing: BilledSurvivor, row: Lane, scale: Scale) -> Iterator[Shape]:
     """Records that still stand here and that the leading log lacks."""
     copy, link = standing.survivor, standing.bill
     left, right = scale.at(copy.start_offset), scale.at(copy.end_offset)
@@ -207,7 +207,7 @@ def _cut(cut: DrawnEvent, row: Lane, scale: Scale) -> Iterator[Shape]:
     """Where the log was cut to."""
     place = scale.at(cut.offset or 0)
     says = f"{moment(cut.time)}: {cut.text} ({cut.span.source} bytes [{cut.span.start}, {cut.span.end}))"
-    yield Line(points=((place, row.top - 5), (place, row.top + BAR + 3)), look="was-cut", says=says)
+    yield Polyline(points=((place, row.top - 5), (place, row.top + BAR + 3)), look="was-cut", says=says)
 
 
 def _underlined(marks: Sequence[Mark], row: Lane, scale: Scale) -> Iterator[Shape]:
@@ -222,22 +222,22 @@ def _underlined(marks: Sequence[Mark], row: Lane, scale: Scale) -> Iterator[Shap
     if len(marks) > MARKS_SHOWN:
         edge = max(scale.at(mark.end) for mark in shown)
         text = f"+{len(marks) - MARKS_SHOWN}"
-        yield Words(x=edge + 5, y=row.top + BAR + 17, text=text, look="small", says="More findings below")
+        yield Label(x=edge + 5, y=row.top + BAR + 17, text=text, look="small", says="More findings below")
 
 
 def _axis(scale: Scale, losses: Iterable[Loss], bottom: float) -> Iterator[Shape]:
     """Offsets below the lanes, those that matter most first; labels that would touch are left out."""
     top = bottom - 10
-    yield Line(points=((LEFT, top), (RIGHT, top)), look="axis")
+    yield Polyline(points=((LEFT, top), (RIGHT, top)), look="axis")
     ends = [end for loss in losses for end in (loss.start_offset, loss.end_offset)]
     taken: list[tuple[float, float]] = []
     for offset in dict.fromkeys((scale.knots[-1], scale.knots[0], *ends, *scale.knots)):
         place, half = scale.at(offset), room_for(str(offset)) / 2 + 5
         if all(place + half < low or place - half > high for low, high in taken):
             taken.append((place - half, place + half))
-            yield Line(points=((place, top), (place, top + 5)), look="axis")
-            yield Words(x=place, y=top + 18, text=str(offset), look="tick", anchor="middle")
+            yield Polyline(points=((place, top), (place, top + 5)), look="axis")
+            yield Label(x=place, y=top + 18, text=str(offset), look="tick", anchor="middle")
     for place in scale.squeezed:
-        yield Line(points=((place - 5, top + 4), (place - 1, top - 4)), look="axis")
-        yield Line(points=((place + 1, top + 4), (place + 5, top - 4)), look="axis")
-    yield Words(x=LEFT - 12, y=top + 18, text="offset", look="small", anchor="end")
+        yield Polyline(points=((place - 5, top + 4), (place - 1, top - 4)), look="axis")
+        yield Polyline(points=((place + 1, top + 4), (place + 5, top - 4)), look="axis")
+    yield Label(x=LEFT - 12, y=top + 18, text="offset", look="small", anchor="end")

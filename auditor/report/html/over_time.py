@@ -9,7 +9,7 @@ from typing import Final
 from auditor.report.bill import moment
 from auditor.report.html.courses import HEIGHT, Address, Panel, course, extent
 from auditor.report.html.scale import Scale, scale_through
-from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Line, Picture, Shape, Words, room_for
+from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.model import Loss
 from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnReign
 
@@ -75,7 +75,7 @@ def _openings(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Sh
         if reign.since < history.first_time:
             continue
         place = scale.at(reign.since)
-        yield Line(points=((place, HEAD), (place, bottom - GAP + 6)), look=f"opening stroke-{reign.epoch % HUES}")
+        yield Polyline(points=((place, HEAD), (place, bottom - GAP + 6)), look=f"opening stroke-{reign.epoch % HUES}")
 
 
 def _reigns(
@@ -83,12 +83,12 @@ def _reigns(
 ) -> Iterator[Shape]:
     """A row a leader; the end of a lead is where the next epoch begins, unless its broker told of it before."""
     if leaders:
-        yield Words(x=LEFT, y=12, text="who led, by leader epoch", look="small")
+        yield Label(x=LEFT, y=12, text="who led, by leader epoch", look="small")
     ends = {id(one): other.since for one, other in pairwise(_by_epoch(history.reigns)) if other.epoch > one.epoch}
     for number, broker in enumerate(leaders):
         top = HEAD + ROW * number
-        yield Words(x=LEFT - 12, y=top + 14.5, text=f"broker {broker}", look="name", anchor="end")
-        yield Line(points=((LEFT, top + BAR / 2), (RIGHT, top + BAR / 2)), look="rail")
+        yield Label(x=LEFT - 12, y=top + 14.5, text=f"broker {broker}", look="name", anchor="end")
+        yield Polyline(points=((LEFT, top + BAR / 2), (RIGHT, top + BAR / 2)), look="rail")
         for reign in history.reigns:
             if reign.broker == broker:
                 link = steps.get((reign.span.source, reign.span.start), "")
@@ -114,21 +114,21 @@ def _reign(
     yield Box(x=left, y=top, width=width, height=BAR, look=look, says=says, link=link, round=4)
     for text in (f"epoch {reign.epoch}", f"e{reign.epoch}", str(reign.epoch)):
         if room_for(text) + 4 <= width:
-            yield Words(x=left + width / 2, y=top + 14.5, text=text, look="in-log", anchor="middle")
+            yield Label(x=left + width / 2, y=top + 14.5, text=text, look="in-log", anchor="middle")
             break
     until = last if reign.until is None else reign.until
     if succeeded is not None and until > end:
         says = f"Another broker leads a newer epoch. Of broker {reign.broker} no other role is told before"
         says += f" {moment(until)}" if reign.until is not None else " the end"
         points = ((right, top + BAR / 2), (scale.at(until), top + BAR / 2))
-        yield Line(points=points, look=f"unaware stroke-{reign.epoch % HUES}", says=says)
+        yield Polyline(points=points, look=f"unaware stroke-{reign.epoch % HUES}", says=says)
 
 
 def _axis(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]:
     """Times below the panels: the ends, then leads, then events; those that would touch are left out."""
     top = bottom - GAP + 10
-    yield Line(points=((LEFT, top), (RIGHT, top)), look="axis")
-    yield Words(x=LEFT, y=top + 33, text=_day(history), look="small")
+    yield Polyline(points=((LEFT, top), (RIGHT, top)), look="axis")
+    yield Label(x=LEFT, y=top + 33, text=_day(history), look="small")
     leads = (reign.since for reign in history.reigns if reign.since >= history.first_time)
     marks = [history.first_time, history.last_time, *leads]
     marks += [event.time for event in history.events if _weighs(event)]
@@ -138,8 +138,8 @@ def _axis(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]
         place, half = scale.at(time), room_for(text) / 2 + 5
         if text and all(place + half < low or place - half > high for low, high in taken):
             taken.append((place - half, place + half))
-            yield Line(points=((place, top), (place, top + 5)), look="axis")
-            yield Words(x=place, y=top + 18, text=text, look="tick", anchor="middle")
+            yield Polyline(points=((place, top), (place, top + 5)), look="axis")
+            yield Label(x=place, y=top + 18, text=text, look="tick", anchor="middle")
 
 
 def _day(history: DrawnHistory) -> str:

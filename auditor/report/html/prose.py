@@ -16,18 +16,18 @@ _ITEM: Final = re.compile(r"(?P<indent> *)- (?P<words>.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class StyledWords:
     """Words of one look."""
 
     words: str
     look: Literal["", "code", "strong", "finding"] = ""
 
 
-Line = tuple[Piece, ...]
+Line = tuple[StyledWords, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ProseBlock:
     """A heading, a point of a list, a table or a paragraph."""
 
     kind: BlockKind
@@ -38,35 +38,35 @@ class Block:
     """Of a table, the heads first."""
 
 
-def blocks(lines: Iterable[str], findings: Collection[str]) -> tuple[Block, ...]:
+def blocks(lines: Iterable[str], findings: Collection[str]) -> tuple[ProseBlock, ...]:
     """What the lines of one part hold; findings that the page shows are told apart, so that they can be reached."""
     flat = [line for text in lines for line in text.split("\n") if line.strip()]
     return tuple(_blocks(flat, findings))
 
 
-def _blocks(lines: Iterable[str], findings: Collection[str]) -> Iterator[Block]:
+def _blocks(lines: Iterable[str], findings: Collection[str]) -> Iterator[ProseBlock]:
     for is_row, own in groupby(lines, key=lambda line: line.startswith("|")):
         if is_row:
             rows = (_CELLS.split(line.strip())[1:-1] for line in own if not line.startswith("|---"))
             cells = tuple(tuple(_pieces(cell.strip(), findings) for cell in row) for row in rows)
-            yield Block(kind="table", rows=cells)
+            yield ProseBlock(kind="table", rows=cells)
         else:
             yield from (_block(line, findings) for line in own)
 
 
-def _block(line: str, findings: Collection[str]) -> Block:
+def _block(line: str, findings: Collection[str]) -> ProseBlock:
     item = _ITEM.fullmatch(line)
     if item is not None:
-        return Block(kind="item", depth=len(item["indent"]) // 2, words=_pieces(item["words"], findings))
+        return ProseBlock(kind="item", depth=len(item["indent"]) // 2, words=_pieces(item["words"], findings))
     if line.startswith("#"):
         marks, _, words = line.partition(" ")
-        return Block(kind="heading", depth=len(marks) - 2, words=_pieces(words, findings))
-    return Block(kind="paragraph", words=_pieces(line.strip(), findings))
+        return ProseBlock(kind="heading", depth=len(marks) - 2, words=_pieces(words, findings))
+    return ProseBlock(kind="paragraph", words=_pieces(line.strip(), findings))
 
 
 def _pieces(words: str, findings: Collection[str]) -> Line:
     """Marks become looks, and what was escaped stands as itself."""
-    told: list[Piece] = []
+    told: list[StyledWords] = []
     plain, at = "", 0
     for mark in _SPANS.finditer(words):
         plain += words[at : mark.start()]
@@ -77,11 +77,11 @@ def _pieces(words: str, findings: Collection[str]) -> Line:
         told += _linked(plain, findings)
         plain = ""
         look: Literal["code", "strong"] = "code" if mark["strong"] is None else "strong"
-        told.append(Piece(words=mark[look] or "", look=look))
+        told.append(StyledWords(words=mark[look] or "", look=look))
     return (*told, *_linked(plain + words[at:], findings))
 
 
-def _linked(words: str, findings: Collection[str]) -> Iterator[Piece]:
+def _linked(words: str, findings: Collection[str]) -> Iterator[StyledWords]:
     for part in _ID.split(words):
         if part:
-            yield Piece(words=part, look="finding" if part in findings else "")
+            yield StyledWords(words=part, look="finding" if part in findings else "")

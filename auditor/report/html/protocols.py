@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from auditor.report.html.scale import Scale, scale_through
-from auditor.report.html.shapes import WIDTH, Box, Line, Picture, Shape, Words
+from auditor.report.html.shapes import WIDTH, Box, Label, Picture, Polyline, Shape
 from auditor.report.model import Counterfactual, ProtocolOutcome
 from rules.finding import offsets_told
 
@@ -57,16 +57,16 @@ def _result(outcome: ProtocolOutcome) -> str:
 
 def _heads(table: Counterfactual) -> Iterator[Shape]:
     for place, text in ((ASKED, "asked epoch → answered"), (LEFT, f"what broker {table.follower} keeps and cuts")):
-        yield Words(x=place, y=14, text=text, look="small")
+        yield Label(x=place, y=14, text=text, look="small")
 
 
 def _row(outcome: ProtocolOutcome, table: Counterfactual, scale: Scale, top: float) -> Iterator[Shape]:
     if outcome.in_force:
         yield Box(x=2, y=top - 9, width=WIDTH - 4, height=LANE - 4, look="ran", round=8)
     name = top + 14 if not outcome.in_force else top + 8
-    yield Words(x=NAMES - 4, y=name, text=outcome.rule, look="name", anchor="end", says=outcome.because)
+    yield Label(x=NAMES - 4, y=name, text=outcome.rule, look="name", anchor="end", says=outcome.because)
     if outcome.in_force:
-        yield Words(x=NAMES - 4, y=top + 23, text="ran here", look="small ran-word", anchor="end")
+        yield Label(x=NAMES - 4, y=top + 23, text="ran here", look="small ran-word", anchor="end")
     yield from _exchanges(outcome, top)
     yield from _bar(outcome, table.parts_at(outcome), scale, top)
 
@@ -78,7 +78,7 @@ def _exchanges(outcome: ProtocolOutcome, top: float) -> Iterator[Shape]:
     middle = top + BAR / 2 + 4.5 - LINE * (len(lines) - 1) / 2
     for number, line in enumerate(lines):
         look = "fact" if outcome.exchanges else "small"
-        yield Words(x=ASKED, y=middle + LINE * number, text=line, look=look, says=outcome.because)
+        yield Label(x=ASKED, y=middle + LINE * number, text=line, look=look, says=outcome.because)
 
 
 def _bar(outcome: ProtocolOutcome, parts: int | None, scale: Scale, top: float) -> Iterator[Shape]:
@@ -97,9 +97,11 @@ def _bar(outcome: ProtocolOutcome, parts: int | None, scale: Scale, top: float) 
     if end > kept:
         left = scale.at(kept)
         yield Box(x=left, y=top, width=scale.at(end) - left, height=BAR, look="lost", says=f"Cut. {says}", round=3)
-        yield Line(points=((left, top - 5), (left, top + BAR + 5)), look="cut-line", says=f"Cut to {outcome.cut_to}")
+        yield Polyline(
+            points=((left, top - 5), (left, top + BAR + 5)), look="cut-line", says=f"Cut to {outcome.cut_to}"
+        )
     text, look = _verdict(outcome, parts)
-    yield Words(x=RIGHT + 14, y=top + 14.5, text=text, look=f"fact {look}", says=says)
+    yield Label(x=RIGHT + 14, y=top + 14.5, text=text, look=f"fact {look}", says=says)
 
 
 def _verdict(outcome: ProtocolOutcome, parts: int | None) -> tuple[str, str]:
@@ -115,8 +117,8 @@ def _axis(scale: Scale, top: float) -> Iterator[Shape]:
     taken = -1e9
     for offset in scale.knots:
         place = scale.at(offset)
-        yield Line(points=((place, top - 6), (place, top - 1)), look="axis")
+        yield Polyline(points=((place, top - 6), (place, top - 1)), look="axis")
         if place - taken > len(str(offset)) * 7 + 10:
-            yield Words(x=place, y=top + 12, text=str(offset), look="tick", anchor="middle")
+            yield Label(x=place, y=top + 12, text=str(offset), look="tick", anchor="middle")
             taken = place
-    yield Line(points=((LEFT, top - 6), (RIGHT, top - 6)), look="axis")
+    yield Polyline(points=((LEFT, top - 6), (RIGHT, top - 6)), look="axis")

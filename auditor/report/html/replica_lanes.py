@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from auditor.report.html.scale import Scale
-from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Line, Shape, Words, room_for
+from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Label, Polyline, Shape, room_for
 from auditor.report.layout import between
 from auditor.report.model import ReplicaVerdict
 from auditor.report.replicas import log_end
@@ -27,7 +27,7 @@ def log(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Shape]:
     start, end = replica.log_start_offset, replica.log_end_offset
     if start > scale.knots[0]:
         points = ((LEFT, top + BAR / 2), (scale.at(start), top + BAR / 2))
-        yield Line(points=points, look="absent", says=f"The log starts at offset {start}")
+        yield Polyline(points=points, look="absent", says=f"The log starts at offset {start}")
     if end <= start:
         says = f"The log is empty and stands at offset {end}"
         yield Box(x=scale.at(end) - 2, y=top, width=4, height=BAR, look="empty", says=says)
@@ -72,10 +72,10 @@ def _stretch(epoch: int | None, low: int, high: int, top: float, scale: Scale) -
     if scale.one >= LEAST_CELL:
         for offset in range(low + 1, high):
             place = scale.at(offset)
-            yield Line(points=((place, top + 4), (place, top + BAR - 4)), look="cell")
+            yield Polyline(points=((place, top + 4), (place, top + BAR - 4)), look="cell")
     for text in (f"epoch {epoch}", f"e{epoch}", str(epoch)) if epoch is not None and epoch >= 0 else ():
         if room_for(text) + 6 <= right - left:
-            yield Words(x=(left + right) / 2, y=top + 16.5, text=text, look=f"in-log {look}-ink", anchor="middle")
+            yield Label(x=(left + right) / 2, y=top + 16.5, text=text, look=f"in-log {look}-ink", anchor="middle")
             break
 
 
@@ -86,19 +86,19 @@ def watermark(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Sha
         high = scale.at(replica.expected_high)
     told = between(replica.expected_low, replica.expected_high)
     says = f"By what else is told, the high watermark must have been {told}"
-    yield Line(points=((low, top - 6), (max(high, low + 1), top - 6)), look="expected", says=says)
+    yield Polyline(points=((low, top - 6), (max(high, low + 1), top - 6)), look="expected", says=says)
     if replica.high_watermark_on_disk is not None:
         place = scale.at(replica.high_watermark_on_disk)
         says = f"High watermark on disk: {replica.high_watermark_on_disk}"
-        yield Line(points=((place, top - 8), (place, top + BAR + 3)), look="watermark", says=says)
-        yield Line(points=((place - 5, top - 9), (place + 5, top - 9), (place, top - 1)), look="pin", says=says)
+        yield Polyline(points=((place, top - 8), (place, top + BAR + 3)), look="watermark", says=says)
+        yield Polyline(points=((place - 5, top - 9), (place + 5, top - 9), (place, top - 1)), look="pin", says=says)
 
 
 def facts(replica: ReplicaVerdict, top: float) -> Iterator[Shape]:
     """The numbers, at the end of the lane."""
-    yield Words(x=RIGHT + 30, y=top + 10, text=f"LEO {log_end(replica)}", look="fact")
+    yield Label(x=RIGHT + 30, y=top + 10, text=f"LEO {log_end(replica)}", look="fact")
     saved = replica.high_watermark_on_disk
     expected = between(replica.expected_low, replica.expected_high)
     beside = "" if str(saved) == expected else f", expected {expected}"
     text = f"HW {'none' if saved is None else saved}{beside}"
-    yield Words(x=RIGHT + 30, y=top + 25, text=text, look="fact hw-fact")
+    yield Label(x=RIGHT + 30, y=top + 25, text=text, look="fact hw-fact")

@@ -35,7 +35,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Polyline:
     """A line through points."""
 
     points: Sequence[tuple[float, float]]
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Label:
     """A line of text."""
 
     x: float
@@ -64,7 +64,7 @@ class Words:
     kind: Literal["words"] = "words"
 
 
-Shape = Box | Line | Words
+Shape = Box | Polyline | Label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ DRAWN: Final = 40
 
 
 @dataclass(slots=True, kw_only=True, frozen=True)
-class Story:
+class PartitionStory:
     """One partition."""
 
     place: Place
@@ -70,13 +70,13 @@ class Story:
         return told[0] if len(set(told)) == 1 else None
 
 
-def stories(report: AuditReport) -> dict[Place, Story]:
+def stories(report: AuditReport) -> dict[Place, PartitionStory]:
     """Every partition of the report, in its order."""
-    found: dict[Place, Story] = {}
+    found: dict[Place, PartitionStory] = {}
 
-    def of(cluster: str | None, topic: str | None, partition: int | None) -> Story:
+    def of(cluster: str | None, topic: str | None, partition: int | None) -> PartitionStory:
         place = (cluster, topic, partition)
-        return found.setdefault(place, Story(place=place))
+        return found.setdefault(place, PartitionStory(place=place))
 
     for placed in report.replicas:
         of(placed.cluster_id, placed.topic, placed.partition).replicas.append(placed.replica)
@@ -93,7 +93,7 @@ def stories(report: AuditReport) -> dict[Place, Story]:
     return found
 
 
-def gravest_first(report: AuditReport, told: Iterable[Story]) -> list[Story]:
+def gravest_first(report: AuditReport, told: Iterable[PartitionStory]) -> list[PartitionStory]:
     """Partitions with findings or open questions, as their incidents stand in the report; then by severity."""
     places = (place for incident in report.incidents for place in incident.places)
     rank = {place: number for number, place in enumerate(dict.fromkeys(places))}
@@ -101,7 +101,7 @@ def gravest_first(report: AuditReport, told: Iterable[Story]) -> list[Story]:
     return sorted(troubled, key=lambda story: (rank.get(story.place, len(rank)), *_weight(story)))
 
 
-def _weight(story: Story) -> Iterator[int]:
+def _weight(story: PartitionStory) -> Iterator[int]:
     violated = [finding.severity for finding in story.findings if finding.verdict == "violated"]
     yield -max(violated, default=-1)
     yield -sum(finding.blocking for finding in story.findings)

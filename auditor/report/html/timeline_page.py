@@ -22,7 +22,7 @@ NOTHING: Final = Picture(width=WIDTH, height=0, words="Nothing here bears a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class DrawnRow:
     """One row: its cells, why each is so, and the bytes that tell it."""
 
     cells: tuple[str, ...]
@@ -43,7 +43,7 @@ class TimelinePage:
     offsets: tuple[int, int] | None
     """The first and the last one that are shown; null for all."""
     heads: tuple[str, ...]
-    rows: tuple[Told, ...]
+    rows: tuple[DrawnRow, ...]
     signs: tuple[tuple[str, str], ...]
     clocks: tuple[str, ...]
     missing: tuple[str, ...]
@@ -93,5 +93,5 @@ def _filled(template: str, page: TimelinePage, **given: object) -> str:
     return shelf().get_template(template).render(page=page, told=_cells(page.rows[:ROWS_SHOWN]), **given) + "\n"
 
 
-def _cells(rows: Sequence[Told]) -> list[tuple[Told, list[tuple[str, str]]]]:
+def _cells(rows: Sequence[DrawnRow]) -> list[tuple[DrawnRow, list[tuple[str, str]]]]:
     return [(row, list(zip(row.cells, row.why, strict=True))) for row in rows]

@@ -13,7 +13,7 @@ from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
 from auditor.report.html.shapes import Picture
-from auditor.report.html.stories import DRAWN, TABLES_SHOWN, Story, gravest_first, stories
+from auditor.report.html.stories import DRAWN, TABLES_SHOWN, PartitionStory, gravest_first, stories
 from auditor.report.layout import between
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
@@ -61,10 +61,10 @@ class Courses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class DrawnPartition:
     """One partition that is drawn."""
 
-    story: Story
+    story: PartitionStory
     lanes: Picture | None
     bills: tuple[Bill, ...]
     protocols: tuple[Protocols, ...]
@@ -128,7 +128,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "severity": lambda number: Severity(number).label,
         "named_places": lambda places: named_places(places, PLACES_SHOWN),
         "places_of": lambda aims: [aim.place for aim in aims],
-        "place_name": lambda place: Story(place=place).name,
+        "place_name": lambda place: PartitionStory(place=place).name,
         "refusals_most": REFUSALS_SHOWN,
         "told_most": TOLD_SHOWN,
         "tables_most": TABLES_SHOWN,
@@ -139,10 +139,10 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
     }
 
 
-def section(told: Story, number: int, bearings: Bearings) -> Section:
+def section(told: PartitionStory, number: int, bearings: Bearings) -> DrawnPartition:
     """A partition as the page shows it."""
     story = replace(told, anchor=f"p{number}")
-    return Section(
+    return DrawnPartition(
         story=story,
         lanes=lanes(story, bearings),
         bills=tuple(
@@ -164,7 +164,7 @@ def section(told: Story, number: int, bearings: Bearings) -> Section:
     )
 
 
-def _steps(story: Story, history: PlacedHistory) -> Mapping[Address, str]:
+def _steps(story: PartitionStory, history: PlacedHistory) -> Mapping[Address, str]:
     """The ids of the steps that the page tells in words, by the bytes that tell them."""
     told = enumerate(history.milestones[:MILESTONES_SHOWN])
     return {(step.span.source, step.span.start): story.part("step", number) for number, step in told}
@@ -182,9 +182,9 @@ def _labels(findings: Sequence[Finding]) -> list[str]:
     return [label for label in (*order, "undecided") if label in there]
 
 
-def _sound(known: Iterable[Story], troubled: set[Place]) -> list[SoundTopic]:
+def _sound(known: Iterable[PartitionStory], troubled: set[Place]) -> list[SoundTopic]:
     """Partitions without a finding, topic by topic."""
-    topics: dict[tuple[str | None, str | None], list[Story]] = {}
+    topics: dict[tuple[str | None, str | None], list[PartitionStory]] = {}
     for story in known:
         if story.place not in troubled and story.replicas:
             topics.setdefault(story.place[:2], []).append(story)

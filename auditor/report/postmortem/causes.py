@@ -10,7 +10,7 @@ from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.parts import about, capped, shortened
-from auditor.report.summary.folded_findings import Entry
+from auditor.report.summary.folded_findings import FoldedFinding
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Finding, Severity
 
@@ -62,7 +62,7 @@ def _folded(entry: IncidentEntry) -> Iterator[str]:
         yield f"{'  ' * above}- {_cause(each.finding, _where(each), len(each.ids) - 1)}"
 
 
-def _where(entry: Entry) -> str:
+def _where(entry: FoldedFinding) -> str:
     return text(named_places([spot.place for spot in entry.spots]))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from auditor.report.layout import counted, percent, size
 from auditor.report.model import AuditReport, PlacedHistory, Unbilled
 from auditor.report.summary.actions import Action, actions
-from auditor.report.summary.folded_findings import Entry, folded
+from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
@@ -33,10 +33,10 @@ class Summary:
     """In all; null where no loss is known."""
     unbilled: tuple[tuple[PlacedHistory, Unbilled], ...]
     """What is gone and of which no bill can be made, with its partition."""
-    perhaps: tuple[Entry, ...]
+    perhaps: tuple[FoldedFinding, ...]
     """Open questions whether records are lost, alike ones together."""
     incidents: tuple[IncidentEntry, ...]
-    loose: tuple[Entry, ...]
+    loose: tuple[FoldedFinding, ...]
     """Findings of no incident: open questions first, then notes for information."""
     actions: tuple[Action, ...]
     unseen: tuple[Unseen, ...]

@@ -37,7 +37,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class FoldedFinding:
     """Findings alike but for their partition and their numbers; the first speaks for all."""
 
     finding: Finding
@@ -58,14 +58,14 @@ class Entry:
         return tuple(dict.fromkeys(spot.finding for spot in self.spots))
 
 
-def folded(findings: Iterable[Finding], depths: Mapping[str, int] | None = None) -> tuple[Entry, ...]:
+def folded(findings: Iterable[Finding], depths: Mapping[str, int] | None = None) -> tuple[FoldedFinding, ...]:
     """The findings in their order, those that are alike at the place of the first."""
     alike: dict[tuple[object, ...], list[Finding]] = {}
     for finding in _asked_together(findings):
         alike.setdefault(shape(finding[0]), []).extend(finding)
     known = depths or {}
     return tuple(
-        Entry(
+        FoldedFinding(
             finding=own[0],
             rules=tuple(dict.fromkeys(finding.rule for finding in own)),
             spots=tuple(spot(finding) for finding in own),

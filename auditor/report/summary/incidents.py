@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, Incident, PlacedHistory
 from auditor.report.placed import Place
-from auditor.report.summary.folded_findings import Entry, blurred, folded, shape
+from auditor.report.summary.folded_findings import FoldedFinding, blurred, folded, shape
 from auditor.report.summary.totals import LossTotals, totals
 from rules.finding import Finding
 
@@ -22,7 +22,7 @@ class IncidentEntry:
     places: tuple[Place, ...]
     lost: LossTotals | None
     """What they cost together."""
-    entries: tuple[Entry, ...]
+    entries: tuple[FoldedFinding, ...]
     """Their findings, each cause before what follows from it, those that are alike together."""
 
     @property

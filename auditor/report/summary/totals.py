@@ -20,7 +20,7 @@ class LostRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class SurvivorHolder:
     """A broker that still has lost records, and in what."""
 
     broker: int
@@ -51,7 +51,7 @@ class LossTotals:
     """Offsets of which none does, although disks are here to be searched."""
     unsearched: int
     """Offsets that no disk here could hold, or that lie where a disk was not copied whole."""
-    holders: tuple[Holder, ...]
+    holders: tuple[SurvivorHolder, ...]
     restored: tuple[LostRange, ...]
     """Left out for a time, and held again by the log that leads now."""
 
@@ -110,7 +110,7 @@ class LossTotals:
         return f"No broker in this dump still has them.{partly}"
 
 
-def _held(holder: Holder) -> str:
+def _held(holder: SurvivorHolder) -> str:
     kind = "" if holder.kind == "replica" else f" ({holder.kind})"
     return f"broker {holder.broker}{kind}{', damaged' if holder.damaged else ''}"
 
@@ -169,7 +169,7 @@ def _records(lost: Sequence[LostRange]) -> int | None:
     return sum(counts) if len(counts) == sum(len(each.loss.portions) for each in lost) else None
 
 
-def _holders(lost: Sequence[LostRange]) -> Iterator[Holder]:
+def _holders(lost: Sequence[LostRange]) -> Iterator[SurvivorHolder]:
     """Brokers with copies, each kind by itself."""
     found: dict[tuple[int, str], set[tuple[str | None, str, int]]] = {}
     damaged: set[tuple[int, str]] = set()
@@ -179,4 +179,4 @@ def _holders(lost: Sequence[LostRange]) -> Iterator[Holder]:
             found.setdefault(key, set()).add((each.cluster_id, each.topic, each.partition))
             damaged.update(() if survivor.sound else (key,))
     for (broker, kind), places in sorted(found.items()):
-        yield Holder(broker=broker, kind=kind, partitions=len(places), damaged=(broker, kind) in damaged)
+        yield SurvivorHolder(broker=broker, kind=kind, partitions=len(places), damaged=(broker, kind) in damaged)
