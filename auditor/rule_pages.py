@@ -12,7 +12,7 @@ from textwrap import indent
 from typing import Final
 
 from auditor.config import ConfigError
-from auditor.report.layout import COLUMNS, Screen
+from auditor.report.layout import COLUMNS, Sheet
 from rules.catalog import BY_ID, RULES
 from rules.finding import sentences
 from rules.rule import Rule
@@ -112,7 +112,7 @@ def needed(rule: Rule) -> str:
 
 def wrapped(text: str, columns: int = COLUMNS, indented: int = 0) -> str:
     """Paragraphs and points of lists, each filled to the width of a page."""
-    page, told = Screen(columns=columns, colour=False), []
+    page, told = Sheet(columns=columns, colour=False), []
     for part in re.split(r"(\n\s*\n|\n(?=- ))", text):
         hanging = 2 if part.startswith("- ") else 0
         told.append(part if part.isspace() else "\n".join(page.wrapped(" ".join(part.split()), indented, "", hanging)))

@@ -7,7 +7,7 @@ from typing import Final
 
 from auditor.diff.compare import Change, Comparison
 from auditor.diff.side import ComparedReport, ToldFinding
-from auditor.report.layout import Screen, percent, size, table
+from auditor.report.layout import Sheet, percent, size, table
 
 INDENT: Final = 2
 LONGEST_VALUE: Final = 200
@@ -20,11 +20,11 @@ def diff_text(
 
     With `verbose` every value is told in full, and every finding with the files that its evidence lies in.
     """
-    page = Screen(columns=columns, colour=False)
+    page = Sheet(columns=columns, colour=False)
     return "\n".join(line.rstrip() for line in _lines(found, page, ending, verbose=verbose)) + "\n"
 
 
-def _lines(found: Comparison, page: Screen, ending: tuple[int, Sequence[str]], *, verbose: bool) -> Iterator[str]:
+def _lines(found: Comparison, page: Sheet, ending: tuple[int, Sequence[str]], *, verbose: bool) -> Iterator[str]:
     yield from page.wrapped(f"BEFORE  {found.before.name}: {_said(found.before)}", hanging=8)
     yield from page.wrapped(f"AFTER   {found.after.name}: {_said(found.after)}", hanging=8)
     yield from page.wrapped(f"FOUND   {_summary(found)}", hanging=8)
@@ -58,14 +58,14 @@ def _summary(found: Comparison) -> str:
     )
 
 
-def _new(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
+def _new(found: Comparison, page: Sheet, *, verbose: bool) -> Iterator[str]:
     for new in found.new:
         yield from _finding(new.finding, page, verbose=verbose)
         if new.instead_of is not None:
             yield from page.wrapped(f"Before, {new.instead_of} said the same of other offsets.", 4)
 
 
-def _changed(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
+def _changed(found: Comparison, page: Sheet, *, verbose: bool) -> Iterator[str]:
     for each in found.changed:
         yield from _finding(each.after, page, verbose=verbose)
         for change in each.changes:
@@ -83,18 +83,18 @@ def _pair(change: Change) -> tuple[str, str]:
     return change.before, change.after
 
 
-def _fixed(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
+def _fixed(found: Comparison, page: Sheet, *, verbose: bool) -> Iterator[str]:
     for finding in found.fixed:
         yield from _finding(finding, page, verbose=verbose)
 
 
-def _untold(found: Comparison, page: Screen, *, verbose: bool) -> Iterator[str]:
+def _untold(found: Comparison, page: Sheet, *, verbose: bool) -> Iterator[str]:
     for each in found.untold:
         yield from _finding(each.finding, page, verbose=verbose)
         yield from page.wrapped(f"Not counted as fixed: {each.because}.", 4)
 
 
-def _finding(finding: ToldFinding, page: Screen, *, verbose: bool) -> Iterator[str]:
+def _finding(finding: ToldFinding, page: Sheet, *, verbose: bool) -> Iterator[str]:
     weight = "open" if finding.verdict == "undecided" else finding.severity.label.upper()
     yield from page.wrapped(f"{weight}  {finding.rule}  {finding.place}  {finding.id}", INDENT)
     yield from page.wrapped(finding.message, 4)

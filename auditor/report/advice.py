@@ -10,7 +10,7 @@ from typing import Final
 from auditor.report.advice_files import commands, election, going, may_follow, reassignment
 from auditor.report.bill import sentence
 from auditor.report.json import camel
-from auditor.report.layout import Screen, counted
+from auditor.report.layout import Sheet, counted
 from auditor.report.model import (
     AbsentLogs,
     Advice,
@@ -33,7 +33,7 @@ from rules.finding import capital, numbered, offsets_told
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
 PATHS: Final = 8
-PAGE: Final = Screen(columns=100, colour=False)
+PAGE: Final = Sheet(columns=100, colour=False)
 _THEN: Final = {
     "diverges": "it keeps other records at the same offsets",
     "hole": "its log gets a hole",

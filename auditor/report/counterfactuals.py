@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.report.bill import span
-from auditor.report.layout import Screen, table
+from auditor.report.layout import Sheet, table
 from auditor.report.model import PlacedCounterfactual, ProtocolOutcome
 from rules.finding import offsets_told
 
 HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
 
 
-def counterfactual_table(placed: PlacedCounterfactual, page: Screen) -> Iterator[str]:
+def counterfactual_table(placed: PlacedCounterfactual, page: Sheet) -> Iterator[str]:
     """One pair of replicas; an exchange a line, since some protocols ask more than once."""
     pair = placed.table
     title = (

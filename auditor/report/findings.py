@@ -8,7 +8,7 @@ from typing import Final
 
 from auditor.report.bill import details, in_all, sentence
 from auditor.report.counterfactuals import counterfactual_table
-from auditor.report.layout import Screen, counted
+from auditor.report.layout import Sheet, counted
 from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
 from auditor.report.plain import plain
 from auditor.report.windows import windows_of
@@ -33,7 +33,7 @@ class _Chapter:
         return f"incident on {self.findings[0].place}"
 
 
-def told(report: AuditReport, page: Screen) -> Iterator[str]:
+def told(report: AuditReport, page: Sheet) -> Iterator[str]:
     """All findings, each with its picture and its addresses, then what each partition's trouble cost."""
     tables = _by_place(report.counterfactuals)
     bills: dict[Place, Sequence[Loss]] = {(h.cluster_id, h.topic, h.partition): h.losses for h in report.histories}
@@ -59,7 +59,7 @@ def _chapters(report: AuditReport) -> Iterator[_Chapter]:
     yield from (_Chapter(incident=None, findings=tuple(findings)) for findings in loose.values())
 
 
-def _chapter(chapter: _Chapter, page: Screen) -> Iterator[str]:
+def _chapter(chapter: _Chapter, page: Sheet) -> Iterator[str]:
     many = chapter.incident is not None and len(chapter.findings) > 1
     if chapter.incident is not None and many:
         yield ""
@@ -90,7 +90,7 @@ def _order(incident: Incident) -> str:
     return "each cause before what follows from it" if several else "the cause first"
 
 
-def _extent(incident: Incident, page: Screen) -> Iterator[str]:
+def _extent(incident: Incident, page: Sheet) -> Iterator[str]:
     """Where an incident of many partitions was, and what it cost together."""
     if incident.scope == "partition":
         return
@@ -112,7 +112,7 @@ def _offsets(finding: Finding) -> str:
 
 
 def _finding(
-    finding: Finding, page: Screen, indent: int, window: str, *, others: Sequence[Finding]
+    finding: Finding, page: Sheet, indent: int, window: str, *, others: Sequence[Finding]
 ) -> Iterator[str]:
     """One finding; `others` are those of other rules that say the same."""
     label = Severity(finding.severity).label if finding.verdict == "violated" else "undecided"
@@ -146,7 +146,7 @@ def _by_place(placed: Sequence[PlacedCounterfactual]) -> dict[Place, list[Placed
     return found
 
 
-def _bills(place: str, losses: Sequence[Loss], page: Screen) -> Iterator[str]:
+def _bills(place: str, losses: Sequence[Loss], page: Sheet) -> Iterator[str]:
     """What it cost: a sentence a loss, and what is known beyond it."""
     for loss in losses:
         yield ""
@@ -155,7 +155,7 @@ def _bills(place: str, losses: Sequence[Loss], page: Screen) -> Iterator[str]:
             yield from page.wrapped(line, 4, "", 2)
 
 
-def _tables(placed: Sequence[PlacedCounterfactual], page: Screen) -> Iterator[str]:
+def _tables(placed: Sequence[PlacedCounterfactual], page: Sheet) -> Iterator[str]:
     for item in placed:
         yield ""
         yield from counterfactual_table(item, page)

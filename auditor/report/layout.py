@@ -32,7 +32,7 @@ NOT_TOLD: Final = "not told"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class Sheet:
     """How wide the page is, and whether it takes colour."""
 
     columns: int

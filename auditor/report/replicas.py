@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.layout import NOT_TOLD, Screen, between, table
+from auditor.report.layout import NOT_TOLD, Sheet, between, table
 from auditor.report.model import PlacedReplica, ReplicaVerdict
 
 HEADS: Final = (
@@ -18,7 +18,7 @@ WHY_NOT_TOLD: Final = (
 )
 
 
-def replica_table(placed: Sequence[PlacedReplica], page: Screen) -> Iterator[str]:
+def replica_table(placed: Sequence[PlacedReplica], page: Sheet) -> Iterator[str]:
     """Every replica, partition by partition."""
     if not placed:
         return
@@ -36,13 +36,13 @@ def replica_table(placed: Sequence[PlacedReplica], page: Screen) -> Iterator[str
         yield words + page.paint(item.replica.verdict, item.replica.verdict)
 
 
-def _untold(cells: Sequence[Sequence[str]], page: Screen) -> Iterator[str]:
+def _untold(cells: Sequence[Sequence[str]], page: Sheet) -> Iterator[str]:
     """Why a log end that a replica must have had is not told."""
     if any(cell[END_EXPECTED] == NOT_TOLD for cell in cells):
         yield from page.wrapped(WHY_NOT_TOLD, 0, "faint")
 
 
-def _paragraphs(cells: Sequence[Sequence[str]], page: Screen) -> Iterator[str]:
+def _paragraphs(cells: Sequence[Sequence[str]], page: Sheet) -> Iterator[str]:
     """The same cells, each under its head's name."""
     yield page.paint("replicas", "strong")
     for name, broker, *numbers, verdict in cells:

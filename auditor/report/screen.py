@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from auditor.report.layout import Screen, counted
+from auditor.report.layout import Sheet, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain
@@ -29,7 +29,7 @@ AIMS_SHOWN: Final = 3
 IDS_SHOWN: Final = 4
 
 
-def screen(report: AuditReport, told: Summary, page: Screen, *, quiet: bool, verbose: bool) -> Iterator[str]:
+def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
     """The lines."""
     headline = list(_headline(report, told, page))
     parts: dict[str, list[tuple[str, str]]] = {
@@ -51,7 +51,7 @@ def screen(report: AuditReport, told: Summary, page: Screen, *, quiet: bool, ver
     yield from ["", *footer] if footer else []
 
 
-def _headline(report: AuditReport, told: Summary, page: Screen) -> Iterator[str]:
+def _headline(report: AuditReport, told: Summary, page: Sheet) -> Iterator[str]:
     words, coverage = report.verdict.upper(), report.coverage
     reach = f"{coverage.scope.words}: " if report.verdict == "clean" and coverage.scope.words else ""
     text = f"{words}  {reach}{told.counted} in {extent(report, told)}; {read_of(report)}"
@@ -122,7 +122,7 @@ def _action(action: Action, *, brief: bool) -> str:
     return (action.in_brief if brief and action.kind == "go" else action).told(AIMS_SHOWN)
 
 
-def _lines(words: str, page: Screen) -> list[str]:
+def _lines(words: str, page: Sheet) -> list[str]:
     """One item in lines that no word makes longer than the page."""
     width = max(NARROWEST, page.columns - MARGIN)
     return textwrap.wrap(plain(words), width, break_on_hyphens=False) or [""]
@@ -142,7 +142,7 @@ def _rooms(bodies: dict[str, list[Item]], lines: int) -> dict[str, int]:
     return rooms
 
 
-def _part(name: str, items: Sequence[Item], room: int, page: Screen) -> Iterator[str]:
+def _part(name: str, items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
     """A part under its name; items that do not fit are counted."""
     lines = list(_fitting(items, room))
     for number, line in enumerate(lines):
@@ -187,7 +187,7 @@ def _cut(line: str) -> str:
     return line if line.endswith(".") else f"{line[:-2].rpartition(' ')[0].rstrip(':;,')} …"
 
 
-def _footer(told: Summary, page: Screen, *, verbose: bool) -> Iterator[str]:
+def _footer(told: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
     """Which findings there are, by their ids, and how to learn more."""
     if verbose:
         return

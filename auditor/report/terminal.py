@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.report.availability_lines import availability_lines
 from auditor.report.findings import told
-from auditor.report.layout import COLUMNS, Screen, counted
+from auditor.report.layout import COLUMNS, Sheet, counted
 from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
 from auditor.report.screen import screen
@@ -24,7 +24,7 @@ def render(
     report: AuditReport, *, columns: int = 100, colour: bool = False, verbose: bool = False, quiet: bool = False
 ) -> str:
     """The first screen, and all the rest for whoever asks; what the dump holds is printed as text and nothing else."""
-    page, known = Screen(columns=columns, colour=colour), summary(report)
+    page, known = Sheet(columns=columns, colour=colour), summary(report)
     lines = list(screen(report, known, replace(page, columns=min(columns, COLUMNS)), quiet=quiet, verbose=verbose))
     if verbose:
         lines += ["", *_ledger(report.coverage, page)]
@@ -35,7 +35,7 @@ def render(
     return "\n".join(lines) + "\n"
 
 
-def _ledger(coverage: Coverage, page: Screen) -> Iterator[str]:
+def _ledger(coverage: Coverage, page: Sheet) -> Iterator[str]:
     """What was seen to say so; what was not stands on the screen."""
     seen = f"{counted(coverage.brokers, 'broker')} of {counted(coverage.clusters, 'cluster')}"
     checked = f"{counted(coverage.batches, 'batch')}, {counted(coverage.checksums_verified, 'checksum')} recomputed"
@@ -60,7 +60,7 @@ def _moment(milliseconds: int | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _refusals(report: AuditReport, page: Screen) -> Iterator[str]:
+def _refusals(report: AuditReport, page: Sheet) -> Iterator[str]:
     if not report.refusals:
         return
     yield ""

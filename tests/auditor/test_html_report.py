@@ -18,7 +18,7 @@ from dumps_at_hand import SAMPLES
 from html_pages import PageRead, page_read
 
 from auditor.report.formats import rendered
-from auditor.report.layout import Screen
+from auditor.report.layout import Sheet
 from auditor.report.plain import HIDDEN
 from auditor.report.screen import screen
 from auditor.report.summary import summary
@@ -88,7 +88,7 @@ def test_links_stay_in_the_page_and_lead_somewhere(case: Path) -> None:
 def test_the_page_says_what_the_first_screen_says(case: Path) -> None:
     report, page = report_on(case), page_of(case)
     told = summary(report)
-    lines = list(screen(report, told, Screen(columns=1 << 20, colour=False), quiet=False, verbose=True))
+    lines = list(screen(report, told, Sheet(columns=1 << 20, colour=False), quiet=False, verbose=True))
     assert told.counted in page.words
     for part in ("LOST", "NOT SEEN"):
         start = next((number for number, line in enumerate(lines) if line.startswith(part)), len(lines))
