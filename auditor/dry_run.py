@@ -14,7 +14,7 @@ from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.engines.plan.units import UnitKind
 from auditor.outlet import require_reports
-from auditor.report.layout import counted, size
+from auditor.report.sheet import counted, size
 
 KINDS: Final[dict[UnitKind, str]] = {
     "log": "segments",

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, TextIO
 
 from auditor.engines.progress import Progress, Silent
-from auditor.report.layout import size
+from auditor.report.sheet import size
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

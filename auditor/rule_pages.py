@@ -12,7 +12,7 @@ from textwrap import indent
 from typing import Final
 
 from auditor.config import ConfigError
-from auditor.report.layout import COLUMNS, Sheet
+from auditor.report.sheet import COLUMNS, Sheet
 from rules.catalog import BY_ID, RULES
 from rules.finding import sentences
 from rules.rule import Rule

@@ -556,9 +556,9 @@ FORBIDDEN_WORDS: Final = frozenset({"utils", "helpers", "common", "manager", "pr
 DATACLASS_OPTIONS: Final = ("frozen",)
 WORKING_STATE: Final = {
     # What a reader of a stream knows between two lines; each is made, changed and dropped inside one reading.
-    "parsers/dump_text/groups.py": ("Group",),
+    "parsers/dump_text/record_groups.py": ("Group",),
     "parsers/dump_text/output.py": ("Output",),
-    "parsers/dump_text/section.py": ("Text", "Held", "Section"),
+    "parsers/dump_text/section.py": ("Text", "PendingBatch", "Section"),
     "parsers/request_log/read.py": ("LineCounts",),
     "parsers/request_log/sessions.py": ("OpenSession",),
     # The state that records of a metadata log are applied to; frozen rows are handed out of it.
@@ -800,7 +800,7 @@ REFUSED: Final = (
     (lawful_imports, "parsers/indexes.py", "from rules import judge", "imports rules"),
     (lawful_imports, "parsers/indexes.py", "def f():\n    import numba", "imports numba"),
     (lawful_imports, "parsers/spark.py", "from rules.judging.judge import judge", "knows no rule"),
-    (lawful_imports, "parsers/writers/segments.py", "from parsers.segment.layout import x", "a writer knows"),
+    (lawful_imports, "parsers/writers/segments.py", "from parsers.segment.entry_header import x", "a writer knows"),
     (lawful_imports, "rules/catalog/a001_b.py", "from rules.catalog.c001_d import x", "never another page"),
     (lawful_imports, "rules/catalog/a001_b.py", "import pyarrow as pa", "imports pyarrow"),
     (lawful_imports, "rules/narrow/fold.py", "from parsers.segment import scan", "imports parsers.segment"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
-from auditor.report.layout import size
+from auditor.report.sheet import size
 
 MEMBERS: Final = 200_000
 """A minute or two of unpacking. Whoever has more is better served by a folder."""

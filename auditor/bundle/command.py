@@ -24,9 +24,9 @@ from auditor.dumps import DumpParts, gather
 from auditor.exit_codes import ExitCode
 from auditor.outlet import require_place
 from auditor.progress_bar import watched
-from auditor.report.layout import counted, size
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
+from auditor.report.sheet import counted, size
 from auditor.stopping import listen
 from auditor.streams import say
 from auditor.version import tool_version

@@ -7,7 +7,7 @@ from typing import Final
 
 from auditor.diff.compare import Change, Comparison
 from auditor.diff.side import ComparedReport, ToldFinding
-from auditor.report.layout import Sheet, percent, size, table
+from auditor.report.sheet import Sheet, percent, size, table
 
 INDENT: Final = 2
 LONGEST_VALUE: Final = 200

@@ -8,7 +8,7 @@ from auditor.config import AuditConfig
 from auditor.diff.compare import Comparison
 from auditor.diff.side import ComparedReport
 from auditor.exit_codes import ExitCode
-from auditor.report.layout import counted, percent
+from auditor.report.sheet import counted, percent
 
 
 def exit_code(found: Comparison, config: AuditConfig) -> ExitCode:

@@ -12,15 +12,15 @@ import pyarrow as pa
 from auditor.engines.decoding import Decoding
 from auditor.engines.facts import replica_fact, told_fact, unread_fact
 from auditor.engines.files import refuse_misnamed, unread_file
-from auditor.engines.indexes import HeldIndexes
+from auditor.engines.held_indexes import HeldIndexes
 from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, OF_COORDINATORS, TOLD_KINDS, ReadUnit, UnitKind
-from auditor.engines.told.groups import read_groups
+from auditor.engines.told.coordinator_states import read_transactions
+from auditor.engines.told.group_commits import read_groups
 from auditor.engines.told.log_statements import read_logs, read_trace
 from auditor.engines.told.remote_segments import read_remote_segments
 from auditor.engines.told.texts import read_texts
-from auditor.engines.told.transactions import read_transactions
 from auditor.engines.uncollected import uncollected
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,

@@ -10,7 +10,6 @@ from typing import Final
 from auditor.report.advice_files import commands, election, going, may_follow, reassignment
 from auditor.report.bill import sentence
 from auditor.report.json import camel
-from auditor.report.layout import Sheet, counted
 from auditor.report.model import (
     AbsentLogs,
     Advice,

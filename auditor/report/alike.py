@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.report.layout import counted
 from auditor.report.model import NO_RULE, UndecidedLine
 from auditor.report.named_places import named_places, told_places
 from auditor.report.placed import Place
+from auditor.report.sheet import counted
 
 PLACES_SHOWN: Final = 3
 _PARTICULAR: Final = re.compile(r"[\w.%\-]*/[\w./%\-]+|\d+")

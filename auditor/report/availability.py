@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from auditor.report.bill import moment
-from auditor.report.layout import counted
 from auditor.report.model import Availability, Condition, Exposure, Safeguard, StateRow
+from auditor.report.sheet import counted
 from rules.finding import offsets_told
 
 HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "OSR", "min ISR", "exposed")

@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.layout import counted, size
 from auditor.report.model import (
     Contents,
     GroupAtRisk,
@@ -17,6 +16,7 @@ from auditor.report.model import (
     LostReader,
     Portion,
 )
+from auditor.report.sheet import counted, size
 from rules.finding import capital, numbered, offsets_told
 
 NOBODY: Final = "No broker in this dump still has them."

@@ -8,9 +8,9 @@ from typing import Final
 
 from auditor.report.bill import details, in_all, sentence
 from auditor.report.counterfactuals import counterfactual_table
-from auditor.report.layout import Sheet, counted
 from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
 from auditor.report.plain import plain
+from auditor.report.sheet import Sheet, counted
 from auditor.report.windows import windows_of
 from rules.finding import Finding, Severity, offsets_told
 

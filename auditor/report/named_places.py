@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
-from auditor.report.layout import counted
 from auditor.report.placed import Place
+from auditor.report.sheet import counted
 
 SPOTS_SHOWN: Final = 6
 PLACES_TOLD: Final = 64

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from auditor.report.layout import Sheet, counted
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain
+from auditor.report.sheet import Sheet, counted
 from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange, Summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.perhaps import perhaps_words

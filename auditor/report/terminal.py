@@ -9,10 +9,10 @@ from typing import Final
 
 from auditor.report.availability_lines import availability_lines
 from auditor.report.findings import told
-from auditor.report.layout import COLUMNS, Sheet, counted
 from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
 from auditor.report.screen import screen
+from auditor.report.sheet import COLUMNS, Sheet, counted
 from auditor.report.summary import summary
 from rules.finding import numbered
 

@@ -14,8 +14,9 @@ from typing import Final, TextIO
 from auditor.config import ConfigError
 from auditor.memory import Remembered, recall, reopened
 from auditor.outlet import require_place
-from auditor.report.layout import counted
 from auditor.report.plain import plain
+from auditor.report.sheet import counted
+from auditor.salvage.record_fates import Fate, Markers, fate_of, markers_of
 from auditor.salvage.remotely import kept_remotely
 from auditor.salvage.sources import (
     Lost,
@@ -29,7 +30,6 @@ from auditor.salvage.sources import (
     why_none,
     written_first,
 )
-from auditor.salvage.transactions import Fate, Markers, fate_of, markers_of
 from auditor.show import find_finding
 from auditor.whole_files import whole_file
 from parsers.files import FileFault, is_inside, locate, read_exactly

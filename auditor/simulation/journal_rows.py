@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from auditor.simulation.events import created_rows, event_rows
 from auditor.simulation.place import (
     CLUSTER,
     CONTROLLER,
@@ -18,6 +17,7 @@ from auditor.simulation.place import (
     blank,
     ids,
 )
+from auditor.simulation.printed_lines import created_rows, event_rows
 from auditor.simulation.requests import FetchSessions, RequestRow, request_rows
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids

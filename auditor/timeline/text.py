@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from auditor.report.bill import sentence
-from auditor.report.layout import table
 from auditor.report.plain import plain
+from auditor.report.sheet import table
 from auditor.timeline.legend import Sign, legend
 from auditor.timeline.witness import written
 from rules.loss.incurred import Loss

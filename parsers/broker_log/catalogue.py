@@ -9,10 +9,10 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from parsers.broker_log.configuring import CONFIGURING
+from parsers.broker_log.entry_layout import EntryLayout
 from parsers.broker_log.epochs import EPOCHS
 from parsers.broker_log.fetching import FETCHING
 from parsers.broker_log.isr import ISR
-from parsers.broker_log.layout import EntryLayout
 from parsers.broker_log.leadership import LEADERSHIP
 from parsers.broker_log.membership import MEMBERSHIP
 from parsers.broker_log.prefix import PREFIX, Prefix, parse_prefix

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
-from parsers.broker_log.layout import EntryLayout
+from parsers.broker_log.entry_layout import EntryLayout
 from parsers.provenance import Origin
 from parsers.tables import BrokerSetting, arrow_schema, no_rows
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from parsers.broker_log.catalogue import SETTINGS_LEAD, Matcher, head_pattern, matchers, scan_pattern, shortened
+from parsers.broker_log.entry_blocks import Block
+from parsers.broker_log.entry_layout import EntryLayout
 from parsers.broker_log.event_batches import Head, Hit
-from parsers.broker_log.layout import EntryLayout
-from parsers.broker_log.lines import Block
 
 Entry: TypeAlias = re.Match[bytes]
 Line: TypeAlias = tuple[int, int, int]

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.config_values import NO_SETTINGS, find_settings, settings_batch
+from parsers.broker_log.entry_blocks import LINE_LIMIT, Block, LongLine, entry_blocks
+from parsers.broker_log.entry_layout import DEFAULT_PATTERN, EntryLayout, parse_layout
 from parsers.broker_log.event_batches import NO_EVENTS, batch_of
 from parsers.broker_log.finding import find_hits, find_lines, text_of
-from parsers.broker_log.layout import DEFAULT_PATTERN, EntryLayout, parse_layout
-from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, entry_blocks
 from parsers.broker_log.version import KafkaRelease
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse

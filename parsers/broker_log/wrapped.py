@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.collectors import COLLECTED, speaker_of
-from parsers.broker_log.layout import EntryLayout
-from parsers.broker_log.lines import LINE_LIMIT, Block, LongLine, whole_lines
+from parsers.broker_log.entry_blocks import LINE_LIMIT, Block, LongLine, whole_lines
+from parsers.broker_log.entry_layout import EntryLayout
 from parsers.broker_log.reader import LogPart, Reading, no_part, read_log
 from parsers.broker_log.witness import witnesses
 from parsers.refusal import refuse

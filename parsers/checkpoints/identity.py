@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.checkpoints.bounded_json import read_object
-from parsers.checkpoints.lines import split_lines
+from parsers.checkpoints.checkpoint_text import split_lines
 from parsers.checkpoints.numbers import INT32_MAX, integer
 from parsers.checkpoints.properties import PropertiesFile, read_properties
 from parsers.provenance import Origin, Span

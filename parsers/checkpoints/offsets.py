@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from parsers.checkpoints.lines import CheckpointLine, read_entries
+from parsers.checkpoints.checkpoint_text import CheckpointLine, read_entries
 from parsers.checkpoints.numbers import INT32_MAX, integer
 from parsers.provenance import FileKind, Origin
 from parsers.refusal import Parsed

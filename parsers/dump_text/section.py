@@ -13,10 +13,10 @@ from typing import Final
 from parsers.dump_text.batch_rows import batch_row
 from parsers.dump_text.dumped_file import DumpedFile
 from parsers.dump_text.grammar import control_type, shows_contents
-from parsers.dump_text.groups import Group
 from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
 from parsers.dump_text.lines import DumpLine
 from parsers.dump_text.output import Output, PrintedRecord
+from parsers.dump_text.record_groups import Group
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import BatchHeader, RefusalKind

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, TypeAlias, TypeVar
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
-from parsers.request_log import events, isr, positions
+from parsers.request_log import isr, log_moves, positions
 from parsers.request_log.call import FetchCall, fetch_call
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.fields import WrongShape
@@ -51,11 +51,11 @@ READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
     "ALTER_ISR": isr.alter_partition,
     "LEADER_AND_ISR": isr.leader_and_isr,
     "METADATA": isr.metadata,
-    "STOP_REPLICA": events.stop_replica,
-    "CONTROLLED_SHUTDOWN": events.controlled_shutdown,
-    "BROKER_REGISTRATION": events.broker_registration,
-    "WRITE_TXN_MARKERS": events.transaction_markers,
-    "DELETE_RECORDS": events.delete_records,
+    "STOP_REPLICA": log_moves.stop_replica,
+    "CONTROLLED_SHUTDOWN": log_moves.controlled_shutdown,
+    "BROKER_REGISTRATION": log_moves.broker_registration,
+    "WRITE_TXN_MARKERS": log_moves.transaction_markers,
+    "DELETE_RECORDS": log_moves.delete_records,
 }
 API_KEYS: Final[dict[bytes, str]] = {
     b"0": "PRODUCE", b"1": FETCH, b"2": "LIST_OFFSETS", b"3": "METADATA", b"4": "LEADER_AND_ISR", b"5": "STOP_REPLICA",

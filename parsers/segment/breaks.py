@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.segment.checksum import crc_holds
-from parsers.segment.held import HeldSegment
-from parsers.segment.layout import (
+from parsers.segment.entry_header import (
     INT32,
     LENGTH_END,
     MAX_LENGTH,
@@ -18,6 +17,7 @@ from parsers.segment.layout import (
     first_offset,
     last_offset,
 )
+from parsers.segment.held import HeldSegment
 from parsers.segment.resync import ChecksumCredit, next_batch, zeros_end
 from parsers.tables import Refusal, RefusalKind
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, gather_legacy, gather_v2
+from parsers.segment.entry_header import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, sane_v2, sound
 from parsers.segment.held import HEADER_ROOM, HeldSegment
-from parsers.segment.layout import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, sane_v2, sound
 
 
 class PlainKernel:

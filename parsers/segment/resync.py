@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.segment.checksum import crc_holds
+from parsers.segment.entry_header import INT32, LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, MIN_LENGTH, plausible
 from parsers.segment.held import HEADER_ROOM, Bytes, HeldSegment
-from parsers.segment.layout import INT32, LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, MIN_LENGTH, plausible
 
 CREDIT_BASE: Final = 64 << 20
 CREDIT_RATE: Final = 4

@@ -17,8 +17,8 @@ from auditor.report.html.protocols import side_by_side
 from auditor.report.html.scale import scale_through
 from auditor.report.html.shapes import LEFT, RIGHT, Box, Label, Picture, Polyline
 from auditor.report.html.stories import PartitionStory, gravest_first, stories
-from auditor.report.layout import between
 from auditor.report.model import AuditReport
+from auditor.report.sheet import between
 from rules.verdict import EpochLine
 from tests.lab.sample_reports import report_on
 

@@ -18,9 +18,9 @@ from dumps_at_hand import SAMPLES
 from html_pages import PageRead, page_read
 
 from auditor.report.formats import rendered
-from auditor.report.layout import Sheet
 from auditor.report.plain import HIDDEN
 from auditor.report.screen import screen
+from auditor.report.sheet import Sheet
 from auditor.report.summary import summary
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, is_typical, report_on

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.report.layout import counted, size
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.report.screen import lost_words

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from auditor.engines.plan.absent import absent_files
 from auditor.engines.plan.borne_ids import topic_names
 from auditor.engines.plan.log_stretches import log_stretches
-from auditor.engines.plan.metadata import metadata_copies
+from auditor.engines.plan.metadata_copies import metadata_copies
 from auditor.engines.plan.pieces import Piece, part, whole
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.traces import trace_stretches

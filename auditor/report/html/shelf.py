@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from auditor.report.html.shapes import number
-from auditor.report.layout import counted, size
 from auditor.report.plain import plain
+from auditor.report.sheet import counted, size
 from rules.finding import capital, offsets_told
 
 STYLE: Final = "style.css"

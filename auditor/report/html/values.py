@@ -14,12 +14,12 @@ from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
 from auditor.report.html.shapes import Picture
 from auditor.report.html.stories import DRAWN, TABLES_SHOWN, PartitionStory, gravest_first, stories
-from auditor.report.layout import between
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
 from auditor.report.placed import Place
 from auditor.report.policy import spared
 from auditor.report.screen import lost_words, ruled
+from auditor.report.sheet import between
 from auditor.report.summary import summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from rules.finding import Bearings, Finding, Severity

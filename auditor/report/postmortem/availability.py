@@ -16,10 +16,10 @@ from auditor.report.availability import (
     states_shown,
     told_of,
 )
-from auditor.report.layout import counted
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, PlacedAvailability
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
+from auditor.report.sheet import counted
 
 TABLES_SHOWN: Final = 2
 STATES_IN_STORY: Final = 6

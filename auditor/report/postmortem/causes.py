@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.parts import about, capped, shortened
+from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Finding, Severity

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from auditor.report.bill import sentence
-from auditor.report.layout import counted, percent, size
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
@@ -23,6 +22,7 @@ from auditor.report.postmortem.parts import billed, grave, place, shortened
 from auditor.report.postmortem.protocols import protocols
 from auditor.report.postmortem.timeline import timeline
 from auditor.report.postmortem.undecided import still_open
+from auditor.report.sheet import counted, percent, size
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.bill import acknowledged, answered, details, moment, span, who_led
-from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.named_places import told_places

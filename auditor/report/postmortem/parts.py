@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from auditor.report.layout import counted
 from auditor.report.markdown import text
 from auditor.report.model import (
     AuditReport,
@@ -17,6 +16,7 @@ from auditor.report.model import (
 )
 from auditor.report.named_places import named_places
 from auditor.report.placed import Place
+from auditor.report.sheet import counted
 from rules.finding import Finding, Severity
 
 SHOWN: Final = 400

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from auditor.report.bill import span
-from auditor.report.layout import counted
 from auditor.report.model import AuditReport, Counterfactual, PlacedCounterfactual, ProtocolOutcome
 from auditor.report.postmortem.impact import not_told
 from auditor.report.postmortem.parts import place, places
+from auditor.report.sheet import counted
 from rules.finding import offsets_told
 
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from auditor.report.alike import alike_points
 from auditor.report.bill import span
-from auditor.report.layout import counted
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedAdvice
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.impact import equal_losses
 from auditor.report.postmortem.parts import about, billed, place, places
+from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import folded
 
 MOST: Final = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.layout import counted
 from auditor.report.model import AuditReport, Loss, PlacedHistory, Survivor
+from auditor.report.sheet import counted
 
 _FATE: Final = {
     "replica": "It may then cut them to be like its leader's log.",

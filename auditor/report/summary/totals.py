@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from auditor.report.layout import counted
 from auditor.report.model import Loss, PlacedHistory
+from auditor.report.sheet import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from auditor.report.alike import AlikePoints, alike_points
-from auditor.report.layout import counted, size
 from auditor.report.model import AuditReport, Coverage, RefusalLine
+from auditor.report.sheet import counted, size
 from rules.finding import numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
